@@ -30,9 +30,10 @@ from chainer._core.debug import (
     is_debug as is_debug,
     set_debug as set_debug,
 )
-from chainer._core.dtype import get_dtype as get_dtype, mixed16 as mixed16
+from chainer._core.dtype import get_dtype as get_dtype
 from chainer._core.fallback import Fallback as Fallback
 from chainer._core.fallback_report import FallbackReport as FallbackReport
+from chainer._core.mixed16 import mixed16 as mixed16
 from chainer._core.runtime_info import print_runtime_info as print_runtime_info
 from chainer._version import __version__ as __version__
 from chainer.backend import get_device as get_device, using_device as using_device
@@ -99,20 +100,20 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
     from collections.abc import Iterable
 
     from chainer import (
-        computational_graph,
-        dataset,
-        datasets,
-        distributions,
-        exporters,
-        function_hooks,
-        gradient_check,
-        iterators,
-        link_hooks,
-        links,
-        optimizer_hooks,
-        optimizers,
-        serializers,
-        training,
+        computational_graph as computational_graph,
+        dataset as dataset,
+        datasets as datasets,
+        distributions as distributions,
+        exporters as exporters,
+        function_hooks as function_hooks,
+        gradient_check as gradient_check,
+        iterators as iterators,
+        link_hooks as link_hooks,
+        links as links,
+        optimizer_hooks as optimizer_hooks,
+        optimizers as optimizers,
+        serializers as serializers,
+        training as training,
     )
     from chainer.types import NdArray
 

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.device import Device
+from chainer._core.device import Device as Device
 from chainer.backends import cuda, intel64
-from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx  # noqa: F401
-from chainer.backends._cpu import CpuDevice, _to_cpu
-from chainer.backends.cuda import GpuDevice, get_array_module  # noqa: F401
-from chainer.backends.intel64 import Intel64Device
+from chainer.backends._chainerx import (  # noqa: F401
+    ChainerxDevice as ChainerxDevice,
+    from_chx as from_chx,
+    to_chx as to_chx,
+)
+from chainer.backends._cpu import CpuDevice as CpuDevice, _to_cpu
+from chainer.backends.cuda import GpuDevice as GpuDevice, get_array_module as get_array_module  # noqa: F401
+from chainer.backends.intel64 import Intel64Device as Intel64Device
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from types import ModuleType
 
     from chainer.types import DeviceSpec, NdArray
 
@@ -161,7 +166,7 @@ def using_device(device_spec: DeviceSpec) -> AbstractContextManager[Any]:
     return get_device(device_spec).create_context()
 
 
-def _get_device_from_str(spec):
+def _get_device_from_str(spec: str) -> Device:
     try:
         index = int(spec)
     except ValueError:
@@ -170,15 +175,15 @@ def _get_device_from_str(spec):
         return _cpu_device if index < 0 else GpuDevice.from_device_id(index)
     if not spec.startswith('@'):
         return _get_chainerx_device(spec, spec)
-    name, colon, index = spec[1:].partition(':')
+    name, colon, number = spec[1:].partition(':')
     if name == 'cupy':
         if not colon:
             return GpuDevice(cuda._get_device_or_current(None))
-        if not index.isdecimal():
+        if not number.isdecimal():
             raise ValueError(
                 f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id."
             )
-        return GpuDevice.from_device_id(int(index))
+        return GpuDevice.from_device_id(int(number))
     if name in ('numpy', 'intel64'):
         if colon:
             raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
@@ -186,7 +191,7 @@ def _get_device_from_str(spec):
     raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
 
 
-def _get_device_from_tuple(spec):
+def _get_device_from_tuple(spec: tuple[Any, ...]) -> Device:
     if spec and isinstance(spec[0], str) and not spec[0].startswith('@'):
         return _get_chainerx_device(spec, *spec)
     if spec and isinstance(spec[0], types.ModuleType):
@@ -200,7 +205,7 @@ def _get_device_from_tuple(spec):
     raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
 
 
-def _get_device_from_module(module):
+def _get_device_from_module(module: ModuleType) -> Device:
     if module is numpy:
         return _cpu_device
     if module is chainerx:
@@ -210,7 +215,7 @@ def _get_device_from_module(module):
     raise ValueError(f'Invalid device specifier: {module!r}\n{_SPEC_HELP}')
 
 
-def _get_chainerx_device(spec, *args):
+def _get_chainerx_device(spec: Any, *args: Any) -> Device:
     if not chainerx.is_available():
         raise RuntimeError(
             f'Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: '

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 from chainer._core import environment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from typing_extensions import Self
 
 
-def _print_attrs(obj, keys, file):
+def _print_attrs(obj: Any, keys: Iterable[str], file: TextIO | None) -> None:
     keys = sorted(keys)
     width = max(map(len, keys), default=0)
     for key in keys:
@@ -86,6 +88,8 @@ class GlobalConfig:
     use_static_graph = None
     warn_nondeterministic = None
 
+    _mirrors: list[Any]
+
     def __init__(self) -> None:
         # Classes of the local configurations that show this one; see `LocalConfig.__new__`.
         self.__dict__['_mirrors'] = []
@@ -111,11 +115,11 @@ class GlobalConfig:
         _print_attrs(self, _entries(self), file)
 
 
-def _entries(global_config):
+def _entries(global_config: GlobalConfig) -> list[str]:
     return [name for name in vars(global_config) if name != '_mirrors']
 
 
-def _mirror(cls, name, value):
+def _mirror(cls: type, name: str, value: Any) -> None:
     # A function in a class would be bound on reading, so that it is left to `__getattr__`.
     if hasattr(type(value), '__get__') or hasattr(LocalConfig, name):
         if name in cls.__dict__:
@@ -153,13 +157,14 @@ class LocalConfig(threading.local):
     # attributes mirror the global entries: both kinds of reading end in C.
 
     def __new__(cls, global_config: GlobalConfig) -> Self:
-        own = type(cls.__name__, (cls,), {'__module__': cls.__module__})
+        own: Any = type(cls.__name__, (cls,), {'__module__': cls.__module__})
         if isinstance(global_config, GlobalConfig):
             global_config._mirrors.append(own)
             for name in _entries(global_config):
                 _mirror(own, name, getattr(global_config, name))
         own._get_global_config = staticmethod(lambda: global_config)
-        return super().__new__(own, global_config)
+        # typeshed does not know that it takes the arguments of `__init__`.
+        return super().__new__(own, global_config)  # type: ignore[call-arg]
 
     def __init__(self, global_config: GlobalConfig) -> None:
         pass
@@ -185,9 +190,9 @@ class _UsingConfig(contextlib.ContextDecorator):
         self._name = name
         self._value = value
         self._config = config
-        self._previous = []
+        self._previous: list[tuple[bool, Any]] = []
 
-    def _recreate_cm(self):
+    def _recreate_cm(self) -> _UsingConfig:
         return _UsingConfig(self._name, self._value, self._config)
 
     def __enter__(self) -> None:
@@ -205,10 +210,10 @@ class _UsingConfig(contextlib.ContextDecorator):
             delattr(self._config, self._name)
 
 
-global_config = GlobalConfig()
+global_config: GlobalConfig = GlobalConfig()
 for _name, _value in environment.get_default_config().items():
     setattr(global_config, _name, _value)
-config = LocalConfig(global_config)
+config: LocalConfig = LocalConfig(global_config)
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingConfig:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chainer._core.fallback import FallbackType
+    from chainer._core.tape import Tape
     from chainer.function_hook import FunctionHook
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -46,22 +47,22 @@ _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumul
 class _Extras:
     """State of the few calls that have hooks, memory layouts or a ChainerX graph."""
 
-    hooks = None
-    input_layouts = None
-    output_layouts = None
-    stack = None
-    chainerx_device = None
-    retained = None  # variables of inputs and of outputs, where ChainerX retains the arrays
-    n_outputs = None
+    hooks: dict[str, FunctionHook] | None = None
+    input_layouts: tuple[Any, ...] | None = None
+    output_layouts: tuple[Any, ...] | None = None
+    stack: Any = None
+    chainerx_device: Any = None
+    retained: Any = None  # variables of inputs and of outputs, where ChainerX retains the arrays
+    n_outputs: Any = None
 
 
-def _extra(name, doc):
+def _extra(name: str, doc: str) -> Any:
     """Property of a function that is kept in its extras."""
 
-    def get(self):
+    def get(self: FunctionNode) -> Any:
         return getattr(self._extras, name, None)
 
-    def set_(self, value):
+    def set_(self: FunctionNode, value: Any) -> None:
         setattr(self._get_extras(), name, value)
 
     return property(get, set_, doc=doc)
@@ -103,18 +104,23 @@ class FunctionNode:
     """
 
     # What Chainer 7 has.
-    inputs: tuple[VariableNode, ...] | None = None
-    outputs: tuple[weakref.ref[VariableNode], ...] | None = None
+    inputs: tuple[VariableNode, ...] | Any = None
+    outputs: tuple[weakref.ref[VariableNode], ...] | Any = None
     rank: int = 0
     is_elementwise: bool = False
     lazy_grad_sum: bool = False
 
     # How the class states its gradient (see `chainer/_core/tape.py`).
-    _rule = VariableRule
+    _rule: Tape = VariableRule
     # How it uses kernels of ChainerX.
     _kernels = NO_KERNELS
+    # What a call sets.
+    _tape: Tape
+    _input_indexes_to_retain: Sequence[int]
+    _output_indexes_to_retain: Sequence[int]
+    _retained_output_data: tuple[Any, ...]
     # What few calls have.
-    _extras = None
+    _extras: _Extras | None = None
 
     stack: Any = _extra('stack', 'Stack of the call, recorded in debug mode.')
     chainerx_device: Any = _extra(
@@ -143,7 +149,7 @@ class FunctionNode:
             f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
         )
 
-    def _public_function(self):
+    def _public_function(self) -> Any:
         """Object users know this node by."""
         return self
 
@@ -155,7 +161,7 @@ class FunctionNode:
             extras.hooks = {}
         return extras.hooks
 
-    def _get_extras(self):
+    def _get_extras(self) -> _Extras:
         if self._extras is None:
             self._extras = _Extras()
         return self._extras
@@ -220,7 +226,7 @@ class FunctionNode:
         ):
             return _apply_chainerx(self, inputs)
         in_vars = []
-        in_data = []
+        in_data: Any = []
         requires_grad = False
         has_layout = False
         for x in inputs:
@@ -276,7 +282,7 @@ class FunctionNode:
             self._record(in_vars, result)
         return result
 
-    def _record(self, in_vars, out_vars):
+    def _record(self, in_vars: Sequence[Variable], out_vars: Sequence[Variable]) -> None:
         """Adds this function and its outputs to the graph."""
         rank = 0
         nodes = []
@@ -300,7 +306,7 @@ class FunctionNode:
             nodes[i]._data = in_vars[i]._array
         indexes = self._output_indexes_to_retain
         if indexes:
-            retained = []
+            retained: list[Any] = []
             for i in indexes:
                 array = out_vars[i]._array
                 out_vars[i]._node._data = array
@@ -308,7 +314,7 @@ class FunctionNode:
             self._retained_output_data = tuple(retained)
         self.lazy_grad_sum = _config.lazy_grad_sum
 
-    def _check_array_kinds(self, in_data):
+    def _check_array_kinds(self, in_data: Sequence[Any]) -> None:
         if not is_arrays_compatible(in_data):
             kinds = ', '.join(str(type(x)) for x in in_data)
             devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
@@ -317,13 +323,14 @@ class FunctionNode:
                 f'({self.label}).\nActual: {kinds}\nDevices: {devices}'
             )
 
-    def _check_types(self, in_data):
+    def _check_types(self, in_data: tuple[Any, ...]) -> None:
         if type(self).check_type_forward is FunctionNode.check_type_forward:
             return
         modes = type_check._thread_local
         modes.light_mode = True
         try:
-            self.check_type_forward(type_check.LightTypeInfoTuple(in_data))
+            # The tuple serves as a `TypeInfoTuple`.
+            self.check_type_forward(type_check.LightTypeInfoTuple(in_data))  # type: ignore[arg-type]
             return
         except (type_check.InvalidType, IndexError):
             # A check of `x.shape[1]` may come before that of `x.ndim` has had a chance to fail.
@@ -478,7 +485,7 @@ class FunctionNode:
             Tuple of variables or ``None``, one per target.
 
         """
-        gxs = self.backward(target_input_indexes, grad_outputs)
+        gxs: Any = self.backward(target_input_indexes, grad_outputs)
         if len(gxs) != len(target_input_indexes):
             gxs = tuple([gxs[i] for i in target_input_indexes])
         return tuple(
@@ -522,7 +529,7 @@ class FunctionNode:
             self.outputs = tuple(outputs)
         return tuple(result)
 
-    def _retained_arrays(self):
+    def _retained_arrays(self) -> Sequence[Sequence[Any]]:
         """Arrays of the retained inputs and of the retained outputs."""
         extras = self._extras
         if extras is not None and extras.retained is not None:
@@ -533,13 +540,17 @@ class FunctionNode:
             self._retained_output_data if self._output_indexes_to_retain else (),
         )
 
-    def _retain_views(self, inputs, outputs, n_outputs):
+    def _retain_views(
+        self, inputs: Iterable[Variable], outputs: Iterable[Variable], n_outputs: int
+    ) -> None:
         """Sets what the methods above give, for a call that ran below ChainerX."""
         extras = self._get_extras()
         extras.retained = tuple(inputs), tuple(outputs)
         extras.n_outputs = n_outputs
 
-    def _record_gradients(self, inputs, gradients, tape):
+    def _record_gradients(
+        self, inputs: Sequence[Variable], gradients: Sequence[Variable], tape: Tape
+    ) -> None:
         """Adds the gradients of this function to the graph, as a function of ``inputs``."""
         node = _RecordedGradients(f'{self.label}Grad')
         node._tape = tape
@@ -593,9 +604,9 @@ class FunctionNode:
 class _RecordedGradients(FunctionNode):
     """Gradients of a function whose tape recorded them."""
 
-    def __init__(self, label):
+    def __init__(self, label: str) -> None:
         self._label = label
 
     @property
-    def label(self):
+    def label(self) -> str:
         return self._label

@@ -104,9 +104,10 @@ class Link(device_resident.DeviceResident):
 
     # -- calling
 
-    if TYPE_CHECKING:  # Subclasses define it
+    if TYPE_CHECKING:  # Subclasses define `forward`, and `add_param` and `add_link` make attributes
 
         def forward(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     # Class that `repeat` makes, set by `chainer.sequential`, which is built on links.
     _sequential_class = None
@@ -123,7 +124,7 @@ class Link(device_resident.DeviceResident):
         self._persistent = set()
         self._local_link_hooks = None
         self._within_init_scope = False
-        self.name = None
+        self.name: str | None = None
         for name, spec in params.items():
             shape, dtype = _split_shape_dtype(spec)
             self.add_param(name, shape, dtype=dtype)
@@ -734,7 +735,7 @@ class Chain(Link):
         return ret
 
 
-class ChainList(Link, collections.abc.MutableSequence):
+class ChainList(Link, collections.abc.MutableSequence[Any]):
     """A link made of a list of child links.
 
     Args:

@@ -99,7 +99,7 @@ class Deserializer(AbstractSerializer):
         obj.serialize(self)
 
 
-def _remember(serializer, obj):
+def _remember(serializer: AbstractSerializer, obj: Any) -> None:
     """Lets a failing load put the attributes of ``obj`` back.
 
     ``serialize`` methods call this before they assign loaded values.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,6 +11,12 @@ from chainer import utils
 from chainer._core.engines import arrays
 from chainer._core.namespace import F
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.function_node import FunctionNode
+    from chainer.types import Xp
 
 # Routines that NumPy, CuPy and `chainer.functions` have under one name, with the same meaning.
 _SHARED = frozenset(
@@ -30,10 +37,10 @@ class Arrays:
 
     sum_to = staticmethod(utils.sum_to)
 
-    def __init__(self, xp):
+    def __init__(self, xp: Xp) -> None:
         self._xp = xp
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # Called once for each name: what is found is kept in the instance.
         if name in _SHARED:
             function = getattr(self._xp, name)
@@ -43,12 +50,12 @@ class Arrays:
         return function
 
     @staticmethod
-    def apply(func, inputs):
+    def apply(func: FunctionNode, inputs: Iterable[Any]) -> tuple[Any, ...]:
         """Outputs of a function node; nothing is recorded."""
         return arrays.forward(func, tuple(inputs))
 
     @staticmethod
-    def matmul(a, b, transa=False, transb=False):
+    def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Any:
         """Product of matrices, as :func:`chainer.functions.matmul`."""
         if transa and a.ndim > 1:
             a = a.swapaxes(-2, -1)
@@ -57,15 +64,15 @@ class Arrays:
         return a @ b
 
     @staticmethod
-    def cast(x, dtype):
+    def cast(x: Any, dtype: Any) -> Any:
         """Array of another dtype."""
         return x.astype(dtype, copy=False)
 
 
-def _on_arrays(function, *args, **kwargs):
+def _on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     # NumPy makes scalars of 0-d arrays.
-    args = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
-    ys = function(*args, **kwargs)
+    arrays = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
+    ys = function(*arrays, **kwargs)
     return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
 
 
@@ -73,7 +80,7 @@ _of_numpy = Arrays(numpy)
 _of_cupy = Arrays(None)
 
 
-def arrays_like(array):
+def arrays_like(array: Any) -> Arrays:
     """Namespace for arrays of the module of ``array``."""
     if isinstance(array, (numpy.ndarray, numpy.generic)):
         return _of_numpy

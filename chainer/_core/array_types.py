@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
     from chainer.types import NdArray
 
 
-def get_array_types() -> tuple[type, ...]:
+def get_array_types() -> tuple[type[Any], ...]:
     """Returns the tuple of all array classes, of every backend that is available.
 
     .. admonition:: Example
@@ -45,7 +45,7 @@ def get_array_types() -> tuple[type, ...]:
     return _array_types()
 
 
-def get_cpu_array_types() -> tuple[type, ...]:
+def get_cpu_array_types() -> tuple[type[Any], ...]:
     """Returns the tuple of the array classes that live in host memory.
 
     .. admonition:: Example
@@ -58,10 +58,10 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 
 _numpy_only = (numpy.ndarray,)
-_known_array_types = None
+_known_array_types: tuple[type[Any], ...] | None = None
 
 
-def _array_types():
+def _array_types() -> tuple[type[Any], ...]:
     global _known_array_types
     if _known_array_types is None:
         types_ = [*get_cpu_array_types()]

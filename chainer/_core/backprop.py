@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy
 
@@ -24,8 +24,12 @@ from chainer.function_hook import get_function_hooks
 from chainer.utils import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+    from chainer._core.variable_node import VariableNode
+    from chainer.function_hook import FunctionHook
+    from chainer.function_node import FunctionNode
     from chainer.variable import Variable
 
 _ndarray = numpy.ndarray
@@ -33,7 +37,13 @@ _chx_ndarray = chainerx.ndarray
 _config = configuration.config
 
 
-def refuse_gradient(func, index, grad, shape, dtype):
+def refuse_gradient(
+    func: FunctionNode,
+    index: int,
+    grad: Any,
+    shape: tuple[int, ...] | None,
+    dtype: numpy.dtype[Any] | None,
+) -> NoReturn:
     """Raises an error for a gradient that does not fit input ``index`` of a function.
 
     In debug mode it tells where the function was called.
@@ -43,7 +53,8 @@ def refuse_gradient(func, index, grad, shape, dtype):
         ValueError: If it is of another shape.
 
     """
-    kind, actual = TypeError, f'is of {type(grad)}'
+    kind: type[Exception] = TypeError
+    actual = f'is of {type(grad)}'
     if hasattr(grad, 'dtype'):
         actual += f', shape {grad.shape} and dtype {grad.dtype}'
         if grad.dtype == dtype and grad.shape != shape:
@@ -57,7 +68,14 @@ def refuse_gradient(func, index, grad, shape, dtype):
     raise kind(message)
 
 
-def _backward_one(func, targets, grad_outputs, grads, double, hooks):
+def _backward_one(
+    func: FunctionNode,
+    targets: tuple[int, ...],
+    grad_outputs: tuple[Any, ...],
+    grads: Gradients,
+    double: bool,
+    hooks: Sequence[FunctionHook],
+) -> None:
     """Runs the backward of one function and adds its results to ``grads``."""
     inputs = func.inputs
     if hooks:
@@ -88,22 +106,24 @@ def _backward_one(func, targets, grad_outputs, grads, double, hooks):
 class _Queue:
     """Functions still to be differentiated, last made first."""
 
-    def __init__(self):
-        self._heap = []
-        self._seen = set()
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, FunctionNode]] = []
+        self._seen: set[FunctionNode] = set()
 
-    def push(self, func):
+    def push(self, func: FunctionNode | None) -> None:
         if func is not None and func not in self._seen:
             self._seen.add(func)
             # The count breaks ties, so that functions are never compared.
             heapq.heappush(self._heap, (-func.rank, len(self._seen), func))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[FunctionNode]:
         while self._heap:
             yield heapq.heappop(self._heap)[2]
 
 
-def hooks_of(func, thread_hooks):
+def hooks_of(
+    func: FunctionNode, thread_hooks: dict[str, FunctionHook] | None
+) -> Sequence[FunctionHook]:
     """Returns the hooks of the thread and of the function, in the order in which they run."""
     own = getattr(func._extras, 'hooks', None)
     if thread_hooks or own:
@@ -111,7 +131,14 @@ def hooks_of(func, thread_hooks):
     return ()
 
 
-def _walk(queue, grads, double, store, allowed=None, keep=()):
+def _walk(
+    queue: _Queue,
+    grads: Gradients,
+    double: bool,
+    store: Callable[[VariableNode, Any], None],
+    allowed: set[VariableNode] | None = None,
+    keep: Collection[VariableNode] = (),
+) -> dict[VariableNode, None]:
     """Differentiates the functions of ``queue`` and those behind them.
 
     Args:
@@ -124,7 +151,7 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
 
     """
     thread_hooks = get_function_hooks()
-    leaves = {}
+    leaves: dict[VariableNode, None] = {}
     for func in queue:
         outputs = []
         gys = []
@@ -147,7 +174,7 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
             ]
         )
         if targets and some_gy is not None:
-            hooks = ()
+            hooks: Sequence[FunctionHook] = ()
             if thread_hooks or func._extras is not None:
                 hooks = hooks_of(func, thread_hooks)
             if isinstance(some_gy, _ndarray):
@@ -170,13 +197,13 @@ def _walk(queue, grads, double, store, allowed=None, keep=()):
 _no_device = contextlib.nullcontext()
 
 
-def _device_of(array):
+def _device_of(array: Any) -> AbstractContextManager[Any]:
     if isinstance(array, numpy.ndarray):
         return _no_device
     return backend.using_device(backend.get_device_from_array(array))
 
 
-def _store(node, grad):
+def _store(node: VariableNode, grad: Any) -> None:
     """Gives a gradient to the variable of a node, if it is still there."""
     var = node._variable()
     if var is None:
@@ -191,7 +218,7 @@ def _store(node, grad):
         var._grad_var = None
 
 
-def _scaled_root(array, grad, loss_scale):
+def _scaled_root(array: Any, grad: Any, loss_scale: float | None) -> Any:
     if grad is None:
         grad = cuda.get_array_module(array).ones_like(array)
         if loss_scale is not None:
@@ -201,7 +228,7 @@ def _scaled_root(array, grad, loss_scale):
     return grad
 
 
-def _scalar_warning(what):
+def _scalar_warning(what: str) -> None:
     warnings.warn(
         f'Treating a variable with only one element as a scalar in {what} is '
         'deprecated: a scalar variable has no dimensions. Apply '
@@ -211,7 +238,9 @@ def _scalar_warning(what):
     )
 
 
-def backward_from_variable(var, retain_grad, enable_double_backprop, loss_scale):
+def backward_from_variable(
+    var: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None
+) -> None:
     """Implements :meth:`chainer.Variable.backward`."""
     array = var._array
     is_chainerx = isinstance(array, _chx_ndarray)
@@ -314,7 +343,9 @@ def backward(
     _backward(roots, retain_grad, enable_double_backprop, loss_scale)
 
 
-def _backward(outputs, retain_grad, double, loss_scale):
+def _backward(
+    outputs: Sequence[Variable], retain_grad: bool, double: bool, loss_scale: float | None
+) -> None:
     grads = Gradients(load=True, as_variables=double)
     queue = _Queue()
     own = _keep if double else Owners().own
@@ -333,7 +364,8 @@ def _backward(outputs, retain_grad, double, loss_scale):
             queue.push(y._node._creator_node)
         roots = {y._node for y in outputs}
 
-        def store(node, grad):
+        # Annotations would take time whenever the function is made.
+        def store(node, grad):  # type: ignore[no-untyped-def]
             if retain_grad:
                 _store(node, grad if grad is None or node in roots else own(grad))
             elif node not in roots:
@@ -351,9 +383,10 @@ def _backward(outputs, retain_grad, double, loss_scale):
                         leaf._loss_scale = loss_scale
 
 
-def unchain_backward(node):
+def unchain_backward(node: VariableNode) -> None:
     """Cuts every edge from ``node`` back to the leaves."""
-    stack, seen = [node], set()
+    stack = [node]
+    seen: set[FunctionNode] = set()
     while stack:
         node = stack.pop()
         func = node._creator_node
@@ -442,7 +475,7 @@ def grad(
                 if gx is not None:
                     grads.add(x.node, gx if double else gx._array)
         for i, y in enumerate(outputs):
-            gy = None if grad_outputs is None else grad_outputs[i]
+            gy: Any = None if grad_outputs is None else grad_outputs[i]
             if gy is not None and double and loss_scale is None:
                 grads.add(y.node, gy)
             else:
@@ -468,15 +501,15 @@ def grad(
     return results
 
 
-def _ignore(node, grad):
+def _ignore(node: VariableNode, grad: Any) -> None:
     pass
 
 
-def _keep(grad):
+def _keep(grad: Any) -> Any:
     return grad
 
 
-def _check_sequence(name, values, types):
+def _check_sequence(name: str, values: Any, types: type | tuple[type, ...]) -> None:
     if not isinstance(values, (tuple, list)):
         raise TypeError(f'{name} must be a tuple or a list, not {type(values)}')
     for value in values:
@@ -485,8 +518,15 @@ def _check_sequence(name, values, types):
 
 
 def _grad_chainerx(
-    outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, double, loss_scale
-):
+    outputs: Sequence[Variable],
+    inputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None,
+    grad_inputs: Sequence[Variable | None] | None,
+    set_grad: bool,
+    retain_grad: bool,
+    double: bool,
+    loss_scale: float | None,
+) -> list[Variable | None]:
     gys = [None if gy is None else gy._array for gy in grad_outputs or ()]
     gxs = chainerx.grad(
         [y._array for y in outputs],
@@ -497,25 +537,28 @@ def _grad_chainerx(
         grad_outputs=gys,
         loss_scale=loss_scale,
     )
-    gxs = [
+    results: list[Variable | None] = [
         None if gx is None else BaseVariable._from_array(gx, gx.is_backprop_required())
         for gx in gxs
     ]
     if grad_inputs is not None:
-        gxs = [a if b is None else b if a is None else a + b for a, b in zip(gxs, grad_inputs)]
+        results = [
+            a if b is None else b if a is None else a + b for a, b in zip(results, grad_inputs)
+        ]
         if set_grad:
-            for x, gx in zip(inputs, gxs):
+            for x, gx in zip(inputs, results):
                 if gx is not None:
                     x.grad_var = gx
-    return gxs
+    return results
 
 
-def _nodes_between(outputs, inputs):
+def _nodes_between(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> set[VariableNode]:
     """Returns the nodes on a path from an input to an output."""
     found = {x.node for x in inputs}
     # A function that uses an input, however indirectly, has at least the rank of that input.
     lowest = min([x.rank for x in found], default=0)
-    funcs, seen = [], set()
+    funcs: list[FunctionNode] = []
+    seen: set[FunctionNode] = set()
     stack = [y.node._creator_node for y in outputs]
     while stack:
         func = stack.pop()

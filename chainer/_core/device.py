@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from chainer.types import Xp
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 _null_context = contextlib.nullcontext()
 
 
-def convert_arrays(arrays, func):
+def convert_arrays(arrays: Any, func: Callable[[Any], Any]) -> Any:
     """Applies ``func`` to each array of a nested structure.
 
     Lists, tuples (named ones too) and dictionaries are walked through; ``None`` stays. An array
@@ -25,7 +26,7 @@ def convert_arrays(arrays, func):
     # The arrays are kept beside the results, so that ids stay unique during the walk.
     converted = {}
 
-    def convert(obj):
+    def convert(obj: Any) -> Any:
         if obj is None:
             return None
         if isinstance(obj, dict):
@@ -70,7 +71,7 @@ class Device:
         raise NotImplementedError('Device implementation must override this property.')
 
     @property
-    def supported_array_types(self) -> tuple[type, ...]:
+    def supported_array_types(self) -> tuple[type[Any], ...]:
         """Tuple of the array types of the device."""
         raise NotImplementedError('Device implementation must override this property.')
 

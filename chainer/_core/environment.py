@@ -1,13 +1,19 @@
 """Defaults of the configuration, as environment variables set them."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer._core.mixed16 import mixed16
 
+if TYPE_CHECKING:
+    from chainer._core.mixed16 import _Mixed16
 
-def get_flag(name, default=False):
+
+def get_flag(name: str, default: bool = False) -> bool:
     """Value of a 0/1 environment variable."""
     text = os.environ.get(name, '').strip()
     if not text:
@@ -20,7 +26,7 @@ def get_flag(name, default=False):
         ) from None
 
 
-def _get_choice(name, default, choices):
+def _get_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     text = os.environ.get(name) or default
     if text not in choices:
         raise ValueError(
@@ -30,7 +36,7 @@ def _get_choice(name, default, choices):
     return text
 
 
-def _get_dtype(name):
+def _get_dtype(name: str) -> numpy.dtype[Any] | _Mixed16:
     text = os.environ.get(name) or 'float32'
     if text == 'mixed16':
         return mixed16
@@ -42,7 +48,7 @@ def _get_dtype(name):
     return numpy.dtype(text)
 
 
-def get_default_config():
+def get_default_config() -> dict[str, Any]:
     """Returns the initial entries of ``chainer.global_config``.
 
     Raises:

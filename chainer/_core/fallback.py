@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import chainerx
 
 #: Errors that wrong arguments raise. An engine that meets one lets the path below explain it, in
@@ -24,19 +26,19 @@ class FallbackType:
 
     __slots__ = ('reason',)
 
-    def __init__(self, reason='arguments not supported'):
-        self.reason = reason
+    def __init__(self, reason: str = 'arguments not supported') -> None:
+        self.reason: str = reason
 
-    def __call__(self, reason):
+    def __call__(self, reason: str) -> FallbackType:
         return FallbackType(reason)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'Fallback' if self is Fallback else f'Fallback({self.reason!r})'
 
-    def __reduce__(self):
+    def __reduce__(self) -> str | tuple[Any, ...]:
         return 'Fallback' if self is Fallback else (FallbackType, (self.reason,))
 
 
-Fallback = FallbackType()
+Fallback: FallbackType = FallbackType()
 #: Answer of functions that ChainerX has nothing for.
-NO_NATIVE_PATH = Fallback('no native path')
+NO_NATIVE_PATH: FallbackType = Fallback('no native path')

@@ -16,7 +16,12 @@ from chainer.configuration import config
 from chainer.warnings import PerformanceWarning
 
 if tp.TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
     from typing_extensions import Self
+
+    from chainer.function_node import FunctionNode
 
 MODES = ('silent', 'warn', 'raise', 'report')
 
@@ -74,7 +79,7 @@ class FallbackReport:
         with _lock:
             _reports.remove(self)
 
-    def _record(self, name, **figures):
+    def _record(self, name: str, **figures: Any) -> None:
         reason = figures.pop('reason', None)
         with _lock:
             record = self._records.setdefault(
@@ -130,15 +135,15 @@ class FallbackReport:
             print('  '.join(cells), file=file or sys.stdout)
 
 
-def _time(item):
+def _time(item: tuple[str, dict[str, Any]]) -> float:
     return item[1]['forward_time'] + item[1]['backward_time']
 
 
-def _describe(arrays):
+def _describe(arrays: Iterable[Any]) -> str:
     return ', '.join([f'{x.dtype}{list(x.shape)}' for x in arrays])
 
 
-def notice(func, inputs, reason):
+def notice(func: FunctionNode, inputs: Iterable[Any], reason: str) -> None:
     """Does what the configuration says about the fallback of ``func``."""
     mode = config.chainerx_fallback
     if mode == 'silent':
@@ -165,7 +170,7 @@ def notice(func, inputs, reason):
         )
 
 
-def _start_process_report():
+def _start_process_report() -> None:
     global _process_report
     with _lock:
         if _process_report is None:
@@ -174,13 +179,14 @@ def _start_process_report():
             atexit.register(_print_process_report)
 
 
-def _print_process_report():
+def _print_process_report() -> None:
     print('Functions that fell back from ChainerX:', file=sys.stderr)
+    assert _process_report is not None
     _process_report.print_report(sys.stderr)
 
 
 @contextlib.contextmanager
-def _measure(func, part, reason) -> tp.Iterator[None]:
+def _measure(func: FunctionNode, part: str, reason: str) -> tp.Iterator[None]:
     start = time.perf_counter()
     yield
     elapsed = time.perf_counter() - start
@@ -191,6 +197,6 @@ def _measure(func, part, reason) -> tp.Iterator[None]:
 _nothing = contextlib.nullcontext()
 
 
-def measuring(func, part, reason):
+def measuring(func: FunctionNode, part: str, reason: str) -> AbstractContextManager[None]:
     """Context manager that tells active reports of a ``'forward'`` or ``'backward'``."""
     return _measure(func, part, reason) if _reports else _nothing

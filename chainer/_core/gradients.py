@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 import chainerx
 from chainer._core.namespace import F
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from chainer._core.variable_node import VariableNode
 
 _chx_ndarray = chainerx.ndarray
 
@@ -19,15 +26,15 @@ class Gradients:
     needed, so that functions with ``lazy_grad_sum`` add all of them at once.
     """
 
-    def __init__(self, load, as_variables):
-        self._grads = {}
+    def __init__(self, load: bool, as_variables: bool) -> None:
+        self._grads: dict[VariableNode, list[Any]] = {}
         self._load = load
         self._as_variables = as_variables
 
-    def __contains__(self, node):
+    def __contains__(self, node: object) -> bool:
         return node in self._grads
 
-    def _first(self, node):
+    def _first(self, node: VariableNode) -> list[Any]:
         grads = []
         if self._load and node._creator_node is None:
             var = node._variable()
@@ -38,36 +45,36 @@ class Gradients:
         self._grads[node] = grads
         return grads
 
-    def set(self, node, grad):
+    def set(self, node: VariableNode, grad: Any) -> None:
         self._grads[node] = [] if grad is None else [grad]
 
-    def add(self, node, grad):
+    def add(self, node: VariableNode, grad: Any) -> None:
         grads = self._grads.get(node)
         if grads is None:
             grads = self._first(node)
         grads.append(grad)
 
-    def peek(self, node):
+    def peek(self, node: VariableNode) -> Any:
         grads = self._grads.get(node)
         if grads is None:
             grads = self._first(node)
         return grads[0] if len(grads) == 1 else self._sum(grads)
 
-    def pop(self, node):
+    def pop(self, node: VariableNode) -> Any:
         grads = self._grads.pop(node, None)
         if grads is None:
             grads = self._first(node)
             del self._grads[node]
         return grads[0] if len(grads) == 1 else self._sum(grads)
 
-    def _sum(self, grads):
+    def _sum(self, grads: list[Any]) -> Any:
         if not grads:
             return None
         grads[:] = [_add(grads, self._as_variables)]
         return grads[0]
 
 
-def _add(grads, as_variables):
+def _add(grads: list[Any], as_variables: bool) -> Any:
     if as_variables:
         if len(grads) > 2:
             return F.add(*grads)
@@ -78,12 +85,12 @@ def _add(grads, as_variables):
     return force_array(total)
 
 
-def force_array(result):
+def force_array(result: Any) -> Any:
     # NumPy makes a scalar of a sum or product of 0-d arrays.
     return numpy.asarray(result) if isinstance(result, numpy.generic) else result
 
 
-def find_nan(arrays):
+def find_nan(arrays: Iterable[Any]) -> bool:
     for array in arrays:
         if array is not None and array.dtype.kind == 'f':
             if isinstance(array, _chx_ndarray):
@@ -102,10 +109,10 @@ class Owners:
     for several inputs.
     """
 
-    def __init__(self):
-        self._grads = {}
+    def __init__(self) -> None:
+        self._grads: dict[int, list[Any]] = {}
 
-    def own(self, grad):
+    def own(self, grad: Any) -> Any:
         """Returns the array, or a copy if it repeats its elements or shares memory."""
         base = grad.base
         if base is None:

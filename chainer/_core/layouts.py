@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer import backend
 
 CUDNN_CHANNEL_FIRST_X = 'CUDNN_CHANNEL_FIRST_X'
@@ -13,7 +15,9 @@ _channel_last = (CUDNN_CHANNEL_LAST_X, CUDNN_CHANNEL_LAST_W)
 LAYOUTS = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last)
 
 
-def _get_layout_transpose_axes(ndim, src_layout, dst_layout):
+def _get_layout_transpose_axes(
+    ndim: int, src_layout: str | None, dst_layout: str | None
+) -> tuple[int, ...] | None:
     """Axes that transpose an array between layouts, ``None`` if it stays as it is."""
     for layout in (src_layout, dst_layout):
         if layout not in LAYOUTS:
@@ -32,13 +36,15 @@ def _get_layout_transpose_axes(ndim, src_layout, dst_layout):
     return (0, ndim - 1, *range(1, ndim - 1))
 
 
-def transpose_array(arr, src_layout, dst_layout):
+def transpose_array(arr: Any, src_layout: str | None, dst_layout: str | None) -> Any:
     axes = _get_layout_transpose_axes(arr.ndim, src_layout, dst_layout)
     if axes is None:
         return arr
     return backend.get_array_module(arr).ascontiguousarray(arr.transpose(axes))
 
 
-def transpose_shape(shape, src_layout, dst_layout):
+def transpose_shape(
+    shape: tuple[int, ...], src_layout: str | None, dst_layout: str | None
+) -> tuple[int, ...]:
     axes = _get_layout_transpose_axes(len(shape), src_layout, dst_layout)
     return shape if axes is None else tuple([shape[axis] for axis in axes])

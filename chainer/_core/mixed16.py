@@ -1,5 +1,9 @@
 """Mixed precision, as a dtype."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 
@@ -8,21 +12,22 @@ class _Mixed16:
 
     __slots__ = ()
 
-    dtype = numpy.dtype(numpy.float16)
+    dtype: numpy.dtype[Any] = numpy.dtype(numpy.float16)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "dtype('mixed16')"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self)
 
-    def __copy__(self):
+    def __copy__(self) -> _Mixed16:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Mixed16:
         return self
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return 'mixed16'
 
 
-mixed16 = _Mixed16()
+mixed16: _Mixed16 = _Mixed16()

@@ -7,18 +7,36 @@ one dependency that points upward.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.variable import Variable
+    from chainer.function_node import FunctionNode
+    from chainer.types import VariableLike
+
 
 class Functions:
     """Namespace of :mod:`chainer.functions`, for gradient rules that are recorded."""
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
     @staticmethod
-    def apply(func, inputs):
+    def apply(func: FunctionNode, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:
         """Applies a function node; :class:`~chainer._core.array_namespace.Arrays` has the same."""
         return func.apply(inputs)
 
 
 class Operators:
     """Functions behind the operators of variables, by the names of :mod:`operator`."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
 
 F = Functions()

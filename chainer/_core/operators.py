@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.fallback import ARGUMENT_ERRORS
@@ -11,15 +12,21 @@ from chainer._core.variable_node import BaseVariable
 from chainer.configuration import config as _config
 from chainer.function_hook import _thread_hooks
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainer._core.variable import Variable
+    from chainer.types import Axis, VariableLike
+
 _chx_ndarray = chainerx.ndarray
 _new_object = object.__new__
 
 # False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX, too: it need not be
 # entered for each function then.
-is_recording = getattr(chainerx, 'is_backprop_required', None)
+is_recording: Any = getattr(chainerx, 'is_backprop_required', None)
 
 
-def _operate(operation, lhs, rhs):
+def _operate(operation: Callable[[Any, Any], Any], lhs: Any, rhs: Any) -> Any:
     """Applies an operator to a variable of ChainerX and another one or a number.
 
     Returns:
@@ -46,10 +53,10 @@ def _operate(operation, lhs, rhs):
     return var
 
 
-def _binary(operation, name):
+def _binary(operation: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
     """Method for a binary operator: the short way for ChainerX, else the function ``name``."""
 
-    def method(self, rhs):
+    def method(self: Any, rhs: Any) -> Any:
         if type(self._array) is _chx_ndarray:
             y = _operate(operation, self, rhs)
             if y is not None:
@@ -60,42 +67,61 @@ def _binary(operation, name):
     return method
 
 
-def _by_function(name):
+def _by_function(name: str) -> Callable[..., Any]:
     """Method for an operator that calls the function ``name``."""
 
-    def method(self, *args):
+    def method(self: Any, *args: Any) -> Any:
         return getattr(operators, name)(self, *args)
 
     method.__name__ = f'__{name}__'
     return method
 
 
-def _reflected(operation):
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda lhs, rhs: operation(rhs, lhs)
 
 
 class VariableOperators:
     """Operators, indexing and the methods that rearrange a variable, by functions."""
 
-    __neg__ = _by_function('neg')
-    __abs__ = _by_function('absolute')
-    __add__ = __radd__ = _binary(operator.add, 'add')
-    __sub__ = _binary(operator.sub, 'sub')
-    __rsub__ = _binary(_reflected(operator.sub), 'rsub')
-    __mul__ = __rmul__ = _binary(operator.mul, 'mul')
-    __truediv__ = __div__ = _binary(operator.truediv, 'div')
-    __rtruediv__ = __rdiv__ = _binary(_reflected(operator.truediv), 'rdiv')
-    __floordiv__ = _by_function('floordiv')
-    __rfloordiv__ = _by_function('rfloordiv')
-    __pow__ = _binary(operator.pow, 'pow')
-    __rpow__ = _binary(_reflected(operator.pow), 'rpow')
-    __matmul__ = _by_function('matmul')
-    __rmatmul__ = _by_function('rmatmul')
+    if TYPE_CHECKING:
 
-    def __getitem__(self, slices):
+        def __add__(self, other: VariableLike | float) -> Variable: ...
+        def __radd__(self, other: VariableLike | float) -> Variable: ...
+        def __sub__(self, other: VariableLike | float) -> Variable: ...
+        def __rsub__(self, other: VariableLike | float) -> Variable: ...
+        def __mul__(self, other: VariableLike | float) -> Variable: ...
+        def __rmul__(self, other: VariableLike | float) -> Variable: ...
+        def __truediv__(self, other: VariableLike | float) -> Variable: ...
+        def __rtruediv__(self, other: VariableLike | float) -> Variable: ...
+        def __floordiv__(self, other: VariableLike | float) -> Variable: ...
+        def __rfloordiv__(self, other: VariableLike | float) -> Variable: ...
+        def __pow__(self, other: VariableLike | float) -> Variable: ...
+        def __rpow__(self, other: VariableLike | float) -> Variable: ...
+        def __matmul__(self, other: VariableLike) -> Variable: ...
+        def __rmatmul__(self, other: VariableLike) -> Variable: ...
+        def __neg__(self) -> Variable: ...
+        def __abs__(self) -> Variable: ...
+    else:
+        __neg__ = _by_function('neg')
+        __abs__ = _by_function('absolute')
+        __add__ = __radd__ = _binary(operator.add, 'add')
+        __sub__ = _binary(operator.sub, 'sub')
+        __rsub__ = _binary(_reflected(operator.sub), 'rsub')
+        __mul__ = __rmul__ = _binary(operator.mul, 'mul')
+        __truediv__ = __div__ = _binary(operator.truediv, 'div')
+        __rtruediv__ = __rdiv__ = _binary(_reflected(operator.truediv), 'rdiv')
+        __floordiv__ = _by_function('floordiv')
+        __rfloordiv__ = _by_function('rfloordiv')
+        __pow__ = _binary(operator.pow, 'pow')
+        __rpow__ = _binary(_reflected(operator.pow), 'rpow')
+        __matmul__ = _by_function('matmul')
+        __rmatmul__ = _by_function('rmatmul')
+
+    def __getitem__(self, slices: Any) -> Variable:
         return operators.get_item(self, slices)
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: int | Sequence[int]) -> Variable:
         """Returns a variable of another shape; see :func:`chainer.functions.reshape`.
 
         Args:
@@ -106,7 +132,7 @@ class VariableOperators:
             shape = tuple(shape[0])
         return F.reshape(self, shape)
 
-    def transpose(self, *axes):
+    def transpose(self, *axes: int | Sequence[int] | None) -> Variable:
         """Permutes the axes; see :func:`chainer.functions.transpose`.
 
         Args:
@@ -118,17 +144,19 @@ class VariableOperators:
 
         """
         if len(axes) == 0:
-            axes = None
-        elif len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
-            axes = axes[0]
+            return F.transpose(self, None)
+        if len(axes) == 1 and (isinstance(axes[0], (tuple, list)) or axes[0] is None):
+            return F.transpose(self, axes[0])
         return F.transpose(self, axes)
 
     @property
-    def T(self):
+    def T(self) -> Variable:
         """Variable with its axes reversed."""
         return self.transpose()
 
-    def mean(self, axis=None, *, weights=None, keepdims=False):
+    def mean(
+        self, axis: Axis = None, *, weights: VariableLike | None = None, keepdims: bool = False
+    ) -> Variable:
         """Weighted mean over axes; see :func:`chainer.functions.average`.
 
         Args:
@@ -143,6 +171,6 @@ class VariableOperators:
         """
         return F.average(self, axis, weights=weights, keepdims=keepdims)
 
-    def as_layout(self, layout):
+    def as_layout(self, layout: str | None) -> Variable:
         """Returns a variable of the same value in another memory layout."""
         return operators.as_layout(self, layout)

@@ -4,8 +4,21 @@ The owner has two ordered dictionaries, ``_pre_update_hooks`` and
 ``_post_update_hooks``.
 """
 
+from __future__ import annotations
 
-def add(owner, hook, name, timing, duplicate=KeyError):
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def add(
+    owner: Any,
+    hook: Callable[..., Any],
+    name: str | None,
+    timing: str,
+    duplicate: type[Exception] = KeyError,
+) -> None:
     if not callable(hook):
         raise TypeError(f'hook function is not callable: {type(hook)}')
     if name is None:
@@ -22,7 +35,7 @@ def add(owner, hook, name, timing, duplicate=KeyError):
     hooks[name] = hook
 
 
-def remove(owner, name):
+def remove(owner: Any, name: str) -> None:
     for hooks in (owner._pre_update_hooks, owner._post_update_hooks):
         if name in hooks:
             del hooks[name]

@@ -17,6 +17,7 @@ from chainer.initializers import constant
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer._core.update_rule import UpdateRule
     from chainer.backend import Device
     from chainer.types import DeviceSpec, InitializerSpec, ShapeSpec
 
@@ -57,9 +58,9 @@ class Parameter(Variable):
     __module__ = 'chainer.variable'
 
     initializer: Any = None
-    update_rule = None
-    _grad_initializer = None
-    _initial_device = None
+    update_rule: UpdateRule | None = None
+    _grad_initializer: Any = None
+    _initial_device: Any = None
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class Parameter(Variable):
         return backend.get_device_from_array(self._array)
 
     @property
-    def dtype(self) -> numpy.dtype[Any]:
+    def dtype(self) -> numpy.dtype[Any] | Any:
         """Dtype of the array, or the one it is going to have."""
         if self._array is not None:
             return self._array.dtype
@@ -195,10 +196,10 @@ class Parameter(Variable):
             grad = None
         self._set_grad(grad)
 
-    def _initialize(self, shape):
+    def _initialize(self, shape: ShapeSpec) -> None:
         self.initialize(shape)
 
-    def _initialize_like(self, src):
+    def _initialize_like(self, src: Any) -> None:
         self.initialize(src.shape)
 
     def update(self) -> None:
@@ -212,8 +213,15 @@ class Parameter(Variable):
 
 
 def _unpickle_parameter(
-    array, name, grad, requires_grad, initializer, grad_initializer, update_rule, device
-):
+    array: Any,
+    name: str | None,
+    grad: Any,
+    requires_grad: bool,
+    initializer: Any,
+    grad_initializer: Any,
+    update_rule: UpdateRule | None,
+    device: Device | None,
+) -> Parameter:
     param = object.__new__(Parameter)
     param._requires_grad = requires_grad
     param._name = name

@@ -1,15 +1,21 @@
 """Tables of what functions and links took, for the profiling hooks."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def get_name(function):
+def get_name(function: Any) -> str:
     """Name of the class of a function, that of the wrapped one for an old-style function."""
     public = getattr(function, '_public_function', None)
     return type(function if public is None else public()).__name__
 
 
-def choose_unit(value, factors):
+def choose_unit(value: float, factors: Mapping[str, float]) -> str:
     """Chooses the unit in which ``value`` is neither small nor long.
 
     Args:
@@ -24,7 +30,14 @@ def choose_unit(value, factors):
     return fitting[0] if fitting else list(factors)[-1]
 
 
-def print_table(title, summary, columns, factors, unit, file):
+def print_table(
+    title: str,
+    summary: Mapping[str, Mapping[str, Any]],
+    columns: Mapping[str, str],
+    factors: Mapping[str, float],
+    unit: str,
+    file: TextIO | None,
+) -> None:
     """Prints a summary as a table.
 
     Args:
@@ -43,7 +56,7 @@ def print_table(title, summary, columns, factors, unit, file):
         key = list(columns)[-1]
         unit = choose_unit(max([r[key] for r in summary.values()], default=0), factors)
 
-    def text(value):
+    def text(value: float) -> str:
         name = choose_unit(value, factors) if unit == 'auto_foreach' else unit
         return f'{value * factors[name]:3.2f}{name}'
 

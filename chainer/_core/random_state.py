@@ -1,13 +1,19 @@
 """Random generator states in snapshots, for resuming bit-identically."""
 
+from __future__ import annotations
+
 import random
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import serializer as serializer_module
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def serialize_random_state(serializer, random_state):
+
+def serialize_random_state(serializer: Any, random_state: Any) -> None:
     """Reads or writes the state of a ``numpy.random.RandomState`` (or ``numpy.random``).
 
     Snapshots that have no such entry leave the state as it is.
@@ -34,7 +40,7 @@ def serialize_random_state(serializer, random_state):
         random_state.set_state(state)
 
 
-def serialize_global_states(serializer):
+def serialize_global_states(serializer: Any) -> None:
     """Reads or writes the states of ``numpy.random`` and ``random``."""
     serialize_random_state(serializer['numpy'], numpy.random)
     serializer = serializer['python']
@@ -55,7 +61,7 @@ def serialize_global_states(serializer):
         random.setstate((version, tuple(state.tolist()), None if gauss is None else float(gauss)))
 
 
-def _undo(serializer, setter, state):
+def _undo(serializer: Any, setter: Callable[[Any], object], state: Any) -> None:
     journal = getattr(serializer, '_journal', None)
     if journal is not None:
         journal.append(lambda: setter(state))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy
 
@@ -12,8 +12,11 @@ import chainerx
 from chainer import _version
 from chainer.backends import cuda, intel64
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
-def _get_lines():
+
+def _get_lines() -> Iterator[str]:
     yield f'Platform: {platform.platform()}'
     yield f'Python: {platform.python_version()}'
     yield f'Chainer: {_version.__version__}'
@@ -38,15 +41,15 @@ def _get_lines():
         yield from _indent([_get_reason(intel64._error)])
 
 
-def _indent(lines):
+def _indent(lines: Iterable[str]) -> list[str]:
     return [f'  {line}' for line in lines]
 
 
-def _get_reason(error):
+def _get_reason(error: object) -> str:
     return f'Reason: {type(error).__name__}: {error}'
 
 
-def _get_chainerx_reason():
+def _get_chainerx_reason() -> str:
     try:
         chainerx.get_default_device()
     except Exception as e:
@@ -54,7 +57,7 @@ def _get_chainerx_reason():
     return 'Reason: it is not built'
 
 
-def _get_chainerx_lines():
+def _get_chainerx_lines() -> Iterator[str]:
     context = chainerx.get_default_context()
     for name in ('native', 'cuda'):
         try:
@@ -65,7 +68,7 @@ def _get_chainerx_lines():
             yield f'{name}: {count} device(s)'
 
 
-def _get_cupy_info():
+def _get_cupy_info() -> object:
     import cupyx
 
     return cupyx.get_runtime_info()

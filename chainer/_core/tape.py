@@ -1,14 +1,7 @@
 """Tapes: how the gradient of a function that ran is found.
 
-An engine runs a function and gives its outputs and a tape. Backpropagation knows nothing of a tape
-but ``tape.grad(func, targets, grad_outputs, double, known)``:
-
-- ``func`` is the :class:`~chainer.FunctionNode` that ran, ``targets`` the indexes of the inputs
-  whose gradients are asked for.
-- Without ``double``, ``grad_outputs`` and the result are arrays, and nothing is recorded.
-- With ``double`` they are variables, and the result can be differentiated.
-- ``known`` are the :class:`~chainer._core.gradients.Gradients` so far, for functions that add to
-  them on their own.
+An engine runs a function and gives its outputs and a tape, a :class:`Tape`. Backpropagation knows
+nothing else of it.
 
 The tapes here serve functions that ran on arrays. They hold nothing, so all nodes share them: the
 gradient is the rule that the class of the function states.
@@ -16,16 +9,49 @@ gradient is the rule that the class of the function states.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Protocol
+
 import numpy
 
 from chainer import utils
 from chainer._core.array_namespace import arrays_like
 from chainer._core.variable_node import BaseVariable
 
+if TYPE_CHECKING:
+    from chainer._core.gradients import Gradients
+    from chainer._core.variable_node import VariableNode
+    from chainer.function_node import FunctionNode
+
 _from_array = BaseVariable._from_array
 
 
-def raw(grad):
+class Tape(Protocol):
+    """What finds the gradient of a function that ran."""
+
+    def grad(
+        self,
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
+        """Finds gradients of inputs.
+
+        Args:
+            func: Function that ran.
+            targets: Indexes of the inputs whose gradients are asked for.
+            gys: Gradients of the outputs: arrays, or variables if ``double`` is set.
+            double: Whether the result can be differentiated. If not, nothing is recorded.
+            known: Gradients so far, for functions that add to them on their own.
+
+        Returns:
+            Gradients of the inputs, of the same kind as ``gys``; ``None`` where there is none.
+
+        """
+
+
+def raw(grad: Any) -> Any:
     """Array of a gradient given as variable or array."""
     return getattr(grad, 'raw_array', grad)
 
@@ -34,11 +60,24 @@ class VariableRule:
     """The rule is ``backward``, on variables; users write this form."""
 
     @staticmethod
-    def _backward(func, targets, gys, double, known):
+    def _backward(
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> Any:
         return func.backward(targets, gys)
 
     @classmethod
-    def grad(cls, func, targets, gys, double, known):
+    def grad(
+        cls,
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
         """Gradients by ``backward``: variables that record nothing stand for arrays."""
         if not double:
             gys = tuple([None if g is None else _from_array(g, False) for g in gys])
@@ -64,11 +103,17 @@ class AccumulatingRule(VariableRule):
     """The rule is ``backward_accumulate``, which a class overrides to add on its own."""
 
     @staticmethod
-    def _backward(func, targets, gys, double, known):
+    def _backward(
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> Any:
         if known is None:
             return func.backward_accumulate(targets, gys, (None,) * len(targets))
         # An input given twice is accumulated once: later occurrences start from nothing.
-        taken = {}
+        taken: dict[VariableNode, int] = {}
         for i in targets:
             taken.setdefault(func.inputs[i], i)
         grads = []
@@ -85,7 +130,13 @@ class NoGradient:
     """The function has no gradient: integers come out, or a native path records nothing."""
 
     @staticmethod
-    def grad(func, targets, gys, double, known):
+    def grad(
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
         """``None`` for each target."""
         return (None,) * len(targets)
 
@@ -94,7 +145,13 @@ class ArrayRule:
     """The rule is ``gradients``, which serves arrays and variables alike."""
 
     @staticmethod
-    def grad(func, targets, gys, double, known):
+    def grad(
+        func: Any,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
         """Gradients by ``gradients``."""
         if double:
             return tuple(func.backward(targets, gys))
@@ -106,7 +163,7 @@ class ArrayRule:
         return tuple([_array(gx, func.inputs[i].dtype) for i, gx in zip(targets, gxs)])
 
 
-def _array(gx, dtype):
+def _array(gx: Any, dtype: Any) -> Any:
     """Gradient as an array of ``dtype``: NumPy makes scalars of 0-d arrays, of another dtype."""
     if gx is None or (type(gx) is numpy.ndarray and gx.dtype == dtype):
         return gx

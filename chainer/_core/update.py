@@ -1,7 +1,10 @@
 """Running update rules on the arrays of parameters, one by one or many at once."""
 
+from __future__ import annotations
+
 import functools
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,17 +14,22 @@ from chainer._core.array_types import get_array_types
 from chainer._core.parameter import Parameter
 from chainer._core.variable import Variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from chainer._core.update_rule import UpdateRule
+
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 _config = configuration.config
 
 
-def all_finite(array):
+def all_finite(array: Any) -> bool:
     """Tells whether all elements of an array are finite."""
     return bool(backend.get_array_module(array).isfinite(array).all())
 
 
-def unscale_grad(param):
+def unscale_grad(param: Parameter) -> None:
     """Divides the loss scale out of a gradient."""
     scale, param._loss_scale = param._loss_scale, None
     if param.grad is not None:
@@ -30,7 +38,7 @@ def unscale_grad(param):
         param.grad = grad
 
 
-def move_state(state, param):
+def move_state(state: dict[str, Any], param: Parameter) -> None:
     """Moves the arrays of a state to the device of a parameter."""
     if type(param.array) is numpy.ndarray:
         for value in state.values():
@@ -44,13 +52,13 @@ def move_state(state, param):
             state[name] = device.send(value)
 
 
-def update_core_by_sharing(rule, param):
+def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
     """Runs ``update_core`` on NumPy or CuPy arrays that share ChainerX memory."""
     grad = param.grad
     if grad is None:
         return
     array = backend.from_chx(param.array)
-    shared_param = Variable(array, name=param.name, grad=backend.from_chx(grad))
+    shared_param: Any = Variable(array, name=param.name, grad=backend.from_chx(grad))
     state = rule._state or {}
     shared_state = backend.from_chx(state)
     rule._state = dict(shared_state)
@@ -67,7 +75,7 @@ def update_core_by_sharing(rule, param):
         rule._state = state
 
 
-def lacks_grad(param):
+def lacks_grad(param: Parameter) -> bool:
     """Tells whether a parameter has an array but not the gradient that it could have."""
     if param._grad is not None:
         return False
@@ -77,14 +85,14 @@ def lacks_grad(param):
     return array is not None and param._requires_grad and param.grad is None
 
 
-def fill_grad(param):
+def fill_grad(param: Parameter) -> None:
     """Sets a gradient of zeros."""
     device = param.device
     with backend.using_device(device):
         param.grad = device.xp.zeros_like(param.array)
 
 
-def update_params(params, buffers):
+def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
     """Updates parameters by their rules.
 
     For small arrays calls cost more than arithmetic. So parameters whose rules
@@ -105,8 +113,8 @@ def update_params(params, buffers):
                 fill_grad(param)
             param.update()
         return
-    groups = {}
-    rest = []
+    groups: dict[Any, _Group | None] = {}
+    rest: list[Parameter] = []
     last = group = None
     for param in params:
         rule = param.update_rule
@@ -130,7 +138,7 @@ def update_params(params, buffers):
         ):
             rest.append(param)
             continue
-        hyperparam = rule.hyperparam
+        hyperparam: Any = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # no values of its own
             hyperparam = hyperparam._parent
         key = (
@@ -146,7 +154,9 @@ def update_params(params, buffers):
         if key != last:
             last = key
             if key not in groups:
-                groups[key] = _Group() if _is_plain(type(rule), type(param)) else None
+                # mypy takes classes that have `__hash__` for unhashable.
+                plain = _is_plain(type(rule), type(param))  # type: ignore[arg-type]
+                groups[key] = _Group() if plain else None
             group = groups[key]
         if group is None:
             rest.append(param)
@@ -165,7 +175,7 @@ def update_params(params, buffers):
 
 
 @functools.cache
-def _is_plain(rule_class, param_class):
+def _is_plain(rule_class: Any, param_class: type[Parameter]) -> bool:
     """Tells whether an update is nothing but the step of the rule's class."""
     return param_class.update is Parameter.update and rule_class._is_only_a_step()
 
@@ -173,13 +183,13 @@ def _is_plain(rule_class, param_class):
 class _Group:
     """Parameters of one device and dtype whose rules have the same hyperparameters."""
 
-    def __init__(self):
-        self.params = []
-        self.rules = []
-        self.arrays = []
-        self.grads = []
+    def __init__(self) -> None:
+        self.params: list[Parameter] = []
+        self.rules: list[Any] = []
+        self.arrays: list[Any] = []
+        self.grads: list[Any] = []
 
-    def update(self, buffers):
+    def update(self, buffers: Buffers) -> None:
         rule = self.rules[0]
         t = rule.t + 1
         for r in self.rules:
@@ -193,7 +203,7 @@ class _Group:
                 self.grads[i] = param.grad
         self._step(buffers)
 
-    def _update_masters(self, buffers):
+    def _update_masters(self, buffers: Buffers) -> None:
         params = self.params
         self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
         self.arrays = [master.array for master in self.params]
@@ -202,7 +212,7 @@ class _Group:
         for rule, param in zip(self.rules, params):
             rule._give_master(param)
 
-    def _step(self, buffers):
+    def _step(self, buffers: Buffers) -> None:
         rule = self.rules[0]
         states = self._states()
         scalars = rule._scalars_for(self.arrays[0].dtype)
@@ -215,7 +225,7 @@ class _Group:
         for r, param in zip(self.rules, self.params):
             r.update_core(param)
 
-    def _states(self):
+    def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
         dicts = [rule._state for rule in self.rules]
         if not all(dicts):  # not made yet, or the rule has none
@@ -231,7 +241,7 @@ class _Group:
             states = [[state[name] for state in dicts] for name in names]
         return states
 
-    def _are_here(self, arrays):
+    def _are_here(self, arrays: Any) -> bool:
         kind = type(self.arrays[0])
         if set(map(type, arrays)) != {kind}:
             return False
@@ -240,14 +250,16 @@ class _Group:
         device = self.arrays[0].device
         return all([array.device is device for array in arrays])
 
-    def _step_numpy(self, states, scalars, buffers):
+    def _step_numpy(
+        self, states: list[list[Any]], scalars: Sequence[Any], buffers: Buffers
+    ) -> None:
         # Arrays that own their memory do not overlap.
         small = [
             i for i, array in enumerate(self.arrays) if array.size <= _SMALL and array.base is None
         ]
         if len(small) < 2 or len({id(self.arrays[i]) for i in small}) < len(small):
             small = []
-        columns = self.arrays, self.grads, *states
+        columns: Sequence[list[Any]] = self.arrays, self.grads, *states
         rules = self.rules
         if len(small) < len(rules):
             joined = set(small)
@@ -270,18 +282,20 @@ class Buffers:
     It belongs to an optimizer, but not to its state: copies of it are empty.
     """
 
-    def __init__(self):
-        self._joined = {}
-        self._before = {}
+    def __init__(self) -> None:
+        self._joined: dict[tuple[int, ...], _Joined] = {}
+        self._before: dict[tuple[int, ...], _Joined] = {}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Buffers, ()
 
-    def start(self):
+    def start(self) -> None:
         """Forgets what the previous update did not use."""
         self._joined, self._before = {}, self._joined
 
-    def step(self, rules, columns, scalars):
+    def step(
+        self, rules: Sequence[Any], columns: Sequence[Sequence[Any]], scalars: Sequence[Any]
+    ) -> None:
         """Updates the parameters ``columns[0]`` and the states ``columns[2:]``.
 
         The states of the rules become views of the joined memory, which saves
@@ -318,12 +332,12 @@ class Buffers:
 class _Joined:
     """Flat arrays, and their pieces in the shapes of the arrays that they stand for."""
 
-    def __init__(self, arrays, n):
+    def __init__(self, arrays: Sequence[Any], n: int) -> None:
         self.arrays = arrays  # they are known by their ids, so they have to live on
         size = sum(array.size for array in arrays)
         dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
         self.flat = [numpy.empty(size, dtype) for _ in range(n)]
-        self.pieces = [[] for _ in range(n)]
+        self.pieces: list[list[numpy.ndarray[Any, Any]]] = [[] for _ in range(n)]
         start = 0
         for array in arrays:
             stop = start + array.size
@@ -332,12 +346,12 @@ class _Joined:
             start = stop
 
 
-def are_numbers(scalars):
+def are_numbers(scalars: Sequence[Any]) -> bool:
     """Tells whether none of the scalars of a step is an array with values for the elements."""
     return set(map(type, scalars)) == {float}
 
 
-def run_kernel_on_numpy(name, arrays, scalars):
+def run_kernel_on_numpy(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
     """Runs an update rule of ChainerX on NumPy arrays; returns ``False`` if it cannot."""
     if not chainerx.is_available() or _config.use_native_kernels == 'never':
         return False
@@ -345,7 +359,7 @@ def run_kernel_on_numpy(name, arrays, scalars):
     return views is not None and run_kernel(name, views, scalars)
 
 
-def run_kernel(name, arrays, scalars):
+def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
     """Runs an update rule of ChainerX; returns ``False`` if it does not take the arguments."""
     kernel = _find_kernel(name, arrays[0].device)
     if kernel is None or not are_numbers(scalars):
@@ -358,7 +372,7 @@ def run_kernel(name, arrays, scalars):
 
 
 @functools.cache
-def _find_kernel(name, device):
+def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
     """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
     if (name, True) not in chainerx._core._kernels(device.backend.name):
         return None

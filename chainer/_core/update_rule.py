@@ -96,12 +96,12 @@ class HyperparameterProxy:
         self._attr_name = attr_name
         self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
 
-    def __get__(self, obj: object, type: Any = None) -> Any:
+    def __get__(self, obj: Any, type: Any = None) -> Any:
         if obj is None:
             return self
         return getattr(obj.hyperparam, self._attr_name)
 
-    def __set__(self, obj: object, value: Any) -> None:
+    def __set__(self, obj: Any, value: Any) -> None:
         setattr(obj.hyperparam, self._attr_name, value)
 
 
@@ -145,14 +145,18 @@ class UpdateRule:
     _own_values = None  # what an update depends on beside the hyperparameters and the state
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
-        self._pre_update_hooks = collections.OrderedDict()
-        self._post_update_hooks = collections.OrderedDict()
-        self._state = None
+        self._pre_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
+            collections.OrderedDict()
+        )
+        self._post_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
+            collections.OrderedDict()
+        )
+        self._state: Any = None
         self.enabled = True
-        self.hyperparam = Hyperparameter(parent_hyperparam)
+        self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
         self.t = 0
         self._use_fp32_update = False
-        self._fp32_param = None
+        self._fp32_param: Any = None
 
     @property
     def state(self) -> dict[str, Any] | None:
@@ -205,7 +209,7 @@ class UpdateRule:
         else:
             self._update_with_hooks(param)
 
-    def _update_with_hooks(self, param):
+    def _update_with_hooks(self, param: Parameter) -> None:
         if param.array is not None:
             self._prepare(param)
         if param._loss_scale is not None:
@@ -216,12 +220,12 @@ class UpdateRule:
         for hook in self._post_update_hooks.values():
             hook(self, param)
 
-    def _update_fp32(self, param):
+    def _update_fp32(self, param: Parameter) -> None:
         """Updates the float32 master copy of a float16 parameter."""
         self._update_with_hooks(self._take_master(param))
         self._give_master(param)
 
-    def _take_master(self, param):
+    def _take_master(self, param: Parameter) -> Parameter:
         """Returns the master copy, with the gradient and the loss scale of the parameter."""
         master = self._fp32_param
         if master is None or not param.device.is_array_supported(master.array):
@@ -237,7 +241,7 @@ class UpdateRule:
         master._set_grad(grad)
         return master
 
-    def _give_master(self, param):
+    def _give_master(self, param: Parameter) -> None:
         """Brings the value of the master copy to the parameter."""
         master = self._fp32_param
         master.cleargrad()
@@ -305,11 +309,11 @@ class UpdateRule:
         """
 
     @classmethod
-    def _is_only_a_step(cls):
+    def _is_only_a_step(cls) -> bool:
         """Tells whether parameters can be updated together, past the methods of the rules."""
         return False
 
-    def _prepare(self, param):
+    def _prepare(self, param: Parameter) -> None:
         """Makes the state, or moves it to the device of the parameter."""
         state = self._state
         if state is None:
@@ -349,11 +353,11 @@ class UpdateRule:
         if self._use_fp32_update:
             self._serialize_master(serializer, loading)
 
-    def _load_state(self, serializer):
+    def _load_state(self, serializer: Any) -> dict[str, Any] | None:
         """Returns the stored state, or ``None`` if it was stored before it existed."""
         # The dictionary is that of this rule, too, for an init_state that was set from outside.
         self._state = {}
-        probe = copy.copy(self)
+        probe: Any = copy.copy(self)
         array = numpy.zeros(1, dtype=numpy.float32)
         try:
             probe.init_state(Variable(array, grad=array))
@@ -371,7 +375,7 @@ class UpdateRule:
             return None
         return state
 
-    def _serialize_master(self, serializer, loading):
+    def _serialize_master(self, serializer: Any, loading: bool) -> None:
         master = self._fp32_param
         try:
             array = serializer('_fp32_param', None if master is None else master.array)

@@ -16,6 +16,8 @@ from chainer._core.variable_text import debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
     from chainer.backend import Device
@@ -27,13 +29,13 @@ _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 
 
-def _check_array(array):
+def _check_array(array: Any) -> None:
     if array is not None and not isinstance(array, get_array_types()):
         expected = ' or '.join(f'{t.__module__}.{t.__name__}' for t in get_array_types())
         raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
 
 
-def _check_grad(array, grad, what='grad'):
+def _check_grad(array: Any, grad: Any, what: str = 'grad') -> None:
     """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
     if grad is None or array is None:
         return
@@ -89,26 +91,6 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     """
 
-    if TYPE_CHECKING:  # the operators of VariableOperators, which are made in loops
-
-        def __add__(self, other: VariableLike | float) -> Variable: ...
-        def __radd__(self, other: VariableLike | float) -> Variable: ...
-        def __sub__(self, other: VariableLike | float) -> Variable: ...
-        def __rsub__(self, other: VariableLike | float) -> Variable: ...
-        def __mul__(self, other: VariableLike | float) -> Variable: ...
-        def __rmul__(self, other: VariableLike | float) -> Variable: ...
-        def __truediv__(self, other: VariableLike | float) -> Variable: ...
-        def __rtruediv__(self, other: VariableLike | float) -> Variable: ...
-        def __floordiv__(self, other: VariableLike | float) -> Variable: ...
-        def __rfloordiv__(self, other: VariableLike | float) -> Variable: ...
-        def __pow__(self, other: VariableLike | float) -> Variable: ...
-        def __rpow__(self, other: VariableLike | float) -> Variable: ...
-        def __matmul__(self, other: VariableLike) -> Variable: ...
-        def __rmatmul__(self, other: VariableLike) -> Variable: ...
-        def __neg__(self) -> Variable: ...
-        def __abs__(self) -> Variable: ...
-        def __getitem__(self, slices: Any) -> Variable: ...
-
     __module__ = 'chainer.variable'
     __array_priority__ = 200
     # NumPy must leave ``array + variable`` to the reflected operator below.
@@ -157,7 +139,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def __copy__(self) -> Self:
         return self._copy_to(_new_object(type(self)))
 
-    def _copy_to(self, target):
+    def _copy_to(self, target: Self) -> Self:
         target.__dict__.update(self.__dict__)
         if self._node is not None:
             target._node = node = VariableNode(target, self._name)
@@ -171,7 +153,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return _unpickle_variable, (type(self), self.array, self._name, grad, self._requires_grad)
 
     @property
-    def _has_chainerx_array(self):
+    def _has_chainerx_array(self) -> bool:
         return isinstance(self._array, _chx_ndarray)
 
     @property
@@ -241,7 +223,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """Notifies the variable that ``fnode`` (:class:`~chainer.FunctionNode`) made it."""
         self.creator_node = fnode
 
-    def _refuse_chainerx(self, what):
+    def _refuse_chainerx(self, what: str) -> None:
         if isinstance(self._array, _chx_ndarray):
             raise RuntimeError(
                 f'A variable of ChainerX does not provide {what}: '
@@ -303,7 +285,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         ):
             self._set_grad(grad)
 
-    def _set_array(self, array):
+    def _set_array(self, array: Any) -> None:
         self._chainerx_array_cache = None
         if isinstance(array, _chx_ndarray):
             self._node = None
@@ -362,7 +344,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
             _check_grad(self._array, grad)
         self._set_grad(grad)
 
-    def _set_grad(self, grad):
+    def _set_grad(self, grad: Any) -> None:
         if isinstance(self._array, _chx_ndarray):
             if grad is not None or self._requires_grad:
                 self._check_chainerx_requires_grad()
@@ -371,7 +353,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         self._grad = grad
         self._grad_var = None
 
-    def _check_chainerx_requires_grad(self):
+    def _check_chainerx_requires_grad(self) -> None:
         if not self._requires_grad:
             raise RuntimeError(
                 'Cannot set a gradient of a ChainerX variable that does not require one.'
@@ -395,7 +377,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         _check_grad(self._array, grad_var._array)
         self._set_grad_var(grad_var)
 
-    def _set_grad_var(self, grad_var):
+    def _set_grad_var(self, grad_var: Variable) -> None:
         if isinstance(self._array, _chx_ndarray):
             self._set_grad(grad_var._array)
         else:
@@ -424,7 +406,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """Data type of the array."""
         return self._array.dtype
 
-    def _check_no_layout(self):
+    def _check_no_layout(self) -> None:
         if self._layout is not None:
             raise RuntimeError(
                 'Cannot directly retrieve the underlying array from a variable '
@@ -493,10 +475,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
             dst = self.array
         backend.copyto(dst, src)
 
-    def _initialize(self, shape):
+    def _initialize(self, shape: Any) -> None:
         raise RuntimeError('Data array is None: cannot copy from a variable without array')
 
-    def _initialize_like(self, src):
+    def _initialize_like(self, src: Any) -> None:
         self._set_array(src.copy())
 
     def addgrad(self, var: Variable) -> None:
@@ -554,7 +536,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if self._array is not None and not (self.device == device):
             self._move(device.send)
 
-    def _move(self, send):
+    def _move(self, send: Callable[[Any], Any]) -> None:
         grad = self.grad
         was_chainerx = self._has_chainerx_array
         array = send(self.array)
@@ -672,14 +654,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
 _new_object = object.__new__
 
 
-def _unpickle_variable(cls, array, name, grad, requires_grad):
+def _unpickle_variable(
+    cls: type[Variable], array: Any, name: str | None, grad: Any, requires_grad: bool
+) -> Variable:
     return cls(array, name=name, grad=grad, requires_grad=requires_grad)
 
 
 _unpickle_variable.__module__ = 'chainer.variable'  # pickles name no private module
 
 
-def as_variable(obj: VariableLike) -> Variable:
+def as_variable(obj: VariableLike | None) -> Variable:
     """Converts an array or a variable to a variable.
 
     Args:

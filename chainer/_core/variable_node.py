@@ -25,27 +25,27 @@ class BaseVariable:
 
     # Defaults live in the class: a result of a function sets only `_array` and
     # `_requires_grad`, and gets a node when something refers to it in a graph.
-    _array = None
-    _requires_grad = True
-    _node = None
-    _name = None
-    _grad = None  # gradient array
-    _grad_var = None  # gradient variable, made from `_grad` when asked for
-    _layout = None
-    _chainerx_array_cache = None
-    _loss_scale = None  # factor in `grad`, which the update rule divides out
+    _array: Any = None
+    _requires_grad: bool = True
+    _node: Any = None
+    _name: str | None = None
+    _grad: Any = None  # gradient array
+    _grad_var: Variable | None = None  # gradient variable, made from `_grad` when asked for
+    _layout: str | None = None
+    _chainerx_array_cache: Any = None
+    _loss_scale: float | None = None  # factor in `grad`, which the update rule divides out
 
-    _public_class = None
+    _public_class: Any = None
 
-    def __init_subclass__(cls, public=False, **kwargs):
+    def __init_subclass__(cls, public: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if public:
             BaseVariable._public_class = cls
 
     @staticmethod
-    def _from_array(array, requires_grad):
+    def _from_array(array: Any, requires_grad: bool) -> Variable:
         """Makes a variable of a trusted array without checks."""
-        self = _new_object(BaseVariable._public_class)
+        self: Variable = _new_object(BaseVariable._public_class)
         self._array = array
         self._requires_grad = requires_grad
         return self
@@ -102,8 +102,8 @@ class VariableNode:
             raise TypeError(
                 'VariableNode() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
             )
-        self._creator_node = None
-        self._data = None
+        self._creator_node: FunctionNode | Any = None
+        self._data: Any = None
         self._name = name
         self._rank = 0
         self._variable = weakref.ref(variable)
@@ -136,7 +136,7 @@ class VariableNode:
         return self._creator_node
 
     @creator_node.setter
-    def creator_node(self, func: FunctionNode | None) -> None:
+    def creator_node(self, func: Function | FunctionNode | None) -> None:
         if func is not None:
             func = getattr(func, 'node', func)
             self._rank = func.rank + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
-def _cpu_array(var):
+def _cpu_array(var: Variable) -> Any:
     return backend.CpuDevice().send(var.array)
 
 
-def _text(var, separator):
+def _text(var: Variable, separator: str) -> str:
     array = var.raw_array
     prefix = 'variable' if var.name is None else f'variable {var.name}'
     if array is None:
@@ -60,11 +60,11 @@ def variable_str(var: Variable) -> str:
     return _text(var, ' ')
 
 
-def _statistics(array):
+def _statistics(array: Any) -> str:
     return f'mean={float(array.mean()):.8f}, std={float(array.std()):.8f}'
 
 
-def debug_text(var):
+def debug_text(var: Variable) -> str:
     """Returns the text of :meth:`chainer.Variable.debug_print`."""
     if var.raw_array is None:
         names = 'device', 'backend', 'shape', 'dtype', 'statistics', 'grad'

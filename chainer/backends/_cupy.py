@@ -100,7 +100,7 @@ def _check_cupy_version(module):
         )
 
 
-def check_cuda_available():
+def check_cuda_available() -> None:
     """Raises an error that says why, if CUDA is not available.
 
     Raises:

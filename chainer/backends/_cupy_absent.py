@@ -39,7 +39,13 @@ class CupyPlaceholder:
         return '<cupy (not available)>'
 
 
-class ndarray:
+if tp.TYPE_CHECKING:
+    from chainer.types import CupyArray as _Array
+else:
+    _Array = object
+
+
+class ndarray(_Array):
     """Stands for ``cupy.ndarray``. No array is an instance of it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

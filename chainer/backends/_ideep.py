@@ -1,8 +1,12 @@
 """The package of iDeep, or what stands for it. The public names are in ``intel64``."""
 
-import importlib
+from __future__ import annotations
 
-error = None
+import importlib
+from typing import Any
+
+error: ImportError | None = None
+ideep: Any
 try:
     ideep = importlib.import_module('ideep4py')
     mdarray = ideep.mdarray
@@ -10,7 +14,7 @@ except ImportError as e:
     ideep = None
     error = e
 
-    class mdarray:
+    class mdarray:  # type: ignore[no-redef]  # either of the two
         """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
 
         .. admonition:: Example

@@ -28,20 +28,20 @@ from chainer import configuration
 from chainer._core import device as _backend
 from chainer.backends import _cupy, _transfer
 from chainer.backends._cuda_kernels import (  # noqa: F401
-    clear_memo,
-    elementwise,
-    fuse,
-    memoize,
-    raw,
-    reduce,
+    clear_memo as clear_memo,
+    elementwise as elementwise,
+    fuse as fuse,
+    memoize as memoize,
+    raw as raw,
+    reduce as reduce,
 )
-from chainer.backends._cupy import check_cuda_available
+from chainer.backends._cupy import check_cuda_available as check_cuda_available
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from chainer.backends._cupy_absent import Device
-    from chainer.types import CudaDeviceSpec, CupyArray, VariableLike, Xp
+    from chainer.types import CudaDeviceSpec, CupyArray, DTypeSpec, VariableLike, Xp
 
     # What `_load_cupy` sets
     available: bool
@@ -118,7 +118,7 @@ class DummyDeviceType:
         return '<CPU (dummy CUDA device)>'
 
 
-DummyDevice = DummyDeviceType()
+DummyDevice: DummyDeviceType = DummyDeviceType()
 
 
 class GpuDevice(_backend.Device):
@@ -210,7 +210,7 @@ class GpuDevice(_backend.Device):
         return _transfer.to_gpu(array, self.device)
 
 
-def _get_device_or_current(device):
+def _get_device_or_current(device: CudaDeviceSpec | None) -> Device:
     """Resolves the ``device`` argument of ``to_gpu``: an id, a CUDA device, or ``None``."""
     check_cuda_available()
     if device is None:
@@ -323,7 +323,7 @@ def get_device(*args: Any) -> Device | DummyDeviceType:
 # -- arrays -------------------------------------------------------------------
 
 
-def _is_variable(obj):
+def _is_variable(obj: object) -> bool:
     # `chainer.variable` imports this module.
     variable = sys.modules.get('chainer.variable')
     return variable is not None and isinstance(obj, variable.Variable)
@@ -495,7 +495,7 @@ _USE_CUDNN_LEVELS = {
 _max_workspace_size = 8 * 1024 * 1024
 
 
-def should_use_cudnn(level, lowest_version=0):
+def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
 
     Args:
@@ -530,7 +530,7 @@ def should_use_cudnn(level, lowest_version=0):
     return flags[use_cudnn] and _this._cudnn_version >= max(lowest_version, 0)
 
 
-def should_use_cudnn_tensor_core(dtype):
+def should_use_cudnn_tensor_core(dtype: DTypeSpec) -> bool:
     """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
 
     Args:
@@ -561,7 +561,7 @@ def should_use_cudnn_tensor_core(dtype):
     return setting == 'always' or numpy.dtype(dtype) == numpy.float16
 
 
-def get_max_workspace_size():
+def get_max_workspace_size() -> int:
     """Gets the largest workspace of cuDNN, in bytes.
 
     Returns:
@@ -577,7 +577,7 @@ def get_max_workspace_size():
     return _max_workspace_size
 
 
-def set_max_workspace_size(size):
+def set_max_workspace_size(size: int) -> None:
     """Sets the largest workspace of cuDNN.
 
     Args:
@@ -600,7 +600,7 @@ def set_max_workspace_size(size):
 
 
 @memoize(for_each_device=True)
-def get_cudnn_dropout_states_core(thread_id):
+def get_cudnn_dropout_states_core(thread_id: int) -> Any:
     """Makes the dropout states of a thread on the current device.
 
     They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
@@ -628,7 +628,7 @@ def get_cudnn_dropout_states_core(thread_id):
 _dropout_states_count = itertools.count()
 
 
-def get_cudnn_dropout_states():
+def get_cudnn_dropout_states() -> Any:
     """Gets the cuDNN dropout states of the current thread and device.
 
     Returns:

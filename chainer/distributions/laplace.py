@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_point
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike
+    from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -23,11 +23,11 @@ class LaplaceCDF(UnaryFunction):
 
     """
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         half = 0.5 * xp.exp(-abs(x))
         return xp.where(x < 0, half, 1 - half)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return 0.5 * m.exp(-abs(x)) * gy
 
 
@@ -43,11 +43,11 @@ class LaplaceICDF(UnaryFunction):
 
     """
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         tail = xp.log(2 * xp.minimum(x, 1 - x))
         return xp.where(x < 0.5, tail, -tail)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy / m.minimum(x, 1 - x)
 
 

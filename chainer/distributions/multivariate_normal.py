@@ -12,9 +12,11 @@ from chainer.utils import argument, cache, type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
-    from chainer.types import VariableLike
+    from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -46,7 +48,7 @@ class TriangularInv(Operation):
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
         type_check.expect(x.shape[-2] == x.shape[-1])
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_outputs((0,))
         xp = backend.get_array_module(x)
@@ -55,7 +57,7 @@ class TriangularInv(Operation):
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
         return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (inverse,) = ys
         gx = -m.matmul(m.matmul(inverse, gys[0], transa=True), inverse, transb=True)
         xp = backend.get_array_module(as_array(inverse))

@@ -25,9 +25,12 @@ from chainer.utils import type_check
 from chainer.variable import as_array, as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
+    from chainer.variable import Variable
 
 
 def _as_array(y, dtype):
@@ -65,7 +68,7 @@ class Operation(FunctionNode):
 
     _kernels = kernels()
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         """Gradients of the inputs with the indexes ``targets``; by default there are none.
 
         Args:
@@ -81,7 +84,9 @@ class Operation(FunctionNode):
         """
         return (None,) * len(targets)
 
-    def backward(self, target_input_indexes, grad_outputs):
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> Variable | tuple[Variable | None, ...] | None:
         return tuple(
             self.gradients(
                 F,
@@ -149,7 +154,7 @@ class UnaryFunction(_Routine):
             self.retain_outputs((0,))
         return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return (self.gradient(m, xs[0] if xs else None, ys[0] if ys else None, gy),)
 
@@ -188,7 +193,7 @@ class BinaryFunction(_Routine):
         y = self.compute(cuda.get_array_module(x0), x0, x1)
         return ((y if type(y) is numpy.ndarray else utils.force_array(y)),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x0, x1 = xs or (None, None)
         y = ys[0] if ys else None
         (gy,) = gys
@@ -265,7 +270,7 @@ class ReductionFunction(UnaryFunction):
     retains = ''
 
     def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
-        self.axis = parse_axis(axis)
+        self.axis: tuple[int, ...] | None = parse_axis(axis)
         self.keepdims = keepdims
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -280,7 +285,7 @@ class ReductionFunction(UnaryFunction):
             return NO_NATIVE_PATH
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self._kept_shape()
         ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
         return super().gradients(m, targets, xs, ys, gys)

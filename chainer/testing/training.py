@@ -51,7 +51,7 @@ def check_available() -> None:
 
 
 def get_trainer_with_mock_updater(
-    stop_trigger: TriggerSpec = (10, 'iteration'),
+    stop_trigger: TriggerSpec | None = (10, 'iteration'),
     iter_per_epoch: int = 10,
     extensions: Iterable[Any] | None = None,
 ) -> Trainer:

@@ -18,6 +18,7 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer.reporter import Reporter
     from chainer.serializer import AbstractSerializer
     from chainer.training.updater import Updater
     from chainer.types import TriggerSpec
@@ -83,18 +84,18 @@ class Trainer:
         out: str = 'result',
         extensions: Iterable[Any] | None = None,
     ) -> None:
-        self.updater = updater
-        self.stop_trigger = util.get_trigger(stop_trigger)
+        self.updater: Any = updater  # has the attributes of its class
+        self.stop_trigger: Callable[[Trainer], bool] = util.get_trigger(stop_trigger)
         self.observation = {}
         self.out = out
-        self.reporter = reporter_module.Reporter()
+        self.reporter: Reporter = reporter_module.Reporter()
         for name, optimizer in updater.get_all_optimizers().items():
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
 
         self._done = False
         self._extensions = collections.OrderedDict()
-        self._start_at = None
+        self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0
         self._final_elapsed_time = None
 

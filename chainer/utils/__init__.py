@@ -11,17 +11,20 @@ import numpy
 
 # Names of other packages that scripts reach through this one.
 from chainer.utils.argument import (  # noqa: F401
-    assert_kwargs_empty,
-    check_unexpected_kwargs,
-    parse_kwargs,
+    assert_kwargs_empty as assert_kwargs_empty,
+    check_unexpected_kwargs as check_unexpected_kwargs,
+    parse_kwargs as parse_kwargs,
 )
-from chainer.utils.array import size_of_shape, sum_to  # noqa: F401
-from chainer.utils.cache import cached_property  # noqa: F401
-from chainer.utils.conv import get_conv_outsize, get_deconv_outsize  # noqa: F401
+from chainer.utils.array import size_of_shape as size_of_shape, sum_to as sum_to  # noqa: F401
+from chainer.utils.cache import cached_property as cached_property  # noqa: F401
+from chainer.utils.conv import (  # noqa: F401
+    get_conv_outsize as get_conv_outsize,
+    get_deconv_outsize as get_deconv_outsize,
+)
 from chainer.utils.error import _format_array_props  # noqa: F401
-from chainer.utils.experimental import experimental  # noqa: F401
-from chainer.utils.meta import enable_final, final  # noqa: F401
-from chainer.utils.nondeterministic import nondeterministic  # noqa: F401
+from chainer.utils.experimental import experimental as experimental  # noqa: F401
+from chainer.utils.meta import enable_final as enable_final, final as final  # noqa: F401
+from chainer.utils.nondeterministic import nondeterministic as nondeterministic  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,5 +124,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})

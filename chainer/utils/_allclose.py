@@ -1,5 +1,9 @@
 """Comparison of arrays within tolerances."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 from chainer import backend
@@ -37,7 +41,9 @@ def _worst_element(x, y, atol, rtol):
         ]
 
 
-def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+def assert_allclose(
+    x: Any, y: Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+) -> None:
     r"""Asserts that two arrays are element-wise equal within a tolerance.
 
     Fails unless the shapes agree (a scalar fits any shape) and

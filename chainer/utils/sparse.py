@@ -74,7 +74,7 @@ class CooMatrix:
             raise ValueError(f'numbers in shape must be greater than 0: {shape}')
         if order not in ('C', 'F', 'other', None):
             raise ValueError(f"order must be 'C', 'F', 'other' or None, not {order!r}.")
-        self.data = Variable(data, requires_grad=requires_grad)
+        self.data: Variable = Variable(data, requires_grad=requires_grad)
         self.row = row
         self.col = col
         self.shape = shape

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from chainer._core.array_types import get_array_types
 from chainer.backends import cuda
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.tape import Tape
+    from chainer._core.variable import Variable
+    from chainer.function_node import FunctionNode
+
 _ndarray = numpy.ndarray
 
 
-def run(func, in_vars, in_data):
+def run(
+    func: FunctionNode, in_vars: Sequence[Variable] | None, in_data: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Tape]:
     """Runs a function.
 
     Returns:
@@ -20,7 +31,7 @@ def run(func, in_vars, in_data):
     return forward(func, in_data), func._rule
 
 
-def forward(func, in_data):
+def forward(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
     """Calls ``forward`` and checks the outputs."""
     func._input_indexes_to_retain = ()
     func._output_indexes_to_retain = ()
@@ -41,7 +52,7 @@ def forward(func, in_data):
     return outputs
 
 
-def _checked(func, outputs):
+def _checked(func: FunctionNode, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
     checked = []
     for y in outputs:
         if isinstance(y, numpy.generic):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer import configuration
 from chainer._core import backprop
@@ -12,12 +14,17 @@ from chainer._core.operators import is_recording
 from chainer._core.variable import Variable, as_variable
 from chainer.function_hook import _thread_hooks
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.function_node import FunctionNode
+
 _new_object = object.__new__
 _config = configuration.config
 _ndarray = chainerx.ndarray
 
 
-def _variable(array, requires_grad):
+def _variable(array: Any, requires_grad: bool) -> Variable:
     """The same as ``Variable._from_array``, one bound method shorter."""
     var = _new_object(Variable)
     var._array = array
@@ -25,7 +32,7 @@ def _variable(array, requires_grad):
     return var
 
 
-def apply(func, inputs):
+def apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     """Applies ``func`` to variables or arrays of ChainerX; returns a tuple of variables."""
     in_data = tuple([x._array if isinstance(x, Variable) else x for x in inputs])
     for x in in_data:
@@ -45,11 +52,11 @@ def apply(func, inputs):
     return _wrap(outputs)
 
 
-def _wrap(outputs):
+def _wrap(outputs: Sequence[Any]) -> tuple[Variable, ...]:
     return tuple([_variable(y, y is not None and y.is_backprop_required()) for y in outputs])
 
 
-def _apply_watched(func, in_data):
+def _apply_watched(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Variable, ...]:
     """Does the same with hooks, in debug mode, or without a graph."""
     hooks = backprop.hooks_of(func, _thread_hooks.hooks)
     for hook in hooks:
@@ -66,11 +73,11 @@ def _apply_watched(func, in_data):
     return _wrap(outputs)
 
 
-def _run(func, in_data):
+def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
     if not func._kernels.check and _config.type_check:
         func._check_types(in_data)
     try:
-        outputs = func.forward_chainerx(in_data)
+        outputs: Any = func.forward_chainerx(in_data)
     except ARGUMENT_ERRORS:
         fallback.check_devices(func, in_data)
         # A type error that Chainer can explain is better told in its own words.

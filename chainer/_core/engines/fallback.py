@@ -7,6 +7,8 @@ becomes the next node of the ChainerX graph.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import chainerx
 from chainer import backend, configuration
 from chainer._core import backprop, fallback_report
@@ -14,18 +16,24 @@ from chainer._core.engines import arrays
 from chainer._core.variable_node import BaseVariable
 from chainer.function_hook import _thread_hooks
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.variable import Variable
+    from chainer.function_node import FunctionNode
+
 _config = configuration.config
 _from_array = BaseVariable._from_array
 
 
-def run(func, in_data, reason):
+def run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
     """Runs a function on views of ChainerX arrays; returns ChainerX arrays."""
     fallback_report.notice(func, in_data, reason)
     with fallback_report.measuring(func, 'forward', reason):
         return _run(func, in_data, reason)
 
 
-def _run(func, in_data, reason):
+def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
     if func._kernels.check and _config.type_check:
         func._check_types(in_data)
     check_devices(func, in_data)
@@ -33,8 +41,8 @@ def _run(func, in_data, reason):
     func.chainerx_device = device
     views = tuple([_view(x) for x in in_data])
     with backend.using_device(device.fallback_device):
-        outputs, func._tape = arrays.run(func, None, views)
-    outputs = [None if y is None else device.send(y) for y in outputs]
+        ys, func._tape = arrays.run(func, None, views)
+    outputs = [None if y is None else device.send(y) for y in ys]
     if not any([x.is_backprop_required() for x in in_data]):
         return outputs
     # Nodes carry shapes and dtypes for backward; the arrays themselves are ChainerX's to keep.
@@ -48,7 +56,7 @@ def _run(func, in_data, reason):
     )
 
 
-def check_devices(func, in_data):
+def check_devices(func: FunctionNode, in_data: tuple[Any, ...]) -> None:
     """Raises an error that names the devices unless all arrays are on one."""
     devices = {x.device for x in in_data}
     if len(devices) > 1:
@@ -56,7 +64,7 @@ def check_devices(func, in_data):
         raise chainerx.DeviceError(f'{func.label}: arrays are on different devices: {names}')
 
 
-def _view(array):
+def _view(array: Any) -> Any:
     """NumPy or CuPy view of a ChainerX array, outside its graph."""
     if array.is_backprop_required():
         array = array.as_grad_stopped()
@@ -66,16 +74,28 @@ def _view(array):
 class _FallbackTape:
     """Function in the graph of ChainerX, which calls :meth:`_backward_chainerx`."""
 
-    def __init__(self, func, n_outputs, reason):
+    def __init__(self, func: FunctionNode, n_outputs: int, reason: str) -> None:
         self._func = func
         self._n_outputs = n_outputs
         self._reason = reason
 
-    def _backward_chainerx(self, targets, grad_outputs, retained_inputs, retained_outputs):
+    def _backward_chainerx(
+        self,
+        targets: Sequence[int],
+        grad_outputs: Sequence[Any],
+        retained_inputs: Sequence[chainerx.ndarray],
+        retained_outputs: Sequence[chainerx.ndarray],
+    ) -> tuple[Any, ...]:
         with fallback_report.measuring(self._func, 'backward', self._reason):
             return self._backward(tuple(targets), grad_outputs, retained_inputs, retained_outputs)
 
-    def _backward(self, targets, grad_outputs, retained_inputs, retained_outputs):
+    def _backward(
+        self,
+        targets: tuple[int, ...],
+        grad_outputs: Sequence[Any],
+        retained_inputs: Sequence[chainerx.ndarray],
+        retained_outputs: Sequence[chainerx.ndarray],
+    ) -> tuple[Any, ...]:
         func = self._func
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *retained_outputs, *present]
@@ -91,7 +111,7 @@ class _FallbackTape:
         device = func.chainerx_device
         hooks = backprop.hooks_of(func, _thread_hooks.hooks)
         if hooks:
-            in_data = [None] * len(func.inputs)
+            in_data: list[Any] = [None] * len(func.inputs)
             for i, x in zip(func._input_indexes_to_retain, retained_inputs):
                 in_data[i] = x
             hook_args = func, tuple(in_data), tuple(grad_outputs)
@@ -110,7 +130,9 @@ class _FallbackTape:
         return _connect(gxs, chx, variables, device)
 
 
-def _connect(gxs, chx, variables, device):
+def _connect(
+    gxs: Sequence[Any], chx: list[chainerx.ndarray], variables: Sequence[Variable], device: Any
+) -> tuple[Any, ...]:
     """Turns gradients into ChainerX arrays that are connected to ``chx``."""
     known = [g for g in gxs if g is not None]
     outputs = [device.send(g.array) for g in known]
@@ -119,8 +141,8 @@ def _connect(gxs, chx, variables, device):
         outputs = chainerx._core._function_node_forward(
             tape, chx, outputs, list(range(len(chx))), []
         )
-    outputs = iter(outputs)
-    return tuple([None if g is None else next(outputs) for g in gxs])
+    rest = iter(outputs)
+    return tuple([None if g is None else next(rest) for g in gxs])
 
 
 class _RecordedTape:
@@ -128,12 +150,20 @@ class _RecordedTape:
 
     label = 'FallbackBackward'
 
-    def __init__(self, in_vars, out_vars, device):
+    def __init__(
+        self, in_vars: Sequence[Variable], out_vars: Sequence[Variable], device: Any
+    ) -> None:
         self._in_vars = in_vars
         self._out_vars = out_vars
         self._device = device
 
-    def _backward_chainerx(self, targets, grad_outputs, retained_inputs, retained_outputs):
+    def _backward_chainerx(
+        self,
+        targets: Sequence[int],
+        grad_outputs: Sequence[Any],
+        retained_inputs: Sequence[chainerx.ndarray],
+        retained_outputs: Sequence[chainerx.ndarray],
+    ) -> tuple[Any, ...]:
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *present]
         double = any(x.is_backprop_required() for x in chx)

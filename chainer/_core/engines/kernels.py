@@ -8,6 +8,7 @@ follow from it. Unusual arrays run on the NumPy code.
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
@@ -15,6 +16,14 @@ from chainer._core.engines import arrays
 from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
 from chainer._core.tape import NoGradient
 from chainer._core.variable_node import BaseVariable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.gradients import Gradients
+    from chainer._core.tape import Tape
+    from chainer._core.variable import Variable
+    from chainer.function_node import FunctionNode
 
 _config = configuration.config
 _from_array = BaseVariable._from_array
@@ -50,13 +59,13 @@ class Kernels:
 NO_KERNELS = Kernels(under_numpy=False)
 
 
-def views(arrays, device):
+def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if that cannot be."""
     xs = _core._numpy_views(arrays, [False] * len(arrays))
     return xs if xs is not None and xs[0].device == device else None
 
 
-def _serve(kernels, in_data):
+def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
     """Whether kernels run on these arrays, as the configuration says."""
     setting = _config.use_native_kernels
     if setting == 'auto':
@@ -70,7 +79,9 @@ def _serve(kernels, in_data):
     )
 
 
-def run(func, in_vars, in_data):
+def run(
+    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Tape] | None:
     """Runs a function.
 
     Returns:
@@ -104,16 +115,25 @@ class KernelTape:
 
     __slots__ = ('_graph',)
 
-    def __init__(self, graph):
+    def __init__(self, graph: Any) -> None:
         self._graph = graph
 
-    def grad(self, func, targets, gys, double, known):
+    def grad(
+        self,
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
         """Gradients by ChainerX; see :mod:`chainer._core.tape`."""
         if double:
             return self._recorded_grad(func, targets, gys)
         return self._graph.numpy_grad(targets, gys)
 
-    def _recorded_grad(self, func, targets, grad_outputs):
+    def _recorded_grad(
+        self, func: FunctionNode, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
         gys = _core._numpy_gradients([None if gy is None else gy._array for gy in grad_outputs])
         present = []
         for gy, var in zip(gys, grad_outputs):
@@ -134,5 +154,5 @@ class KernelTape:
             func._record_gradients(
                 [*[x.get_variable() for x in func.inputs], *present], results, tape
             )
-        results = iter(results)
-        return tuple([None if gx is None else next(results) for gx in gxs])
+        rest = iter(results)
+        return tuple([None if gx is None else next(rest) for gx in gxs])

@@ -222,24 +222,26 @@ class DelegateDataset(TabularDataset):
 
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: TabularDataset) -> None:
         self.dataset = dataset
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.dataset)
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self.dataset.keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self.dataset.mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         return self.dataset.get_examples(indices, key_indices)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self.dataset.convert(data)
 
 
@@ -247,26 +249,26 @@ class DelegateDataset(TabularDataset):
 
 
 class AsMode(DelegateDataset):
-    def __init__(self, dataset, mode):
+    def __init__(self, dataset: TabularDataset, mode: Any) -> None:
         super().__init__(dataset)
         self._mode = mode
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._mode
 
 
 class WithConverter(DelegateDataset):
-    def __init__(self, dataset, converter):
+    def __init__(self, dataset: TabularDataset, converter: Callable[..., Any]) -> None:
         super().__init__(dataset)
         self._converter = converter
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return _apply(self._converter, data)
 
 
 class Slice(TabularDataset):
-    def __init__(self, dataset, rows, keys):
+    def __init__(self, dataset: TabularDataset, rows: Any, keys: Any) -> None:
         self._dataset = dataset
         self._rows = _selection.normalize_rows(rows, len(dataset))
         self._unary = keys is not None and not isinstance(keys, (tuple, list))
@@ -277,37 +279,39 @@ class Slice(TabularDataset):
                 keys = (keys,)
             self._key_indices = _selection.normalize_keys(keys, dataset.keys)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _selection.count(self._rows, len(self._dataset))
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         keys = self._dataset.keys
         if self._key_indices is None:
             return keys
         return tuple(keys[i] for i in self._key_indices)
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         if self._unary:
             return None
         if self._key_indices is not None and self._dataset.mode is None:
             return tuple
         return self._dataset.mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         rows = _selection.compose(self._rows, indices, len(self._dataset))
         columns = self._key_indices
         if key_indices is not None:
             columns = key_indices if columns is None else tuple(columns[i] for i in key_indices)
         return self._dataset.get_examples(rows, columns)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._dataset.convert(data)
 
 
 class Concat(TabularDataset):
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: TabularDataset) -> None:
         for dataset in datasets[1:]:
             if dataset.keys != datasets[0].keys:
                 raise ValueError(
@@ -317,18 +321,20 @@ class Concat(TabularDataset):
         self._datasets = datasets
         self._ends = list(itertools.accumulate(len(dataset) for dataset in datasets))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._ends[-1]
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self._datasets[0].keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._datasets[0].mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         if indices is None:
             parts = [dataset.get_examples(None, key_indices) for dataset in self._datasets]
             return tuple(_concat_columns(columns) for columns in zip(*parts))
@@ -351,7 +357,7 @@ class Concat(TabularDataset):
         inverse = sorted(range(len(order)), key=order.__getitem__)
         return tuple(_selection.take(_concat_columns(columns), inverse) for columns in zip(*parts))
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
 
 
@@ -364,7 +370,7 @@ def _concat_columns(columns):
 
 
 class Join(TabularDataset):
-    def __init__(self, *datasets):
+    def __init__(self, *datasets: TabularDataset) -> None:
         keys = [key for dataset in datasets for key in dataset.keys]
         if len(set(keys)) != len(keys):
             raise ValueError(
@@ -380,18 +386,20 @@ class Join(TabularDataset):
                 )
         self._datasets = datasets
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._datasets[0])
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return tuple(key for dataset in self._datasets for key in dataset.keys)
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         return self._datasets[0].mode or tuple
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         if key_indices is None:
             return tuple(
                 column
@@ -409,31 +417,35 @@ class Join(TabularDataset):
             start = end
         return tuple(fetched[i] for i in key_indices)
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
 
 
 class TransformBatch(TabularDataset):
-    def __init__(self, dataset, keys, transform):
+    def __init__(
+        self, dataset: TabularDataset, keys: tuple[str, ...] | str, transform: Callable[..., Any]
+    ) -> None:
         self._dataset = dataset
         self._keys = keys if isinstance(keys, tuple) else (keys,)
         self._transform = transform
         self._mode = ()  # not known before the first call of the function
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dataset)
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self._keys
 
     @property
-    def mode(self):
+    def mode(self) -> type | None:
         if self._mode == ():
             self.get_examples([0], None)
         return self._mode
 
-    def get_examples(self, indices, key_indices):
+    def get_examples(
+        self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
+    ) -> tuple[Any, ...]:
         columns = self._columns(self._dataset._row(self._dataset.get_examples(indices, None)))
         if key_indices is not None:
             columns = tuple(columns[i] for i in key_indices)
@@ -463,7 +475,7 @@ class TransformBatch(TabularDataset):
         self._mode = mode
         return values
 
-    def convert(self, data):
+    def convert(self, data: Any) -> Any:
         return self._dataset.convert(data)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -11,6 +11,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -44,7 +46,7 @@ class CReLU(_base.Operation):
         xp = cuda.get_array_module(x)
         return (xp.concatenate((xp.maximum(x, 0), xp.maximum(-x, 0)), axis=self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x = as_array(xs[0])
         (gy,) = gys
         before = (slice(None),) * (self.axis % x.ndim)

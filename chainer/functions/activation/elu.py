@@ -21,7 +21,7 @@ class ELU(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
 
     def __init__(self, alpha: float = 1.0) -> None:
-        self.alpha = float(alpha)
+        self.alpha: float = float(alpha)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -19,7 +19,7 @@ class LeakyReLU(_base.UnaryFunction):
     """Rectified linear unit with a slope for negative values."""
 
     _kernels = _base.kernels(retain=None, check=True)
-    retains = 'y'
+    retains: str = 'y'
 
     def __init__(self, slope: float = 0.2) -> None:
         self.slope = slope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -10,6 +10,8 @@ from chainer.functions import _base
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -66,7 +68,7 @@ class LogSoftmax(_base.Operation):
         self.retain_outputs((0,))
         return (_log_softmax(inputs[0], self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return (gy - m.exp(ys[0]) * m.sum(gy, axis=self.axis, keepdims=True),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -11,6 +11,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -47,7 +49,7 @@ class PReLUFunction(Operation):
         x, W = inputs
         return (chainerx.where(x >= 0, x, x * _extended(W, x)),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         gy_negative = gy * (as_array(x) < 0).astype(gy.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -74,6 +74,24 @@ class RReLU(_base.UnaryFunction):
         return gy * self._factors
 
 
+@overload
+def rrelu(
+    x: VariableLike,
+    l: float = ...,
+    u: float = ...,
+    *,
+    r: NdArray | None = ...,
+    return_r: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def rrelu(
+    x: VariableLike,
+    l: float = ...,
+    u: float = ...,
+    *,
+    r: NdArray | None = ...,
+    return_r: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def rrelu(
     x: VariableLike, l: float = 1.0 / 8, u: float = 1.0 / 3, **kwargs: Any
 ) -> Variable | tuple[Variable, NdArray]:

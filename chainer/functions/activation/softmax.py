@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -10,6 +10,8 @@ from chainer.functions import _base
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -44,7 +46,7 @@ class Softmax(_base.Operation):
         self.retain_outputs((0,))
         return (y,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gx = ys[0] * gys[0]
         return (gx - ys[0] * m.sum(gx, axis=self.axis, keepdims=True),)
 

@@ -20,7 +20,7 @@ class Softplus(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
 
     def __init__(self, beta: float = 1.0) -> None:
-        self.beta = float(beta)
+        self.beta: float = float(beta)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

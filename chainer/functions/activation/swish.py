@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer.functions._base import Operation, kernels
@@ -10,6 +10,8 @@ from chainer.functions.activation.prelu import _extended
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -39,7 +41,7 @@ class Swish(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, beta = xs
         (gy,) = gys
         shape, extended = beta.shape, _extended(beta, x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -13,6 +13,8 @@ from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray
@@ -47,7 +49,7 @@ class Stacking(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         ndim = len(self.inputs[0].shape)
         axis = self.axis(ndim)
         lengths = [1 if ndim < self.min_ndim else x.shape[axis] for x in self.inputs[:-1]]

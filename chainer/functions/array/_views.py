@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
 from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.utils.type_check import TypeInfoTuple
 
 
 class View(Operation):
@@ -15,5 +20,5 @@ class View(Operation):
 
     _kernels = NO_KERNELS._replace(check=True)
 
-    def check_type_forward(self, in_types):
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

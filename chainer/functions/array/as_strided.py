@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,8 @@ from chainer.functions.array._views import View
 from chainer.functions.array.get_item import GetItemGrad
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -65,10 +67,10 @@ class TensorGeometry:
     def __init__(self, array: NdArray) -> None:
         array = _with_storage(array)
         address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
-        self.shape = array.shape
-        self.itemsize = array.itemsize
-        self.strides = tuple([s // array.itemsize for s in array.strides])
-        self.storage_offset = (address - _memory(array)[0]) // array.itemsize
+        self.shape: tuple[int, ...] = array.shape
+        self.itemsize: int = array.itemsize
+        self.strides: tuple[int, ...] = tuple([s // array.itemsize for s in array.strides])
+        self.storage_offset: int = (address - _memory(array)[0]) // array.itemsize
 
     @property
     def ndim(self) -> int:
@@ -93,8 +95,8 @@ class AsStrided(View):
     def __init__(
         self, shape: tuple[int, ...], strides: tuple[int, ...], storage_offset: int | None = None
     ) -> None:
-        self.shape = tuple(shape)
-        self.strides = tuple(strides)
+        self.shape: tuple[int, ...] = tuple(shape)
+        self.strides: tuple[int, ...] = tuple(strides)
         self.storage_offset = storage_offset
         if len(self.shape) != len(self.strides):
             raise ValueError(
@@ -162,7 +164,7 @@ class AsStrided(View):
         owner[x_positions] = numpy.arange(x_positions.size)
         return owner[positions], x_positions.size
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         if gy.size == 0 or 0 in self._geometry.shape:
             raise ValueError('as_strided of an empty array has no gradient')

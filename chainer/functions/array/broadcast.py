@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -13,6 +13,8 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -38,7 +40,7 @@ class Broadcast(_base.Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return tuple(chainerx.broadcast_arrays(*inputs))
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [None if gys[i] is None else m.sum_to(gys[i], self.inputs[i].shape) for i in targets]
 
 
@@ -68,7 +70,7 @@ class BroadcastTo(View):
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 

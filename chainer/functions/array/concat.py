@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -59,7 +59,7 @@ class Concat(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).concatenate(inputs, self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         stops = itertools.accumulate([x.shape[self.axis] for x in self.inputs[:-1]])
         gxs = m.apply(SplitAxis(stops, self.axis), gys)
         return [gxs[i] for i in targets]

@@ -17,6 +17,8 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import DeviceSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -46,7 +48,7 @@ class Copy(Operation):
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Copy(self.out_device, self._in_device), gys)
 
 

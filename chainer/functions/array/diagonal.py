@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -11,6 +11,8 @@ from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -40,7 +42,7 @@ class Diagonal(View):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self.inputs[0].shape
         return m.apply(_DiagonalGrad(shape, self.offset, self.axis1, self.axis2), gys)
 
@@ -63,7 +65,7 @@ class _DiagonalGrad(Operation):
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
         return (gx,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Diagonal(*self._args), gys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 from chainer.functions import _base
@@ -10,6 +10,8 @@ from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -21,7 +23,7 @@ class ExpandDims(View):
     """Inserts an axis of length one."""
 
     def __init__(self, axis: int) -> None:
-        self.axis = int(axis)
+        self.axis: int = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -39,7 +41,7 @@ class ExpandDims(View):
         (x,) = inputs
         return (cuda.get_array_module(x).expand_dims(x, self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

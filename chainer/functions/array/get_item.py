@@ -18,6 +18,8 @@ from chainer.functions._scatter import add_rows
 from chainer.functions.array._views import View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
@@ -77,7 +79,7 @@ class GetItem(View):
     """Takes elements by an index."""
 
     def __init__(self, slices: Any) -> None:
-        self.slices = _parse_slices(slices)
+        self.slices: tuple[Any, ...] = _parse_slices(slices)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -91,7 +93,7 @@ class GetItem(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(GetItemGrad(self.slices, self.inputs[0].shape), gys)
 
 
@@ -111,7 +113,7 @@ class GetItemGrad(Operation):
             _add_at(gx, _for_array(self.slices, gx), gy)
         return (gx,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(GetItem(self.slices), gys)
 
 

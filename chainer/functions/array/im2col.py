@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -108,7 +108,7 @@ class Im2Col(Operation):
         ]
         return (chainerx.stack(taps, axis=2).reshape(len(x), x.shape[1] * len(taps), out_h, out_w),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Im2ColGrad(self, self.inputs[0].shape), gys)
 
 
@@ -132,7 +132,7 @@ class Im2ColGrad(Operation):
         col = gy.reshape(n, c, *ksize, *gy.shape[2:])
         return (conv.col2im(col, *stride, *pad, h, w, *dilate),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Im2Col(*self._args), gys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 from chainer.functions import _base
@@ -31,8 +31,8 @@ class Moveaxis(View):
     """Moves axes to new positions."""
 
     def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
-        self.source = _axes('source', source)
-        self.destination = _axes('destination', destination)
+        self.source: tuple[int, ...] = _axes('source', source)
+        self.destination: tuple[int, ...] = _axes('destination', destination)
         if len(self.source) != len(self.destination):
             raise ValueError(
                 'source and destination must have the same length: '
@@ -56,7 +56,7 @@ class Moveaxis(View):
         (x,) = inputs
         return (cuda.get_array_module(x).moveaxis(x, self.source, self.destination),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.moveaxis(gys[0], self.destination, self.source),)
 
 

@@ -15,6 +15,8 @@ from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -57,7 +59,7 @@ class Pad(Operation):
             return Fallback(f'mode {self.mode!r} with these options')
         return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         shape = self.inputs[0].shape
         if self.mode == 'constant':

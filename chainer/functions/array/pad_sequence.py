@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -70,7 +70,7 @@ class PadSequence(Operation):
             ys.append(x)
         return (chainerx.stack(ys),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return tuple([gy[i, : self.inputs[i].shape[0]] for i in targets])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -76,7 +78,7 @@ class Permutate(_base.Operation):
             _check_indices(indices)
         return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(Permutate(self.indices, self.axis, not self.inv), gys)
 
 

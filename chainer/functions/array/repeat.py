@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -66,7 +66,7 @@ class Repeat(_base.Operation):
             inputs[0].repeat(list(repeats) if isinstance(repeats, tuple) else repeats, self.axis),
         )
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self.inputs[0].shape
         axis = 0 if self.axis is None else self.axis % len(shape)
         lengths = (int(numpy.prod(shape)),) if self.axis is None else shape

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -18,7 +20,7 @@ class Reshape(View):
     """Changes the shape of an array, without a copy if possible."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = tuple(shape)
+        self.shape: tuple[int, ...] = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
 
@@ -39,11 +41,11 @@ class Reshape(View):
 
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 
-def reshape(x: VariableLike, shape: tuple[int, ...]) -> Variable:
+def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """Changes the shape of an array.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -209,7 +209,7 @@ class ResizeImages(Operation):
         v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
         return (_interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(ResizeImagesGrad(self, self.inputs[0].shape), gys)
 
 
@@ -228,7 +228,7 @@ class ResizeImagesGrad(Operation):
             return (interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),)
         return (interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         func = self._resize
         size = func.out_H, func.out_W
         return m.apply(ResizeImages(size, func.mode, func.align_corners), gys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -11,6 +11,8 @@ from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -48,7 +50,7 @@ class Rollaxis(View):
         (x,) = inputs
         return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         ndim = len(self.inputs[0].shape)
         axis = self.axis % ndim
         start = self.start + ndim if self.start < 0 else self.start

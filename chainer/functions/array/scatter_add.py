@@ -13,6 +13,8 @@ from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _pars
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -26,7 +28,7 @@ class ScatterAdd(Operation):
     _kernels = NO_KERNELS
 
     def __init__(self, slices: Any) -> None:
-        self.slices = _parse_slices(slices)
+        self.slices: tuple[Any, ...] = _parse_slices(slices)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
@@ -64,7 +66,7 @@ class ScatterAdd(Operation):
         y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
         return (y.reshape(a.shape),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return [gy if i == 0 else m.apply(GetItem(self.slices), gys)[0] for i in targets]
 

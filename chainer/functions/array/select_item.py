@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -45,7 +47,7 @@ class SelectItem(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x = self.inputs[0]
         (gx,) = m.apply(Assign(x.shape, x.dtype, as_array(xs[0])), gys)
         return [gx if i == 0 else None for i in targets]
@@ -66,7 +68,7 @@ class Assign(Operation):
         gx[xp.arange(self.t.size), self.t] = gy
         return (gx,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(SelectItem(), (gys[0], self.t))
 
 

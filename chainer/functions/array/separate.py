@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 from chainer.functions import _base
@@ -11,6 +11,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -43,7 +45,7 @@ class Separate(View):
         x = xp.moveaxis(x, self.axis, 0)
         return tuple([x[i, ...] for i in range(len(x))])
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)

@@ -13,6 +13,8 @@ from chainer.functions._base import CallableFunction, sent_like
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -32,7 +34,7 @@ class SpatialTransformerGrid(CallableFunction):
     _kernels = NO_KERNELS
 
     def __init__(self, output_shape: tuple[int, ...]) -> None:
-        self.output_shape = tuple(output_shape)
+        self.output_shape: tuple[int, ...] = tuple(output_shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('theta',))
@@ -55,7 +57,7 @@ class SpatialTransformerGrid(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (ggrid,) = gys
         xp = cuda.get_array_module(ggrid)
         points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)

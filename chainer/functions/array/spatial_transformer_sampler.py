@@ -15,7 +15,7 @@ from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -111,7 +111,7 @@ class SpatialTransformerSampler(CallableFunction):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, grid = xs
         rows, gy = _rows(m, x), m.moveaxis(gys[0], 1, -1)
         grows = 0

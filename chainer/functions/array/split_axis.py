@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import chainerx
 from chainer.backends import cuda
@@ -83,7 +83,7 @@ class SplitAxis(View):
             for start, stop in self._bounds(x_shape[axis])
         ]
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         if any([gy is None for gy in gys]):
             # Zeros stand for the gradients of unused outputs.
             array = as_array(next(gy for gy in gys if gy is not None))
@@ -95,6 +95,20 @@ class SplitAxis(View):
         return (m.concat(gys, self.axis),)
 
 
+@overload
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: Literal[True] = ...,
+) -> tuple[Variable, ...]: ...
+@overload
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | Sequence[int] | NdArray,
+    axis: int,
+    force_tuple: bool,
+) -> Variable | tuple[Variable, ...]: ...
 def split_axis(
     x: VariableLike,
     indices_or_sections: int | Sequence[int] | NdArray,

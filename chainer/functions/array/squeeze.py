@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions import _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -67,7 +67,7 @@ class Squeeze(View):
 
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -45,7 +45,7 @@ class Stack(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (cuda.get_array_module(*inputs).stack(inputs, self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gxs = m.apply(Separate(self.axis), gys)
         return [gxs[i] for i in targets]
 

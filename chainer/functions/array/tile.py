@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 from chainer.functions import _base
@@ -44,7 +44,7 @@ class Tile(_base.Operation):
         (x,) = inputs
         return (cuda.get_array_module(x).tile(x, self.reps),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         shape = self.inputs[0].shape
         ndim = max(len(shape), len(self.reps))
         reps = (1,) * (ndim - len(self.reps)) + self.reps

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions.array._views import View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
@@ -22,7 +24,7 @@ class Transpose(View):
 
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         axes = self.axes
         if axes is not None:
             ndim = len(axes)

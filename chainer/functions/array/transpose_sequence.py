@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -74,7 +74,7 @@ class TransposeSequence(Operation):
         rows = chainerx.concatenate(inputs, axis=0).take(order, axis=0)
         return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)

@@ -15,6 +15,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -53,7 +55,7 @@ class Where(_base.Operation):
             self.condition = backend.from_chx(self.condition)
         return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         zero = gy.dtype.type(0)
         gxs = []

@@ -14,6 +14,8 @@ from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.function_node import FunctionNode
     from chainer.types import NdArray
@@ -40,11 +42,11 @@ class _Base(Operation):
     transposed_class = None
 
     def _set_geometry(self, ndim, stride, pad, dilate, groups):
-        self.ndim = ndim
-        self.stride = conv_nd.as_tuple(stride, ndim)
-        self.pad = conv_nd.as_tuple(pad, ndim)
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = groups
+        self.ndim: int = ndim
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
+        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        self.groups: int = groups
 
     def _transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)
@@ -138,7 +140,7 @@ class Convolution(_Base):
             ),
         )
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         return [
@@ -226,7 +228,7 @@ class Deconvolution(_Base):
             ),
         )
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         return [
@@ -261,7 +263,7 @@ class _GradW(Operation):
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
         return (plan.weight(x, y, self._w_dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, y = xs
         (W,) = gys
         func = self._func

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import Operation
 from chainer.utils import array, type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -62,7 +64,9 @@ class BilinearFunction(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, inputs, ys, gys):
+    def gradients(
+        self, m: Any, targets: Sequence[int], inputs: Any, ys: Sequence[Any], gys: Sequence[Any]
+    ) -> Sequence[Any]:
         (gy,) = gys
         shapes = [x.shape for x in inputs]
         n, (n1, n2, n_out) = len(gy), shapes[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.debug import is_debug
@@ -14,6 +14,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -66,7 +68,7 @@ class EmbedIDFunction(Operation):
             return Fallback('a number')
         return (chainerx.embed_id(x, W, self.ignore_label),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         grad = EmbedIDGrad(as_array(xs[0]), self.inputs[1].shape, self.ignore_label)
         (gW,) = m.apply(grad, gys)
         return [gW if i == 1 else None for i in targets]
@@ -91,7 +93,7 @@ class EmbedIDGrad(Operation):
         add_rows(gW, x, rows)
         return (gW,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(EmbedIDFunction(self.ignore_label), (self.x, gys[0]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.fallback import Fallback
@@ -85,7 +85,7 @@ class LocalConvolution2DFunction(Operation):
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
         return y + inputs[2] if len(inputs) == 3 else y
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
         (gy,) = gys
         im2col = self._im2col(W.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
@@ -86,7 +86,7 @@ class Shift(Operation):
     def _inverse(self):
         return Shift((self.kh, self.kw), (-self.dy, -self.dx))
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(self._inverse(), gys)
 
 

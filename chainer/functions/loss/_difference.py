@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import _as_array, _Routine, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray
@@ -42,7 +44,7 @@ class DifferenceFunction(_Routine):
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x0, x1 = xs
         gx = self.gradient(m, x0 - x1, gys[0])
         return [-gx if i else gx for i in targets]
@@ -59,6 +61,6 @@ class MeanDifferenceFunction(DifferenceFunction):
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         return super().gradients(m, targets, xs, ys, (gy * (1.0 / max(xs[0].size, 1)),))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import utils
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -45,7 +47,7 @@ class CrossCovariance(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         y, z = [x - m.mean(x, axis=0, keepdims=True) for x in xs]
         (gc,) = gys
         n = 1.0 / len(y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,7 +18,9 @@ from chainer.variable import as_array, as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.types import NdArray, VariableLike
+    import chainerx
+    from chainer._core.fallback import FallbackType
+    from chainer.types import DTypeSpec, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -38,7 +40,9 @@ class _Paths:
 
     """
 
-    def __init__(self, xp, t, blank, label_length, dtype):
+    def __init__(
+        self, xp: Xp, t: VariableLike, blank: int, label_length: NdArray, dtype: DTypeSpec
+    ) -> None:
         n_batch, n_labels = t.shape
         n = 2 * n_labels + 1
         labels = xp.full((n_batch, n), blank, 'i')
@@ -152,12 +156,14 @@ class ConnectionistTemporalClassification(CallableFunction):
         self.retain_inputs(range(len(inputs)))
         return (self._loss(arrays_like(inputs[3]), inputs),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         # Constants that it makes have to be where the inputs are.
         with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
             return (self._loss(F, [as_variable(x) for x in inputs])._array,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, paths, index, running = self._prepare(m, xs)
         log_prob = m.log_softmax(x, axis=2)[index]
         alphas = m.stack(_alphas(m, log_prob, paths, running))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.functions.loss._difference import check_pair
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -43,7 +45,7 @@ class HuberLoss(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t = xs
         (gy,) = gys
         if self.reduce == 'sum_along_second_axis':

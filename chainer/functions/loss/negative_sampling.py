@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -15,7 +15,7 @@ from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -85,7 +85,7 @@ class NegativeSamplingFunction(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t, W = xs
         (gy,) = gys
         signs = self._signs(as_array(x))
@@ -104,6 +104,28 @@ class NegativeSamplingFunction(Operation):
         return [rules[i]() for i in targets]
 
 
+@overload
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = ...,
+    *,
+    return_samples: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def negative_sampling(
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
+    sampler: Callable[..., Any],
+    sample_size: int,
+    reduce: str = ...,
+    *,
+    return_samples: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def negative_sampling(
     x: VariableLike,
     t: VariableLike,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, utils
@@ -11,6 +11,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -41,7 +43,7 @@ class SigmoidCrossEntropy(Operation):
             count = int((t != self.ignore_label).sum())
         else:
             count = len(x) if x.ndim else 1
-        self.count = max(count, 1)
+        self.count: int = max(count, 1)
         return mask
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -64,7 +66,7 @@ class SigmoidCrossEntropy(Operation):
             loss = loss.sum() * (1.0 / self.count)
         return (loss,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t = xs[0], as_array(xs[1])
         (gy,) = gys
         mask = self._mask_and_count(x, t)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.namespace import F
 from chainer.functions._base import ReductionFunction, parse_axis
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
-    from chainer.types import Axis, VariableLike
+    from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -20,10 +20,10 @@ class Mean(ReductionFunction):
     def __init__(self, axis: Axis, keepdims: bool) -> None:
         super().__init__(axis, keepdims)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x.mean(axis=self.axis, keepdims=self.keepdims)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         shape = self.inputs[0].shape
         count = math.prod(shape) // max(gy.size, 1)
         return m.broadcast_to(gy * (1.0 / max(count, 1)), shape)

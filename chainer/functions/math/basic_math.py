@@ -20,6 +20,8 @@ from chainer.utils import type_check
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -201,7 +203,7 @@ class MultiAdd(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (functools.reduce(operator.add, xs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [m.sum_to(gys[0], self.inputs[i].shape) for i in targets]
 
 

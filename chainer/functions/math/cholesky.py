@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -48,7 +50,7 @@ class Cholesky(Operation):
             return Fallback('float16')
         return (chainerx.linalg.cholesky(a),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # Murray, Differentiation of the Cholesky decomposition, 2016 (arXiv:1602.07527):
         # the symmetric gradient is L^-T P(L^T gL) L^-1 with P the lower triangle, its
         # diagonal halved.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -17,6 +17,8 @@ from chainer.functions._base import (
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -56,7 +58,7 @@ class Cumprodsum(Operation):
             y[i] += b[i] * y[i - 1]
         return (xp.moveaxis(y, 0, self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         axis = self.axis
         factor = _shift(m, m.flip(xs[0], axis), axis, 0)
         (ga,) = m.apply(Cumprodsum(axis), (m.flip(gys[0], axis), factor))
@@ -70,7 +72,7 @@ class Cumprod(Operation):
     _kernels = kernels(retain=(0,))
 
     def __init__(self, axis: int | None) -> None:
-        self.axis = parse_single_axis(axis)
+        self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -91,7 +93,7 @@ class Cumprod(Operation):
             return Fallback('zeros')
         return (chainerx.cumprod(x, axis=self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
         (x,) = xs

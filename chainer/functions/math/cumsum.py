@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -16,6 +16,8 @@ from chainer.functions._base import (
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -29,7 +31,7 @@ class Cumsum(Operation):
     _kernels = kernels()
 
     def __init__(self, axis: int | None = None) -> None:
-        self.axis = parse_single_axis(axis)
+        self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -45,7 +47,7 @@ class Cumsum(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         axis = 0 if self.axis is None else self.axis
         gx = m.flip(m.cumsum(m.flip(gys[0], axis), axis), axis)
         return (m.reshape(gx, self.inputs[0].shape),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,8 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -49,7 +51,7 @@ class BatchDet(Operation):
             return Fallback('float16')
         return (chainerx.linalg.det(a),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         factor = m.reshape(gys[0] * ys[0], (-1, 1, 1))
         return (factor * m.swapaxes(m.batch_inv(xs[0]), 1, 2),)
 

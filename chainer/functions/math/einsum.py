@@ -13,6 +13,8 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -62,7 +64,7 @@ class EinSum(Operation):
             return Fallback('mixed dtypes')
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         subs = self.in_subs.split(',')
         gxs = []
         for i in targets:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer.functions._base import Operation
@@ -10,6 +10,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -42,7 +44,7 @@ class FFT(Operation):
         y = getattr(xp.fft, self._method)(real + imag * 1j)
         return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # The adjoint of one transform is the other, up to the factor that ifft has.
         present = as_array(gys[0] if gys[1] is None else gys[1])
         zeros = backend.get_array_module(present).zeros_like(present)

@@ -8,6 +8,8 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -27,7 +29,7 @@ class Identity(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return xs
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return [gys[i] for i in targets]
 
 

@@ -13,6 +13,8 @@ from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -51,7 +53,7 @@ class BatchInv(Operation):
             return Fallback('float16')
         return (chainerx.linalg.inv(a),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (y,) = ys
         return (-m.matmul(m.matmul(y, gys[0], transa=True), y, transb=True),)
 

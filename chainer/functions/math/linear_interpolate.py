@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import utils
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -38,7 +40,7 @@ class LinearInterpolate(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         p, x, y = xs
         (gy,) = gys
         rules = (lambda: (x - y) * gy, lambda: p * gy, lambda: gy - p * gy)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.functions._base import ReductionFunction
 
 if TYPE_CHECKING:
     from chainer._core.fallback import FallbackType
-    from chainer.types import Axis, VariableLike
+    from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -21,7 +21,7 @@ class LogSumExp(ReductionFunction):
     def __init__(self, axis: Axis = None) -> None:
         super().__init__(axis, keepdims=False)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         largest = x.max(axis=self.axis, keepdims=True)
         # Keeps infinities out of the difference below.
         largest = xp.where(xp.isfinite(largest), largest, largest.dtype.type(0))
@@ -33,7 +33,7 @@ class LogSumExp(ReductionFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * m.exp(x - y)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -11,6 +11,8 @@ from chainer.functions._base import Operation, _as_array, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -74,7 +76,7 @@ class MatMul(Operation):
             return Fallback('mixed dtypes')
         return (_matmul(a, b, self.transa, self.transb, self.transc, chainerx),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         a, b = xs
         (gy,) = gys
         a_shape, b_shape = a.shape, b.shape
@@ -165,7 +167,7 @@ class BatchMatMul(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in xs]
         (gy,) = gys
         gxs = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -20,7 +20,7 @@ from chainer.variable import as_array
 
 if TYPE_CHECKING:
     from chainer._core.fallback import FallbackType
-    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -36,10 +36,10 @@ class SelectorBase(ReductionFunction):
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return self._fwd(x, xp)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * (as_array(x) == as_array(y)).astype(gy.dtype)
 
 
@@ -68,7 +68,7 @@ class IndexSelectorBase(Operation):
     _rule = NoGradient
 
     def __init__(self, axis: Axis = None) -> None:
-        self.axis = parse_single_axis(axis)
+        self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

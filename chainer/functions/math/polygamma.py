@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -53,7 +55,7 @@ class PolyGamma(Operation):
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
         return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         n, x = xs
         gx = m.sum_to(m.polygamma(as_array(n) + 1, x) * gys[0], x.shape)
         return [gx if i else None for i in targets]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import ReductionFunction
 from chainer.functions.math.cumprod import _shift
 
 if TYPE_CHECKING:
-    from chainer.types import Axis, VariableLike
+    from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -21,10 +21,10 @@ class Prod(ReductionFunction):
     # ChainerX divides by the elements to get the gradient.
     _kernels = NO_KERNELS._replace(check=True)
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x.prod(axis=self.axis, keepdims=self.keepdims)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * self._product_of_others(m, x)
 
     def _product_of_others(self, m, x):

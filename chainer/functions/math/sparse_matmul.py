@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,8 @@ from chainer.utils.sparse import CooMatrix
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.sparse import CooMatrix
@@ -60,8 +62,8 @@ class CooMatMul(Operation):
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
         # On ChainerX, the function falls back and runs on views of its arrays.
-        self.sp_row = backend.from_chx(sp_row)
-        self.sp_col = backend.from_chx(sp_col)
+        self.sp_row: NdArray = backend.from_chx(sp_row)
+        self.sp_col: NdArray = backend.from_chx(sp_col)
         self.sp_shape = sp_shape
         self.sp_order = sp_order
         self.transa = transa
@@ -127,7 +129,7 @@ class CooMatMul(Operation):
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         sp, dn = xs
         (gy,) = gys
         if self.transc:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import utils
 from chainer.functions._base import Operation, ReductionFunction, kernels
@@ -10,9 +10,11 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
-    from chainer.types import Axis, NdArray, VariableLike
+    from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
 class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
-    def compute(self, xp, x):
+    def compute(self, xp: Xp, x: Any) -> Any:
         return x.sum(axis=self.axis, keepdims=self.keepdims)
 
-    def gradient(self, m, x, y, gy):
+    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return m.broadcast_to(gy, self.inputs[0].shape)
 
 
@@ -84,7 +86,7 @@ class SumTo(Operation):
         )
         return (x.sum(axis=axes).reshape(self._shape),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (m.broadcast_to(gys[0], self.inputs[0].shape),)
 
 

@@ -124,7 +124,7 @@ class TensorDot(Operation):
             return Fallback('given axes of the result')
         return (chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         a, b = xs
         (gy,) = gys
         a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
@@ -13,6 +13,8 @@ from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
@@ -63,10 +65,26 @@ class Dropout(Operation):
             self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
         return (x * device.send(self.mask),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0] * self.mask,)
 
 
+@overload
+def dropout(
+    x: VariableLike,
+    ratio: float = ...,
+    *,
+    mask: NdArray | None = ...,
+    return_mask: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def dropout(
+    x: VariableLike,
+    ratio: float = ...,
+    *,
+    mask: NdArray | None = ...,
+    return_mask: Literal[True],
+) -> tuple[Variable, NdArray | None]: ...
 def dropout(
     x: VariableLike, ratio: float = 0.5, **kwargs: Any
 ) -> Variable | tuple[Variable, NdArray | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
@@ -10,6 +10,8 @@ from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -49,11 +51,27 @@ class Gaussian(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (ln_var,), (gy,) = xs, gys
         return [gy * m.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy for i in targets]
 
 
+@overload
+def gaussian(
+    mean: VariableLike,
+    ln_var: VariableLike,
+    *,
+    eps: NdArray | None = ...,
+    return_eps: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def gaussian(
+    mean: VariableLike,
+    ln_var: VariableLike,
+    *,
+    eps: NdArray | None = ...,
+    return_eps: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def gaussian(
     mean: VariableLike, ln_var: VariableLike, **kwargs: Any
 ) -> Variable | tuple[Variable, NdArray]:

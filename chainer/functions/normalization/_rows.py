@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.normalization import _moments
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray
 
 
@@ -70,7 +72,7 @@ class RowNormalization(Operation):
                 y[block] = t
         return (y.reshape(inputs[0].shape),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, gamma = xs
         dtype = _moments.compute_dtype(x, gamma)
         n, r, k, b = shape = self._shape(x.shape)

@@ -20,7 +20,7 @@ from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from chainer._core.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike
@@ -76,6 +76,7 @@ class _Normalization(Operation):
     """Base of the functions below: axes, type checks and the affine map."""
 
     statistics: tuple[str, ...] = ()
+    axis: tuple[int, ...] | None
 
     def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
         self.eps = eps
@@ -102,7 +103,7 @@ class _Normalization(Operation):
         for i, a in enumerate(key_axis):
             type_check.expect(x_type.shape[a] == gamma_type.shape[i])
 
-    def _axes(self, x_ndim, gamma_ndim):
+    def _axes(self, x_ndim: int, gamma_ndim: int) -> tuple[int, ...]:
         """Axes of the statistics."""
         return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
 
@@ -143,9 +144,7 @@ class BatchNormalization(_Normalization):
 
     """
 
-    mean: Any
-    inv_std: NdArray | None
-    axis: tuple[int, ...]
+    axis: tuple[int, ...] | None
 
     _kernels = kernels(retain=(0, 1), check=True)
 
@@ -179,12 +178,12 @@ class BatchNormalization(_Normalization):
     # -- statistics of the batch, for users --------------------------------------------------
 
     @property
-    def mean(self):
+    def mean(self) -> Any:
         """Mean of the batch, of the shape of gamma; ``None`` without a graph."""
         return self._statistic(1)
 
     @property
-    def inv_std(self):
+    def inv_std(self) -> Any:
         """Inverse of the standard deviation, of the shape of gamma; ``None`` without a graph."""
         return self._statistic(2)
 
@@ -283,7 +282,7 @@ class BatchNormalization(_Normalization):
         var = total(_moments.channel_dot(m, centered, centered)) * scale
         return centered, mean, 1 / m.sqrt(var + dtype.type(self.eps))
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         if m is F and self._impl.workers != 1:
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
@@ -377,7 +376,7 @@ class FixedBatchNormalization(_Normalization):
     _kernels = kernels(retain=(0, 1, 3, 4), check=True)
 
     @property
-    def inv_var(self):
+    def inv_var(self) -> Any:
         """Inverse of the variance; ``None`` without a graph."""
         x, gamma, _, var = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
         if x is None:
@@ -386,7 +385,7 @@ class FixedBatchNormalization(_Normalization):
         return 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
 
     @property
-    def inv_std(self):
+    def inv_std(self) -> Any:
         """Inverse of the standard deviation; ``None`` without a graph."""
         inv_var = self.inv_var
         return None if inv_var is None else inv_var**0.5
@@ -414,7 +413,7 @@ class FixedBatchNormalization(_Normalization):
         )
         return (layout.restore(y),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         layout = self._layout_of(*xs[:2])
         dtype = _moments.compute_dtype(*xs[:2])
         x, gamma, mean, var = [m.cast(a, dtype) for a in xs]

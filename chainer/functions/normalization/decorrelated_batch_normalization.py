@@ -14,6 +14,9 @@ from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -55,7 +58,7 @@ class _Sylvester(Operation):
         et = _transposed(xp, e)
         return (e @ (et @ c @ e / (d[..., :, None] + d[..., None, :])) @ et,)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (r,), (x,) = xs, ys
         gc = _sylvester(m, r, gys[0])
         return [gc if i else -(m.matmul(gc, x) + m.matmul(x, gc)) for i in targets]
@@ -70,14 +73,14 @@ def _sylvester(m, r, c):
 class _InverseSqrt(Operation):
     """Inverse square root P of a symmetric positive definite matrix."""
 
-    def forward(self, inputs):
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
         (s,) = inputs
         xp = cuda.get_array_module(s)
         d, e = xp.linalg.eigh(s)
         return (e / xp.sqrt(d)[..., None, :] @ _transposed(xp, e),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (_inverse_sqrt_gradient(m, ys[0], gys[0]),)
 
 
@@ -141,7 +144,7 @@ class DecorrelatedBatchNormalization(Operation):
             array *= array.dtype.type(self.decay)
             array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,) = xs
         _, centered, cov = self._moments(m, x)
         (projection,) = m.apply(_InverseSqrt(), (cov,))
@@ -193,13 +196,15 @@ class FixedDecorrelatedBatchNormalization(Operation):
         y = xp.matmul(projection, _to_groups(x, self.groups) - mean[:, :, None])
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, mean, projection = inputs
         centered = _to_groups(x, self.groups).astype(mean.dtype, copy=False) - mean[:, :, None]
         y = chainerx.matmul(projection, centered)
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, mean, projection = xs
         dtype = mean.dtype
         gy = _to_groups(m.cast(gys[0], dtype), self.groups)

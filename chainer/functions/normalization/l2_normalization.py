@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer.functions import _base
@@ -26,7 +26,7 @@ class NormalizeL2(_base.Operation):
         self.eps = eps
         if axis is None:
             raise TypeError('axis must be an int or a tuple of ints, not None')
-        self.axis = _base.parse_axis(axis)
+        self.axis: tuple[int, ...] = _base.parse_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -44,7 +44,7 @@ class NormalizeL2(_base.Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx = forward
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,), (gy,) = xs, gys
 
         def total(a):

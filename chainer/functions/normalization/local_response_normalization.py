@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -10,6 +10,8 @@ from chainer.functions._base import Operation
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -46,7 +48,7 @@ class _WindowSum(Operation):
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(_WindowSum(self.half), gys)
 
 
@@ -86,7 +88,7 @@ class LocalResponseNormalization(Operation):
         # Faster than a power, and as precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(scale) * -self.beta),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,), (y,), (gy,) = xs, ys, gys
         (scale,) = m.apply(_WindowSum(self.n // 2), (x * x,))
         scale *= self.alpha

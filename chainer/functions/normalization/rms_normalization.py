@@ -12,6 +12,7 @@ from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from chainer._core.fallback import FallbackType
     from chainer.types import VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -34,7 +35,9 @@ class RMSNormalization(RowNormalization):
             gamma_type.shape[0] == x_type.shape[-1],
         )
 
-    def forward_chainerx(self, inputs):
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma = inputs
         dtype = _moments.compute_dtype(x, gamma)
         t = x.astype(dtype, copy=False)

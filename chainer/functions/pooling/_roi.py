@@ -10,7 +10,7 @@ import functools
 import math
 import numbers
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -24,6 +24,8 @@ from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -148,7 +150,7 @@ class _ROIFunction(CallableFunction):
         """Transpose of :meth:`_gather`."""
         raise NotImplementedError
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gx,) = m.apply(LinearMap(self._scatter, self._gather), gys)
         return [gx if i == 0 else None for i in targets]
 

@@ -14,7 +14,7 @@ from chainer.functions._base import Operation
 from chainer.utils import conv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from chainer.types import NdArray
 
@@ -232,5 +232,5 @@ class LinearMap(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._function(inputs[0]),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(LinearMap(self._transpose, self._function), gys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -57,7 +57,7 @@ class _Average(_PoolingND):
         windows = self._windows(self.inputs[0].shape[2:])
         return windows.spread(self._divide(gy.copy(), windows))
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(LinearMap(self._pool_transposed, self._pool), gys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -51,7 +51,7 @@ class MaxPoolingND(_PoolingND):
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDGrad(self), gys)
 
 
@@ -66,7 +66,7 @@ class MaxPoolingNDGrad(Operation):
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDWithIndexes(self.func), gys)
 
 
@@ -85,10 +85,29 @@ class MaxPoolingNDWithIndexes(Operation):
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(MaxPoolingNDGrad(self.func), gys)
 
 
+@overload
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def max_pooling_nd(
     x: VariableLike,
     ksize: int | Sequence[int],
@@ -135,6 +154,25 @@ def max_pooling_nd(
     return (y, func.indexes) if return_indices else y
 
 
+@overload
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def max_pooling_1d(
     x: VariableLike,
     ksize: int | Sequence[int],
@@ -176,6 +214,25 @@ def max_pooling_1d(
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_2d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def max_pooling_2d(
     x: VariableLike,
     ksize: int | Sequence[int],
@@ -219,6 +276,25 @@ def max_pooling_2d(
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
 
 
+@overload
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    return_indices: Literal[False] = ...,
+) -> Variable: ...
+@overload
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = ...,
+    pad: int | Sequence[int] = ...,
+    cover_all: bool = ...,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Variable, NdArray]: ...
 def max_pooling_3d(
     x: VariableLike,
     ksize: int | Sequence[int],

@@ -38,9 +38,9 @@ class _PoolingND(Operation):
         if stride is None:
             stride = ksize
         self.ndim = ndim
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
-        self.stride = conv_nd.as_tuple(stride, ndim)
-        self.pad = conv_nd.as_tuple(pad, ndim)
+        self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
+        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
+        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
         self.cover_all = cover_all
         self.return_indices = return_indices
 

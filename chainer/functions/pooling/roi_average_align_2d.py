@@ -39,8 +39,8 @@ class ROIAverageAlign2D(Samples, Mean):
         sampling_ratio: int | tuple[int | None, int | None] | None = None,
     ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
-        self.spatial_scale = parse_spatial_scale(spatial_scale)
-        self.sampling_ratio = parse_sampling_ratio(sampling_ratio)
+        self.spatial_scale: float = parse_spatial_scale(spatial_scale)
+        self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
 
     def _mean_matrix(self, division, out):
         first, matrix = _interpolation(*division)

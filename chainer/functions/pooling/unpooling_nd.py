@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -93,7 +93,7 @@ class _Spread(_Unpooling):
         )
         return (y.reshape(*x.shape[:2], *self.outs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         windows = self._windows(self.inputs[0].shape[2:])
         return m.apply(LinearMap(windows.sum, windows.spread), gys)
 

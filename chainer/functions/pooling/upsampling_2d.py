@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -42,7 +42,7 @@ class Upsampling2D(_Unpooling2D):
         cover_all: bool = True,
     ) -> None:
         super().__init__(ksize, stride, pad, outsize, cover_all)
-        self.indexes = getattr(indexes, 'array', indexes)
+        self.indexes: NdArray = getattr(indexes, 'array', indexes)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
@@ -76,7 +76,7 @@ class Upsampling2D(_Unpooling2D):
         y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
         return (y[:-1].reshape(n, c, *self.outs),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return m.apply(LinearMap(self._gather, self._scatter), gys)
 
 

@@ -7,7 +7,7 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
@@ -17,6 +17,8 @@ from chainer.functions._base import Operation, kernels
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray
 
@@ -93,7 +95,7 @@ class Cell(Operation):
         c, tanh_c = state(xp, z, self.n_tanh, children)
         return self._whole_state(xp, c, inputs), z[-1] * tanh_c
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gates, children = self._gates(xs)
         n = self.n_tanh
         a = [m.tanh(x) for x in gates[:n]]

@@ -70,10 +70,10 @@ class BaseNStepRNN(Operation):
     def __init__(self, n_layers: int, states: float, lengths: Sequence[int], **kwargs: Any) -> None:
         argument.assert_kwargs_empty(kwargs)
         self.n_layers = n_layers
-        self.dropout_ratio = states or 0.0
+        self.dropout_ratio: float = states or 0.0
         if not 0.0 <= self.dropout_ratio < 1.0:
             raise ValueError(f'dropout_ratio must be in the range [0, 1), got {states}')
-        self.lengths = list(lengths)
+        self.lengths: list[int] = list(lengths)
         ends = list(itertools.accumulate(self.lengths))
         self._steps = [slice(end - n, end) for n, end in zip(self.lengths, ends)]
         self._masks = None
@@ -231,7 +231,14 @@ class BaseNStepRNN(Operation):
             steps.append((now[0], saved))
         return states, m.vstack(ys[::-1] if reverse else ys), steps
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(
+        self,
+        m: Any,
+        targets: Sequence[int],
+        xs: Sequence[VariableLike],
+        ys: Sequence[Any],
+        gys: Sequence[Any],
+    ) -> Sequence[Any]:
         # Second gradients depend on what was saved.
         saved = self._run(m, xs)[1] if m is F else self._saved
         states, x, params = self._unpack(xs)

@@ -8,7 +8,7 @@ from chainer.functions.math import bias
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 class Bias(link.Link):
@@ -42,7 +42,7 @@ class Bias(link.Link):
         self.axis = axis
         if shape is not None:
             with self.init_scope():
-                self.b = variable.Parameter(0, shape)
+                self.b: Parameter = variable.Parameter(0, shape)
 
     def forward(self, *xs: VariableLike) -> Variable:
         """Adds the bias.

@@ -23,6 +23,8 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer._core.fallback import FallbackType
     from chainer.device_resident import DeviceResidentsVisitor
     from chainer.types import DTypeSpec, NdArray, VariableLike
@@ -140,7 +142,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         self.codes = numpy.concatenate([codes[label] for label in labels])
         lengths = [len(paths.get(label, ())) for label in range(n_vocab)]
         self.begins = numpy.concatenate([[0], numpy.cumsum(lengths)]).astype(numpy.int32)
-        self.parser_size = parser.size()
+        self.parser_size: int = parser.size()
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
@@ -198,7 +200,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         return (chainerx.softplus(-scores).sum(),)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t, W = xs
         rows, nodes, codes = self._steps(as_array(x), as_array(t))
         x_steps, W_steps = x[rows], W[nodes]

@@ -13,7 +13,7 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from chainer.types import DTypeSpec, InitializerSpec, NdArray, VariableLike
+    from chainer.types import AnyArray, DTypeSpec, InitializerSpec, VariableLike
     from chainer.variable import Parameter, Variable
 
 
@@ -86,8 +86,8 @@ class BatchNormalization(link.Link):
 
     gamma: Parameter | None = None
     beta: Parameter | None = None
-    avg_mean: NdArray | None = None
-    avg_var: NdArray | None = None
+    avg_mean: AnyArray = None
+    avg_var: AnyArray = None
 
     def __init__(
         self,

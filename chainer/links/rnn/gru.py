@@ -103,7 +103,7 @@ class StatelessGRU(GRUBase):
 
     """
 
-    def forward(self, h: Variable | None, x: VariableLike) -> Variable:
+    def forward(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """Computes one step.
 
         Args:

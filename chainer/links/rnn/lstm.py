@@ -111,7 +111,7 @@ class StatelessLSTM(LSTMBase):
     """
 
     def forward(
-        self, c: Variable | None, h: Variable | None, x: VariableLike
+        self, c: VariableLike | None, h: VariableLike | None, x: VariableLike
     ) -> tuple[Variable, ...]:
         """Computes one step.
 

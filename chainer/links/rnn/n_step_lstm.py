@@ -35,7 +35,11 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
         return 2
 
     def forward(
-        self, hx: Variable | None, cx: Variable | None, xs: Sequence[VariableLike], **kwargs: Any
+        self,
+        hx: VariableLike | None,
+        cx: VariableLike | None,
+        xs: Sequence[VariableLike],
+        **kwargs: Any,
     ) -> tuple[Variable, Variable, list[Variable]]:
         """Runs all layers over all sequences.
 

@@ -167,7 +167,7 @@ class NStepRNNBase(link.ChainList):
         raise NotImplementedError
 
     def forward(
-        self, hx: Variable | None, xs: Sequence[VariableLike], **kwargs: Any
+        self, hx: VariableLike | None, xs: Sequence[VariableLike], **kwargs: Any
     ) -> tuple[Variable, list[Variable]]:
         """Runs all layers over all sequences.
 

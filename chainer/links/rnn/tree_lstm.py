@@ -78,13 +78,13 @@ class ChildSumTreeLSTM(_TreeLSTM):
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__()
         with self.init_scope():
-            self.W_x = linear.Linear(in_size, 4 * out_size)
-            self.W_h_aio = linear.Linear(out_size, 3 * out_size, nobias=True)
-            self.W_h_f = linear.Linear(out_size, out_size, nobias=True)
+            self.W_x: linear.Linear = linear.Linear(in_size, 4 * out_size)
+            self.W_h_aio: linear.Linear = linear.Linear(out_size, 3 * out_size, nobias=True)
+            self.W_h_f: linear.Linear = linear.Linear(out_size, out_size, nobias=True)
         self.in_size = in_size
         self.state_size = out_size
 
-    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:
@@ -157,7 +157,7 @@ class NaryTreeLSTM(_TreeLSTM):
     def __init__(self, in_size: int, out_size: int, n_ary: int = 2) -> None:
         super().__init__()
         with self.init_scope():
-            self.W_x = linear.Linear(in_size, (3 + n_ary) * out_size)
+            self.W_x: linear.Linear = linear.Linear(in_size, (3 + n_ary) * out_size)
             for i in range(1, n_ary + 1):
                 setattr(
                     self, f'W_h{i}', linear.Linear(out_size, (3 + n_ary) * out_size, nobias=True)
@@ -166,7 +166,7 @@ class NaryTreeLSTM(_TreeLSTM):
         self.state_size = out_size
         self.n_ary = n_ary
 
-    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Computes the states of nodes.
 
         Args:

@@ -9,6 +9,8 @@ from chainer.backends import cuda
 from chainer.functions._base import Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
@@ -54,8 +56,10 @@ class TheanoFunction(link.Link):
             wrt=list(inputs),
             disconnected_inputs='ignore',
         )
-        self.forward_func = theano.function(list(inputs), list(outputs))
-        self.backward_func = theano.function([*inputs, *grads], list(gxs), on_unused_input='ignore')
+        self.forward_func: Any = theano.function(list(inputs), list(outputs))
+        self.backward_func: Any = theano.function(
+            [*inputs, *grads], list(gxs), on_unused_input='ignore'
+        )
 
     def forward(self, *args: VariableLike) -> Variable | tuple[Variable, ...]:
         """Computes the outputs.
@@ -95,7 +99,7 @@ class _TheanoFunctionNode(Operation):
         self.retain_inputs(tuple(range(len(inputs))))
         return _call(self.forward_func, inputs, inputs)
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gxs = m.apply(_TheanoGrad(self.backward_func, len(xs)), (*xs, *gys))
         return [gxs[i] for i in targets]
 
@@ -108,7 +112,7 @@ class _TheanoGrad(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _call(self.func, inputs, inputs[: self.n_inputs])
 
-    def gradients(self, m, targets, xs, ys, gys):
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         raise RuntimeError('TheanoFunction does not support double backpropagation')
 
 

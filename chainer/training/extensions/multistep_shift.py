@@ -47,7 +47,7 @@ class MultistepShift(_shift.Shift):
         attr: str,
         gamma: float,
         step_value: Sequence[int],
-        init: float,
+        init: float | None,
         optimizer: Optimizer | None = None,
     ) -> None:
         if gamma < 0:

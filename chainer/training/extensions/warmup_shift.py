@@ -42,7 +42,7 @@ class WarmupShift(_shift.Shift):
         attr: str,
         warmup_start: float,
         warmup_iter: int,
-        init: float,
+        init: float | None,
         optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, init, optimizer)

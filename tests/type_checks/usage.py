@@ -76,3 +76,6 @@ def to_host(array: NdArray) -> np.ndarray:
         F.relu(array)
         return array.get()
     return chainer.backends.cuda.to_cpu(array)
+
+
+assert_type(chainer.Chain(layer=L.Linear(2)).layer, Any)
