@@ -51,6 +51,13 @@ if TYPE_CHECKING or is_available():
     )
 
     from chainerx import _core, linalg as linalg, random as random, testing as testing
+    from chainerx._aliases import (
+        abs as abs,
+        max as max,
+        min as min,
+        mod as mod,
+        true_divide as true_divide,
+    )
     from chainerx._core import *  # noqa: F403
     from chainerx._core import __version__ as __version__, ndarray as ndarray
     from chainerx._routines import (
@@ -65,11 +72,6 @@ if TYPE_CHECKING or is_available():
         meshgrid as meshgrid,
     )
 
-    abs = _core.absolute
-    max = _core.amax
-    min = _core.amin
-    mod = _core.remainder
-    true_divide = _core.divide
     bool = bool_  # as in NumPy 2
     Inf: float = inf
     Infinity: float = inf

@@ -1,4 +1,4 @@
-"""Writes chainerx/_core.pyi, the types of the compiled core.
+"""Writes the stubs of chainerx: of the compiled core, and of modules that rename its functions.
 
 Names, parameters and defaults come from the text signatures of the core's functions and methods,
 types from the C++ functions behind them. Only what is written against the C interface of Python,
@@ -6,13 +6,16 @@ properties and operators, has its types here.
 """
 
 import argparse
+import importlib
 import inspect
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PATH = ROOT / 'chainerx' / '_core.pyi'
+FOLDER = ROOT / 'chainerx'
+# Modules whose functions are those of the core; checkers do not take an assignment for a function.
+ALIASES = 'linalg', '_aliases'
 
 HEADER = """\
 # Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
@@ -202,8 +205,30 @@ def _values(core):
     yield ''.join(aliases)
 
 
+def _make_alias_stub(module):
+    from chainerx import _core
+
+    types = _core._types()
+    ops = {}
+    for op in _core._ops():
+        path, _, name = op['name'].rpartition('.')
+        ops[getattr(getattr(_core, f'_{path}') if path else _core, name)] = types[op['name']]
+    parts = [HEADER, 'from chainerx._core import Device, ndarray\n']
+    for name, value in vars(module).items():
+        if inspect.isbuiltin(value):
+            parts.append(_define(name, value, ops[value], doc=True))
+    return '\n'.join(parts)
+
+
 def make_stubs():
-    """Returns the text of the stub file."""
+    """Returns the texts of the stub files by module name."""
+    return {
+        '_core': _make_core_stub(),
+        **{name: _make_alias_stub(importlib.import_module(f'chainerx.{name}')) for name in ALIASES},
+    }
+
+
+def _make_core_stub():
     from chainerx import _core
 
     parts = [HEADER, '__version__: str\n', _ndarray(_core), *_values(_core)]
@@ -231,10 +256,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--check', action='store_true', help='only compare the file')
     args = parser.parse_args()
-    text = make_stubs()
-    if args.check:
-        return f'run {Path(__file__).name}' if PATH.read_text() != text else 0
-    PATH.write_text(text)
+    for name, text in make_stubs().items():
+        path = FOLDER / f'{name}.pyi'
+        if not args.check:
+            path.write_text(text)
+        elif path.read_text() != text:
+            return f'run {Path(__file__).name}'
     return 0
 
 

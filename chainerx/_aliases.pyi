@@ -1,0 +1,32 @@
+# Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
+# ruff: noqa
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, SupportsFloat
+
+import numpy
+from numpy.typing import ArrayLike, DTypeLike
+
+_Number = SupportsFloat
+_Operand = ndarray | _Number
+_Ints = int | Sequence[int]
+_DeviceLike = Device | str | None
+
+from chainerx._core import Device, ndarray
+
+def abs(x: _Operand) -> ndarray:
+    """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
+
+def max(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Largest element over axes; not-a-number wins. Also called ``max``."""
+
+def min(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Smallest element over axes; not-a-number wins. Also called ``min``."""
+
+def mod(x1: _Operand, x2: _Operand) -> ndarray:
+    r"""Elementwise remainder :math:`x_1 - \lfloor x_1 / x_2 \rfloor x_2`, with the
+    sign of the divisor; also the operator ``%``."""
+
+def true_divide(x1: _Operand, x2: _Operand) -> ndarray:
+    """Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
+    operator ``/``."""

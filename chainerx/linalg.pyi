@@ -1,0 +1,48 @@
+# Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
+# ruff: noqa
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, SupportsFloat
+
+import numpy
+from numpy.typing import ArrayLike, DTypeLike
+
+_Number = SupportsFloat
+_Operand = ndarray | _Number
+_Ints = int | Sequence[int]
+_DeviceLike = Device | str | None
+
+from chainerx._core import Device, ndarray
+
+def cholesky(a: ndarray) -> ndarray:
+    r"""Cholesky factorizations :math:`a = l l^\top` of symmetric positive definite matrices."""
+
+def det(a: ndarray) -> ndarray:
+    """Determinants of square matrices."""
+
+def eigh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> tuple[ndarray, ndarray]:
+    """Eigenvalues and eigenvectors of symmetric matrices."""
+
+def eigvalsh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> ndarray:
+    """Eigenvalues of symmetric matrices; see :func:`eigh`."""
+
+def inv(a: ndarray) -> ndarray:
+    """Inverses of square matrices."""
+
+def norm(x: ndarray, ord: float | str | None = None, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Norms of vectors or matrices."""
+
+def pinv(a: ndarray, rcond: float = 1e-15) -> ndarray:
+    """Moore-Penrose pseudo-inverses of matrices."""
+
+def qr(a: ndarray, mode: Literal['reduced', 'complete', 'r', 'raw'] = 'reduced') -> ndarray | tuple[ndarray, ndarray]:
+    """QR factorizations of matrices, :math:`a = q r`."""
+
+def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
+    """Signs and logarithms of the absolute values of determinants."""
+
+def solve(a: ndarray, b: ndarray) -> ndarray:
+    """Solves the linear equations :math:`a x = b`."""
+
+def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    r"""Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\top`."""
