@@ -9,27 +9,9 @@ import numpy
 import chainerx
 from chainer.backends import cuda, intel64
 
-# isort: on
-
-if TYPE_CHECKING:  # for editors, which do not run __getattr__
+if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from chainer import (
-        computational_graph as computational_graph,
-        dataset as dataset,
-        datasets as datasets,
-        distributions as distributions,
-        exporters as exporters,
-        function_hooks as function_hooks,
-        gradient_check as gradient_check,
-        iterators as iterators,
-        link_hooks as link_hooks,
-        links as links,
-        optimizer_hooks as optimizer_hooks,
-        optimizers as optimizers,
-        serializers as serializers,
-        training as training,
-    )
     from chainer.types import NdArray
 
 

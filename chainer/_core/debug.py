@@ -3,29 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 from chainer.configuration import config, using_config
-
-# isort: on
-
-if TYPE_CHECKING:  # for editors, which do not run __getattr__
-    from chainer import (
-        computational_graph as computational_graph,
-        dataset as dataset,
-        datasets as datasets,
-        distributions as distributions,
-        exporters as exporters,
-        function_hooks as function_hooks,
-        gradient_check as gradient_check,
-        iterators as iterators,
-        link_hooks as link_hooks,
-        links as links,
-        optimizer_hooks as optimizer_hooks,
-        optimizers as optimizers,
-        serializers as serializers,
-        training as training,
-    )
 
 
 def get_compute_mode() -> str | None:

@@ -8,7 +8,6 @@ import chainerx
 from chainer.functions import _base
 
 if TYPE_CHECKING:
-    import chainerx
     from chainer._core.fallback import FallbackType
     from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
