@@ -17,7 +17,7 @@ from chainer._core.engines.chainerx import apply as _apply_chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.gradients import find_nan
-from chainer._core.tape import AccumulatingRule, ArrayRule, VariableRule
+from chainer._core.tape import AccumulatingRule, VariableRule
 from chainer._core.variable import Variable, as_variable
 from chainer._core.variable_node import VariableNode
 from chainer.backends import cuda
@@ -131,12 +131,11 @@ class FunctionNode:
         super().__init_subclass__(**kwargs)
         own = cls.__dict__
         # The gradient that a class states last counts, whatever its form.
-        if 'backward_accumulate' in own:
-            cls._rule = AccumulatingRule
-        elif 'backward' in own:
-            cls._rule = VariableRule
-        elif 'gradients' in own:
-            cls._rule = ArrayRule
+        if '_rule' not in own:
+            if 'backward_accumulate' in own:
+                cls._rule = AccumulatingRule
+            elif 'backward' in own:
+                cls._rule = VariableRule
         # Kernels need a native path, and do not know of a new way to compute on NumPy arrays.
         if '_kernels' not in own and (
             cls.forward_chainerx is FunctionNode.forward_chainerx

@@ -19,6 +19,7 @@ from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import NO_KERNELS, Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.namespace import F
+from chainer._core.tape import ArrayRule
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer._core.fallback import FallbackType
+    from chainer._core.tape import Tape
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -66,7 +68,14 @@ class Operation(FunctionNode):
     NumPy arrays by ``forward_chainerx``, unless the class says no: ``_kernels = NO_KERNELS``.
     """
 
+    _rule: Tape = ArrayRule
     _kernels = kernels()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__
+        if 'gradients' in own and own.keys().isdisjoint(('_rule', 'backward')):
+            cls._rule = ArrayRule
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         """Gradients of the inputs with the indexes ``targets``; by default there are none.

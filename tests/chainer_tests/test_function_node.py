@@ -375,3 +375,20 @@ def test_gradient_that_does_not_fit(gradient, error, match, function, debug):
     # In debug mode the message tells where the function was called.
     assert ('in test_gradient_that_does_not_fit' in str(e.value)) is debug
     assert x.grad is None
+
+
+def test_a_method_named_gradients_is_the_users_own():
+    class Named(Product):
+        def gradients(self):
+            return None
+
+    class Rectified(F.activation.relu.ReLU):
+        def backward(self, indexes, gys):
+            return (gys[0] * 7,)
+
+    x, y = _vars(2)
+    F.sum(Named().apply((x, y))[0]).backward()
+    np.testing.assert_allclose(x.grad, y.array)
+    x.cleargrad()
+    F.sum(Rectified().apply((x,))[0]).backward()
+    np.testing.assert_allclose(x.grad, np.full_like(x.array, 7))
