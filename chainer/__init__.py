@@ -2,14 +2,14 @@
 
 A computation on :class:`~chainer.Variable` objects records its own graph while it runs;
 :meth:`chainer.Variable.backward` differentiates it. Functions, links, optimizers and the
-training loop are built on that.
+training loop build on that.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-# Users reach these as attributes after a mere `import chainer`.
+# Users reach these as attributes after just `import chainer`.
 from chainer import (
     backends as backends,
     functions as functions,
@@ -96,7 +96,7 @@ from chainer.variable import (
     as_variable as as_variable,
 )
 
-if TYPE_CHECKING:  # for editors, which do not run __getattr__
+if TYPE_CHECKING:  # for editors: they do not run __getattr__
     from collections.abc import Iterable
 
     from chainer import (
@@ -117,7 +117,7 @@ if TYPE_CHECKING:  # for editors, which do not run __getattr__
     )
     from chainer.types import NdArray
 
-# These, too, but they are imported when they are first asked for.
+# The same, but imported on first use.
 _LAZY = (
     'computational_graph',
     'dataset',

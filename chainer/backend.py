@@ -37,14 +37,14 @@ _SPEC_HELP = (
 def copyto(dst: NdArray, src: NdArray) -> None:
     """Copies the elements of an array to another one, of any module and device.
 
-    ``src`` is cast to the dtype of ``dst`` and broadcast to its shape.
+    Casts ``src`` to the dtype of ``dst`` and broadcasts it to its shape.
 
     Args:
         dst: Destination array: NumPy, CuPy, iDeep or ChainerX.
         src: Source array, also of another module.
 
     Raises:
-        TypeError: If an array is of none of these types.
+        TypeError: If an array has none of these types.
 
     .. admonition:: Example
 
@@ -75,7 +75,7 @@ def get_device_from_array(*arrays: Any) -> Device:
         arrays: Arrays or variables.
 
     Returns:
-        Device: Device, that of NumPy if no array names another one.
+        Device: Device; that of NumPy if there is no such array.
 
     .. admonition:: Example
 
@@ -98,7 +98,7 @@ def get_device_from_array(*arrays: Any) -> Device:
 
 
 def get_device(device_spec: DeviceSpec) -> Device:
-    """Gets the device that a specifier names.
+    """Gets the device for a specifier.
 
     Args:
         device_spec: One of
@@ -115,7 +115,7 @@ def get_device(device_spec: DeviceSpec) -> Device:
         Device: Device.
 
     Raises:
-        TypeError, ValueError: If the specifier is not understood.
+        TypeError, ValueError: If the specifier is invalid.
         RuntimeError: If the device is not available, with the reason.
 
     .. admonition:: Example

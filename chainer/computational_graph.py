@@ -23,8 +23,8 @@ class DotNode:
 
     Args:
         node: :class:`~chainer.variable.VariableNode` or :class:`~chainer.FunctionNode`.
-        attribute (dict): Attributes of the node; its label is added.
-        show_name (bool): Whether names of variables are part of their labels.
+        attribute (dict): Attributes of the node, to which the label is added.
+        show_name (bool): Whether to show names of variables in labels.
 
     .. admonition:: Example
 
@@ -62,7 +62,7 @@ class DotNode:
 
 
 def _escape(value):
-    # Besides quotes, the characters that divide nodes of the record shape.
+    # Quotes, and the separators of nodes of the record shape.
     return re.sub(r'(["\\{}|<>])', r'\\\1', str(value))
 
 
@@ -76,11 +76,11 @@ class ComputationalGraph:
         variable_style (dict): DOT attributes of variables.
         function_style (dict): DOT attributes of functions.
         rankdir (str): Direction of the picture: ``'TB'``, ``'BT'``, ``'LR'`` or ``'RL'``.
-        remove_variable (bool): Whether variables are left out.
-        show_name (bool): Whether names of variables are shown.
+        remove_variable (bool): Whether to leave out variables.
+        show_name (bool): Whether to show names of variables.
 
     Raises:
-        ValueError: If ``rankdir`` is another one.
+        ValueError: If ``rankdir`` has another value.
 
     .. admonition:: Example
 
@@ -127,7 +127,7 @@ class ComputationalGraph:
             format (str): Only ``'dot'``, the language of Graphviz.
 
         Raises:
-            NotImplementedError: If the format is another one.
+            NotImplementedError: If ``format`` has another value.
 
         """
         if format != 'dot':
@@ -173,8 +173,8 @@ def build_computational_graph(
         function_style (dict): DOT attributes of functions.
         rankdir (str): Direction of the picture: ``'TB'`` (top to bottom), ``'BT'``, ``'LR'`` or
             ``'RL'``.
-        remove_variable (bool): Whether variables are left out.
-        show_name (bool): Whether names of variables are shown.
+        remove_variable (bool): Whether to leave out variables.
+        show_name (bool): Whether to show names of variables.
 
     Returns:
         ComputationalGraph: Graph, whose :meth:`~ComputationalGraph.dump` gives DOT text.
@@ -201,7 +201,7 @@ def build_computational_graph(
         raise ValueError('remove_split=False is not supported anymore')
     if not isinstance(outputs, (list, tuple)):
         outputs = [outputs]
-    # Dictionaries keep the order; nodes are told apart by identity.
+    # Dictionaries keep the order; identity distinguishes nodes.
     nodes = {}
     edges = {}
     stack = []

@@ -25,25 +25,25 @@ def _print_attrs(obj: Any, keys: Iterable[str], file: TextIO | None) -> None:
 class GlobalConfig:
     """Configuration that all threads share.
 
-    An entry holds for every thread that has not overridden it (see :class:`LocalConfig`).
-    Entries of any name can be added: downstream packages keep their own here.
+    An entry applies to all threads that do not override it (see :class:`LocalConfig`).
+    Any name is allowed: downstream packages keep their own entries here.
 
     Attributes:
         autotune (bool): Whether cuDNN looks for its fastest convolution algorithm.
-        chainerx_fallback (str): What a function does that has to leave ChainerX for NumPy or
+        chainerx_fallback (str): Reaction to a function that falls back from ChainerX to NumPy or
             CuPy: ``'silent'``, ``'warn'``, ``'raise'`` or ``'report'`` (see
             :class:`chainer.FallbackReport`).
         compute_mode: Compute mode of ChainerX kernels.
-        cudnn_deterministic (bool): Whether only deterministic cuDNN algorithms are used.
+        cudnn_deterministic (bool): Whether to use only deterministic cuDNN algorithms.
         cudnn_fast_batch_normalization (bool): Whether cuDNN may use its fast batch
             normalization, whose range of values is narrower.
         debug (bool): Debug mode: NaN checks, call stacks of functions and more.
         dtype: Default dtype of parameters and of converted data: float16, float32, float64 or
             ``chainer.mixed16``.
-        enable_backprop (bool): Whether computational graphs are recorded.
+        enable_backprop (bool): Whether to record computational graphs.
         in_recomputing (bool): ``True`` while :func:`chainer.functions.forget` recomputes.
         keep_graph_on_report (bool): Whether reported variables keep their graphs.
-        lazy_grad_sum (bool): Whether gradients are added up at once when they are needed.
+        lazy_grad_sum (bool): Whether to add gradients all at once when needed.
         schedule_func: Used by static graphs.
         train (bool): Training mode, as opposed to test mode.
         type_check (bool): Whether functions check the types of their inputs.
@@ -51,7 +51,7 @@ class GlobalConfig:
         use_cudnn_tensor_core (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_ideep (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_native_kernels (str): Whether functions of NumPy arrays use the compiled kernels of
-            ChainerX, where it is built: ``'always'``, ``'auto'`` (for all but small arrays) or
+            ChainerX, if built: ``'always'``, ``'auto'`` (for all but small arrays) or
             ``'never'``.
         use_static_graph (bool): Whether ``chainer.static_graph`` may have an effect.
         warn_nondeterministic (bool): Whether nondeterministic functions warn.
@@ -91,7 +91,7 @@ class GlobalConfig:
     _mirrors: list[Any]
 
     def __init__(self) -> None:
-        # Classes of the local configurations that show this one; see `LocalConfig.__new__`.
+        # Classes of the local configurations that mirror this one; see `LocalConfig.__new__`.
         self.__dict__['_mirrors'] = []
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -120,7 +120,7 @@ def _entries(global_config: GlobalConfig) -> list[str]:
 
 
 def _mirror(cls: type, name: str, value: Any) -> None:
-    # A function in a class would be bound on reading, so that it is left to `__getattr__`.
+    # Reading a function from a class would bind it, so `__getattr__` handles it.
     if hasattr(type(value), '__get__') or hasattr(LocalConfig, name):
         if name in cls.__dict__:
             delattr(cls, name)
@@ -131,8 +131,8 @@ def _mirror(cls: type, name: str, value: Any) -> None:
 class LocalConfig(threading.local):
     """Thread-local configuration on top of a global one.
 
-    Setting an entry overrides it for the current thread, deleting it ends that, and reading it
-    gives the global value where there is no override.
+    Setting an entry overrides it for the current thread, and deleting it ends the override. Without
+    an override, reading gives the global value.
 
     Args:
         global_config (GlobalConfig): Configuration to fall back on.
@@ -225,7 +225,7 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingC
         config (LocalConfig): Configuration; ``chainer.config`` by default.
 
     Returns:
-        Context manager, which is usable as a decorator too.
+        Context manager, also usable as a decorator.
 
     .. admonition:: Example
 

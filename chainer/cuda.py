@@ -31,7 +31,7 @@ from chainer.backends.cuda import (  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:
-    # Everything that depends on CuPy is looked up when it is used.
+    # Look up the names that depend on CuPy on use.
     return getattr(_cuda, name)
 
 

@@ -23,7 +23,7 @@ else:
 
 
 class DeviceResident(_FinalBase):
-    """Base class of objects that own arrays on a device, such as links.
+    """Base class of objects with arrays on a device, such as links.
 
     Subclasses override :meth:`device_resident_accept` to show their arrays to visitors. All
     ``to_*`` methods work in place and return the object itself.
@@ -50,7 +50,7 @@ class DeviceResident(_FinalBase):
 
     @property
     def _overridden_to_methods(self):
-        """Names of methods which old classes override to move more arrays."""
+        """Names of methods that old classes override to move more arrays."""
         cls = type(self)
         return [
             name
@@ -93,7 +93,7 @@ class DeviceResident(_FinalBase):
 
     @meta.final(action=DeprecationWarning)
     def to_gpu(self, device: CudaDeviceSpec | None = None) -> DeviceResident:
-        """Moves the arrays to a GPU, as CuPy arrays; those that are on some GPU stay there.
+        """Moves the arrays to a GPU, as CuPy arrays; arrays on any GPU stay there.
 
         Args:
             device: CUDA device or its id; the current device by default.
@@ -203,7 +203,7 @@ class DeviceResidentsVisitor:
         raise NotImplementedError
 
     def visit_array(self, arr: NdArray) -> Any:
-        """Called with each array; returns what replaces it.
+        """Called with each array; returns its replacement.
 
         Args:
             arr (:ref:`ndarray`): Array.
@@ -212,7 +212,7 @@ class DeviceResidentsVisitor:
         raise NotImplementedError
 
     def visit_variable(self, param: Variable) -> None:
-        """Called with each :class:`~chainer.Variable`, which it changes in place.
+        """Called with each :class:`~chainer.Variable`, to change in place.
 
         Args:
             param (~chainer.Variable): Variable, mostly a parameter.
@@ -227,7 +227,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
     Args:
         device: Destination.
         entry: Name and keyword arguments of the method that the user called.
-        start: Object whose method that was.
+        start: Object of that method.
         skip_between_cupy_devices: Whether arrays on another GPU stay.
 
     """
@@ -257,8 +257,8 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
         device_resident._device = self._device
         name, kwargs = self._entry
-        # A class may move more arrays in an overridden method, which usually calls its super
-        # method: that comes back here, with the object as the start.
+        # A class may move more arrays in an overridden method, which usually calls the super
+        # method. That call comes back here, with the object as the start.
         if device_resident is not self._start and name in device_resident._overridden_to_methods:
             getattr(device_resident, name)(**kwargs)
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class Distribution:
     """Base class of probability distributions.
 
-    A distribution object holds a batch of distributions of one kind. An event, that is one
-    sample of one of them, has shape :attr:`event_shape`, the batch has shape
-    :attr:`batch_shape`, and :meth:`sample` adds axes in front of both. Methods that take a point
-    ``x`` accept an array or a variable of shape ``(..., *batch_shape, *event_shape)`` and return
-    a variable without the event axes, except for :meth:`icdf`.
+    A distribution object holds a batch of distributions of one kind. An event, one sample of
+    one of them, has shape :attr:`event_shape`. The batch has shape :attr:`batch_shape`, and
+    :meth:`sample` adds axes in front of both. Methods of a point ``x`` accept an array or a
+    variable of shape ``(..., *batch_shape, *event_shape)`` and return a variable without the
+    event axes, except for :meth:`icdf`.
 
-    What a subclass does not define raises :class:`NotImplementedError`.
+    Members that a subclass does not define raise :class:`NotImplementedError`.
 
     .. seealso:: :func:`chainer.kl_divergence`, :func:`chainer.cross_entropy`
 
@@ -62,7 +62,7 @@ class Distribution:
 
     @property
     def support(self) -> str:
-        """str: Set of values that can occur."""
+        """str: Set of possible values."""
         raise self._not_implemented('support')
 
     @property
@@ -194,8 +194,8 @@ class Distribution:
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Variable:
         """Draws samples.
 
-        Where the distribution allows it, the samples are differentiable with respect to the
-        parameters.
+        The samples are differentiable with respect to the parameters if the distribution allows
+        it.
 
         Args:
             sample_shape (int or tuple of ints): Shape of the samples.
@@ -227,8 +227,8 @@ _kl_functions = {}
 def register_kl(Dist1: type, Dist2: type) -> Callable[..., Any]:
     """Makes a decorator that registers a function computing a Kullback-Leibler divergence.
 
-    The function takes two distributions and returns a variable. For :func:`kl_divergence` it is
-    found by the exact classes of its arguments, or else by their base classes.
+    The function takes two distributions and returns a variable. :func:`kl_divergence` finds it
+    by the exact classes of its arguments, or else by their base classes.
 
     Args:
         Dist1 (type): Class of the first distribution.

@@ -1,4 +1,4 @@
-"""Old-style functions, whose backward is written on arrays."""
+"""Old-style functions, with backward on arrays."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _F = TypeVar('_F', bound='Callable[..., Any]')
 
 
 def no_backprop_mode() -> _BackpropMode:
-    """Returns a context manager in which no graph is recorded.
+    """Returns a context manager that records no graph.
 
-    ChainerX follows: its arrays record nothing either. It is usable as a decorator too.
+    ChainerX arrays record no graph either. Also usable as a decorator.
 
     .. admonition:: Example
 
@@ -44,7 +44,7 @@ def no_backprop_mode() -> _BackpropMode:
 def force_backprop_mode() -> _BackpropMode:
     """Returns a context manager that records graphs inside :func:`no_backprop_mode`.
 
-    It is usable as a decorator too.
+    Also usable as a decorator.
 
     .. admonition:: Example
 
@@ -131,7 +131,7 @@ class FunctionAdapter(FunctionNode):
         self.function.check_type_forward(in_types)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        # Old-style functions keep all inputs unless they say otherwise.
+        # Old-style functions keep all inputs by default.
         self.retain_inputs(range(len(inputs)))
         return self.function.forward(inputs)
 
@@ -159,8 +159,8 @@ class FunctionAdapter(FunctionNode):
         gxs = [gxs[i] for i in target_input_indexes]
         if not configuration.config.enable_backprop or all(gx is None for gx in gxs):
             return tuple([None if gx is None else Variable(gx, requires_grad=False) for gx in gxs])
-        # Differentiating these gradients again cannot give a right result: connect them to
-        # a function that says so instead of leaving them without a graph.
+        # These gradients cannot be differentiated correctly: connect them to a function that
+        # raises an error instead of leaving them without a graph.
         present = [gx for gx in gxs if gx is not None]
         node = _OldStyleGradient(self.label, present)
         variables = iter(node.apply((*retained, *[g for g in grad_outputs if g is not None])))
@@ -168,7 +168,7 @@ class FunctionAdapter(FunctionNode):
 
 
 class _OldStyleGradient(FunctionNode):
-    """Gradients of an old-style function: they have a value but no derivative."""
+    """Gradients of an old-style function: values without a derivative."""
 
     def __init__(self, function_label: str, gradients: Any) -> None:
         self._function_label = function_label
@@ -275,7 +275,7 @@ class Function:
 
     @property
     def stack(self) -> Any:
-        """Stack trace of the application of the function, kept in debug mode only."""
+        """Stack trace of the application of the function, only in debug mode."""
         return self.node.stack
 
     @property
@@ -296,7 +296,7 @@ class Function:
                 inputs.
 
         Raises:
-            chainer.utils.type_check.InvalidType: If they are not as expected.
+            chainer.utils.type_check.InvalidType: If a check fails.
 
         """
 
@@ -405,7 +405,7 @@ class Function:
         self.node.retain_inputs(indexes)
 
     def retain_outputs(self, indexes: Iterable[int], retain_after_backward: bool = False) -> None:
-        """Keeps outputs, found in :attr:`output_data` during backward; call it in forward.
+        """Keeps outputs for :attr:`output_data` in backward; call it in forward.
 
         Args:
             indexes (iterable of int): Indexes of the outputs.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _ThreadHooks(threading.local):
-    #: From names to the hooks that are active for all functions of the thread.
+    #: Hooks by name that are active for all functions of the thread.
     hooks = None
 
 
@@ -21,7 +21,7 @@ _thread_hooks = _ThreadHooks()
 
 
 def get_function_hooks() -> dict[str, FunctionHook]:
-    """Returns the dictionary of the current thread's hooks by name, in the order of entering.
+    """Returns the dictionary of the current thread's hooks by name, in order of activation.
 
     .. admonition:: Example
 
@@ -41,14 +41,14 @@ def get_function_hooks() -> dict[str, FunctionHook]:
 class FunctionHook:
     """Base class of hooks of functions.
 
-    A hook is active for every function within a ``with`` statement, or for one function to which
+    A hook is active for every function in a ``with`` statement, or for one function if
     :meth:`chainer.FunctionNode.add_hook` adds it. Subclasses override the callbacks they need.
 
     Callbacks get the function, the tuple of its input arrays and, in backward, the tuple of the
-    gradients with respect to its outputs (an element is ``None`` where there is none).
+    gradients of its outputs (``None`` for outputs without a gradient).
 
     Attributes:
-        name (str): Name by which the hook is registered; one of a name can be active at a time.
+        name (str): Name of the hook; only one hook of a name can be active at a time.
 
     .. admonition:: Example
 
@@ -90,7 +90,7 @@ class FunctionHook:
         """Called when the hook is registered.
 
         Args:
-            function: Function it was added to, or ``None`` for all functions of the thread.
+            function: Function of the hook, or ``None`` for all functions of the thread.
 
         """
 
@@ -98,7 +98,7 @@ class FunctionHook:
         """Called when the hook is unregistered.
 
         Args:
-            function: Function it was added to, or ``None`` for all functions of the thread.
+            function: Function of the hook, or ``None`` for all functions of the thread.
 
         """
 

@@ -57,7 +57,7 @@ class _Extras:
 
 
 def _extra(name: str, doc: str) -> Any:
-    """Property of a function that is kept in its extras."""
+    """Property of a function, stored in its extras."""
 
     def get(self: FunctionNode) -> Any:
         return getattr(self._extras, name, None)
@@ -75,16 +75,16 @@ class FunctionNode:
     arrays and :meth:`backward` on variables. Each application makes a new node:
     ``y, = MyFunction().apply((x,))``.
 
-    Inputs and outputs that backward needs are named in forward with
-    :meth:`retain_inputs` and :meth:`retain_outputs`; everything else can be freed.
+    Forward names the inputs and outputs that backward needs with :meth:`retain_inputs` and
+    :meth:`retain_outputs`; all others can be freed.
 
     Attributes:
         inputs: Tuple of the input :class:`~chainer.variable.VariableNode` objects
-            (``None`` if no graph was recorded).
+            (``None`` without a graph).
         outputs: Tuple of weak references to the output nodes.
         rank (int): Largest rank of the inputs: the position in topological order.
         stack: Stack of the call, recorded in debug mode.
-        lazy_grad_sum (bool): Whether gradients of the inputs are added at once when needed.
+        lazy_grad_sum (bool): Whether to add gradients of the inputs all at once when needed.
 
     .. admonition:: Example
 
@@ -103,23 +103,23 @@ class FunctionNode:
 
     """
 
-    # What Chainer 7 has.
+    # As in Chainer 7.
     inputs: tuple[VariableNode, ...] | Any = None
     outputs: tuple[weakref.ref[VariableNode], ...] | Any = None
     rank: int = 0
     is_elementwise: bool = False
     lazy_grad_sum: bool = False
 
-    # How the class states its gradient (see `chainer/_core/tape.py`).
+    # Gradient rule of the class (see `chainer/_core/tape.py`).
     _rule: Tape = VariableRule
-    # How it uses kernels of ChainerX.
+    # Its use of ChainerX kernels.
     _kernels = NO_KERNELS
-    # What a call sets.
+    # Set by a call.
     _tape: Tape
     _input_indexes_to_retain: Sequence[int]
     _output_indexes_to_retain: Sequence[int]
     _retained_output_data: tuple[Any, ...]
-    # What few calls have.
+    # Rarely needed.
     _extras: _Extras | None = None
 
     stack: Any = _extra('stack', 'Stack of the call, recorded in debug mode.')
@@ -130,13 +130,13 @@ class FunctionNode:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = cls.__dict__
-        # The gradient that a class states last counts, whatever its form.
+        # The most derived gradient counts, in any form.
         if '_rule' not in own:
             if 'backward_accumulate' in own:
                 cls._rule = AccumulatingRule
             elif 'backward' in own:
                 cls._rule = VariableRule
-        # Kernels need a native path, and do not know of a new way to compute on NumPy arrays.
+        # Kernels need a native path, and ignore a new way to compute on NumPy arrays.
         if '_kernels' not in own and (
             cls.forward_chainerx is FunctionNode.forward_chainerx
             or ('forward_chainerx' not in own and not _numpy_code.isdisjoint(own))
@@ -149,7 +149,7 @@ class FunctionNode:
         )
 
     def _public_function(self) -> Any:
-        """Object users know this node by."""
+        """Object of this node that users see."""
         return self
 
     @property
@@ -185,7 +185,7 @@ class FunctionNode:
 
     @property
     def input_layouts(self) -> tuple[Any, ...]:
-        """Tuple of the memory layouts of the inputs; ``None`` stands for the usual one."""
+        """Tuple of the memory layouts of the inputs; ``None`` is the usual one."""
         layouts = getattr(self._extras, 'input_layouts', None)
         if layouts is None:
             return (None,) * (0 if self.inputs is None else len(self.inputs))
@@ -332,7 +332,7 @@ class FunctionNode:
             self.check_type_forward(type_check.LightTypeInfoTuple(in_data))  # type: ignore[arg-type]
             return
         except (type_check.InvalidType, IndexError):
-            # A check of `x.shape[1]` may come before that of `x.ndim` has had a chance to fail.
+            # A check of `x.shape[1]` may run before the check of `x.ndim` fails.
             pass
         finally:
             modes.light_mode = False
@@ -349,18 +349,18 @@ class FunctionNode:
                 inputs.
 
         Raises:
-            chainer.utils.type_check.InvalidType: If they are not as expected.
+            chainer.utils.type_check.InvalidType: If a check fails.
 
         """
 
     def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
-        """Checks memory layouts of the input variables; by default refuses any special one.
+        """Checks memory layouts of the input variables; by default accepts only the usual one.
 
         Args:
             inputs (tuple of ~chainer.Variable): Inputs.
 
         Raises:
-            RuntimeError: If there is a layout that the function does not support.
+            RuntimeError: If the function does not support a layout.
 
         """
         if any(x is not None for x in self.input_layouts):
@@ -473,12 +473,12 @@ class FunctionNode:
     ) -> tuple[Variable | None, ...]:
         """Computes gradients and adds them to ``grad_inputs``.
 
-        Override it where adding can be fused with the computation.
+        Override it to fuse the addition with the computation.
 
         Args:
             target_input_indexes: Sorted tuple of the input indexes that need a gradient.
             grad_outputs: Tuple of variables or ``None``.
-            grad_inputs: Tuple of variables or ``None``: gradients known so far.
+            grad_inputs: Tuple of variables or ``None``: gradients so far.
 
         Returns:
             Tuple of variables or ``None``, one per target.
@@ -542,7 +542,7 @@ class FunctionNode:
     def _retain_views(
         self, inputs: Iterable[Variable], outputs: Iterable[Variable], n_outputs: int
     ) -> None:
-        """Sets what the methods above give, for a call that ran below ChainerX."""
+        """Sets the results of the methods above, for a call that ran below ChainerX."""
         extras = self._get_extras()
         extras.retained = tuple(inputs), tuple(outputs)
         extras.n_outputs = n_outputs
@@ -601,7 +601,7 @@ class FunctionNode:
 
 
 class _RecordedGradients(FunctionNode):
-    """Gradients of a function whose tape recorded them."""
+    """Gradients of a function, recorded by its tape."""
 
     def __init__(self, label: str) -> None:
         self._label = label

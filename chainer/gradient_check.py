@@ -74,22 +74,22 @@ def numerical_grad(
 ) -> tuple[NdArray, ...]:
     r"""Computes gradients by finite differences.
 
-    The gradient of :math:`\sum_j g_j \cdot y_j` with respect to each element of the inputs is
-    estimated by the central difference :math:`(y(x + \epsilon) - y(x - \epsilon)) / 2\epsilon`.
+    Estimates the gradient of :math:`\sum_j g_j \cdot y_j` with respect to each input element by
+    the central difference :math:`(y(x + \epsilon) - y(x - \epsilon)) / 2\epsilon`.
 
     Args:
         f (callable): Function without arguments that computes a tuple of arrays from the current
             content of ``inputs``.
-        inputs (tuple of arrays): Floating point arrays, which are changed in place during the
-            computation and are the same afterwards.
+        inputs (tuple of arrays): Floating point arrays, changed in place during the computation
+            and restored afterwards.
         grad_outputs (tuple of arrays): Gradients with respect to the outputs; ``None`` elements
-            are taken as zero.
+            count as zero.
         eps (float): Step.
         detect_nondifferentiable (bool): Whether to look for points where the function is not
-            smooth: a parabola is fitted to five values of each output element within the step.
+            smooth, by fitting a parabola to five values of each output element within the step.
         diff_atol (float): Absolute tolerance of that fit.
         diff_rtol (float): Tolerance of that fit relative to the range of the values.
-        center_outputs (tuple of arrays): Outputs at the unchanged inputs, if they are known.
+        center_outputs (tuple of arrays): Outputs at the unchanged inputs, if known.
 
     Returns:
         tuple of arrays: Gradients, with shapes and dtypes of the inputs.
@@ -97,7 +97,7 @@ def numerical_grad(
     Raises:
         AssertionError: If ``eps`` is not positive.
         RuntimeError: If an input is not of floating point.
-        NondifferentiableError: If the function is not differentiable there, where asked for.
+        NondifferentiableError: If the requested check finds the function not differentiable.
 
     .. admonition:: Example
 
@@ -158,7 +158,7 @@ def _numerical_grad_of_input(evaluate, x, gys, eps, center, tolerances):
                 _check_differentiable(samples, index, eps, *tolerances)
         finally:
             view[index] = original
-        # The step as the dtype of the input represents it.
+        # The step, rounded to the dtype of the input.
         step = x1 - x0 or 2 * eps
         for y0, y1, gy in zip(ys0, ys1, gys):
             if gy is not None:
@@ -168,7 +168,7 @@ def _numerical_grad_of_input(evaluate, x, gys, eps, center, tolerances):
 
 
 def _copy_result(y):
-    # Functions may return their inputs, which are going to be changed.
+    # Functions may return their inputs, which change later.
     return None if y is None else numpy.array(backend.CpuDevice().send(y))
 
 
@@ -192,7 +192,7 @@ def _check_differentiable(samples_of_outputs, index, eps, atol, rtol):
         bad = ~finite.all(axis=0) & ~same.all(axis=0)
         ys = numpy.where(finite.all(axis=0), ys, 0)
         residual = numpy.abs(_to_residuals @ ys).max(axis=0)
-        # Rounding makes residuals too.
+        # Rounding causes residuals, too.
         rounding = 8 * ulp * numpy.abs(ys).max(axis=0)
         bad |= residual > atol + rtol * numpy.ptp(ys, axis=0) + rounding
         if bad.any():
@@ -299,7 +299,7 @@ class _BackwardCheck:
 
     def _forward(self, x_data):
         xs = [
-            # ChainerX takes no gradients of integers, otherwise the function is to give none.
+            # ChainerX takes no gradients of integers; other functions should give none.
             Variable(
                 x,
                 requires_grad=not no_grad
@@ -385,13 +385,13 @@ class _BackwardCheck:
 def _shift(array, delta, direction):
     device = backend.get_device_from_array(array)
     with backend.using_device(device):
-        # NumPy makes scalars of 0-dimensional results.
+        # NumPy turns 0-dimensional results into scalars.
         return device.xp.asarray(array + device.send((delta * direction).astype(array.dtype)))
 
 
 def _set_array(variable, array):
     with warnings.catch_warnings():
-        # Gradients of another dtype are put aside by `_saved_grads`.
+        # `_saved_grads` puts gradients of another dtype aside.
         warnings.simplefilter('ignore', DeprecationWarning)
         variable.array = array
 
@@ -425,7 +425,7 @@ def _backward(ys, gys, enable_double_backprop=False):
     for y, gy in roots.values():
         if not isinstance(y, Variable):
             raise TypeError(f'the function must return variables, not {type(y)}')
-        # Also for an input that is returned as it is.
+        # Also for an input returned unchanged.
         y.grad_var = gy
         outputs.append(y)
     if outputs:
@@ -433,7 +433,7 @@ def _backward(ys, gys, enable_double_backprop=False):
 
 
 def _random_directions(shapes):
-    """Makes vectors that are a unit vector together, so that the step is as long as eps says."""
+    """Makes vectors that together form a unit vector, so the step has length eps."""
     directions = [numpy.asarray(numpy.random.normal(size=shape)) for shape in shapes]
     # Small components would hide errors.
     directions = [numpy.where(v < 0, -1, 1) * numpy.maximum(numpy.abs(v), 0.1) for v in directions]
@@ -455,31 +455,31 @@ def check_backward(
 ) -> None:
     """Checks the gradients of a function against numerical ones.
 
-    The gradients are compared in one random direction of all inputs and parameters together, so
-    that the check costs a few evaluations of the function, whatever the size.
+    Compares the gradients in one random direction of all inputs and parameters together. The
+    check thus costs a few evaluations of the function for any size.
 
     Args:
         func (callable): Function that takes and returns variables.
         x_data (array or tuple of arrays): Inputs.
         y_grad (array, tuple of arrays or None): Gradients with respect to the outputs. ``None``
             if there is a single output that is a scalar.
-        params (~chainer.Variable or tuple of them): Parameters that ``func`` uses and whose
-            gradients are checked too. Their gradients stay as they are.
+        params (~chainer.Variable or tuple of them): Parameters of ``func`` whose gradients are
+            checked too. Their own gradients stay unchanged.
         eps (float): Step of the numerical gradients.
         atol (float): Absolute tolerance.
         rtol (float): Relative tolerance.
-        no_grads (list of bool): Which inputs have no gradient; by default those that are not of
-            floating point.
-        dtype: Floating point dtype to which inputs, parameters and gradients are cast for the
-            numerical gradients, such as float64 for a function in float16.
+        no_grads (list of bool): Which inputs have no gradient; by default those without floating
+            point dtype.
+        dtype: Floating point dtype for the numerical gradients, to which inputs, parameters and
+            gradients are cast, such as float64 for a function in float16.
         detect_nondifferentiable (bool): Whether to look for points where the function is not
             smooth, such as the origin for ReLU.
 
     Raises:
         AssertionError: If the gradients differ. The message shows all values.
-        NondifferentiableError: If the function is not differentiable there, where asked for.
+        NondifferentiableError: If the requested check finds the function not differentiable.
         RuntimeError: If an input that is not of floating point gets a gradient.
-        ValueError: If arguments do not fit together.
+        ValueError: If arguments do not match.
 
     See: :func:`numerical_grad`
 
@@ -521,8 +521,8 @@ def check_double_backward(
 ) -> None:
     """Checks the gradients of the gradients of a function against numerical ones.
 
-    The backward computation of ``func`` is taken as a function of the inputs and ``y_grad``, and
-    goes through :func:`check_backward`.
+    Treats the backward computation of ``func`` as a function of the inputs and ``y_grad``, and
+    passes it to :func:`check_backward`.
 
     Args:
         func (callable): Function that takes and returns variables.
@@ -530,7 +530,7 @@ def check_double_backward(
         y_grad (array or tuple of arrays): Gradients with respect to the outputs.
         x_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of the
             inputs.
-        params (~chainer.Variable or tuple of them): Parameters that ``func`` uses.
+        params (~chainer.Variable or tuple of them): Parameters of ``func``.
         params_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of
             the parameters.
         eps (float): Step of the numerical gradients.
@@ -570,7 +570,7 @@ def check_double_backward(
         )
     if no_grads is None:
         no_grads = [x.dtype.kind != 'f' for x in x_data]
-    # Outputs without a gradient are the same in all evaluations.
+    # Outputs without a gradient are constant over all evaluations.
     given = [i for i, gy in enumerate(y_grad) if gy is not None]
     missing = [i for i, x in enumerate(x_grad_grad) if x is None]
 

@@ -18,7 +18,7 @@ class Initializer:
     """Base class of initializers, which fill an array in place.
 
     Args:
-        dtype: Data type that arrays must have (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``ValueError``), or ``None`` for any.
 
     Attributes:
         dtype: Data type specifier, or ``None``.
@@ -56,14 +56,14 @@ class Initializer:
             )
 
 
-_BLOCK = 1 << 16  # numbers drawn at once, which fit into the caches
+_BLOCK = 1 << 16  # numbers to draw at once; they fit into the caches
 
 
 class _RandomInitializer(Initializer):
     """Initializer that draws from a random number generator.
 
-    Numbers come from ``rng`` if given, else from the global generator of the
-    array's module: CuPy's for CuPy arrays, otherwise NumPy's.
+    Uses ``rng`` if given, else the global generator of the array's module: CuPy's
+    for CuPy arrays, otherwise NumPy's.
     """
 
     def __init__(self, dtype: DTypeSpec = None, rng: Any = None) -> None:
@@ -92,17 +92,17 @@ class _RandomInitializer(Initializer):
 
 
 def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Returns the number of inputs and outputs that one weight array connects.
+    """Returns the number of inputs and outputs of one weight array.
 
     Args:
         shape (tuple of ints): Shape of the weight array: outputs, inputs, and
-            the axes of a filter if there are any.
+            the axes of a filter, if any.
 
     Returns:
         tuple: Fan-in and fan-out.
 
     Raises:
-        ValueError: ``shape`` is no tuple, or has less than two elements.
+        ValueError: If ``shape`` is not a tuple, or has less than two elements.
 
     .. admonition:: Example
 

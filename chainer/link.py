@@ -1,4 +1,4 @@
-"""Links: the parts of a model that hold parameters."""
+"""Links: the parts of a model with parameters."""
 
 from __future__ import annotations
 
@@ -69,20 +69,18 @@ class Link(device_resident.DeviceResident):
     """A building block of a model: parameters and a computation on them.
 
     Subclasses make their parameters in ``__init__``, inside the block of
-    :meth:`init_scope`, and compute in ``forward``, which calling the link runs.
+    :meth:`init_scope`, and compute in ``forward``. Calling the link runs ``forward``.
 
-    Links also hold *persistent values*: arrays and scalars, such as running
-    means, that are saved and moved together with the parameters but are not
-    trained.
+    Links also have *persistent values*: arrays and scalars, such as running means,
+    that are saved and moved with the parameters but not trained.
 
     Args:
         params: Names and shapes of initial parameters, each a shape or a pair
-            of a shape and a dtype (float32 by default). They are filled with
-            NaN. Prefer :meth:`init_scope`.
+            of a shape and a dtype (float32 by default), filled with NaN.
+            Prefer :meth:`init_scope`.
 
     Attributes:
-        name (str): Name under which the parent link holds this one, or
-            ``None``.
+        name (str): Name of this link in its parent, or ``None``.
 
     .. admonition:: Example
 
@@ -109,7 +107,7 @@ class Link(device_resident.DeviceResident):
         def forward(self, *args: Any, **kwargs: Any) -> Any: ...
         def __getattr__(self, name: str) -> Any: ...
 
-    # Class that `repeat` makes, set by `chainer.sequential`, which is built on links.
+    # Class for `repeat`, set by `chainer.sequential`, which builds on links.
     _sequential_class = None
     _has_mixin_call = False
 
@@ -143,8 +141,8 @@ class Link(device_resident.DeviceResident):
     def __call__(self: _HasForward[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Runs ``forward`` with the given arguments, and the active link hooks.
 
-        A ``__call__`` of a mixin, a class that comes after ``Link`` in the order of inheritance,
-        runs instead of ``forward``.
+        Runs the ``__call__`` of a mixin (a class after ``Link`` in the order of inheritance)
+        instead, if there is one.
         """
         forward = super().__call__ if self._has_mixin_call else getattr(self, 'forward', None)
         if forward is None:
@@ -189,8 +187,8 @@ class Link(device_resident.DeviceResident):
             This link.
 
         Raises:
-            TypeError: ``hook`` is not a link hook.
-            KeyError: The name is taken.
+            TypeError: If ``hook`` is not a link hook.
+            KeyError: If the name is taken.
 
         """
         if not isinstance(hook, link_hook.LinkHook):
@@ -210,7 +208,7 @@ class Link(device_resident.DeviceResident):
             name (str): Name of the hook.
 
         Raises:
-            KeyError: There is no such hook.
+            KeyError: If there is no such hook.
 
         """
         if name not in self.local_link_hooks:
@@ -226,12 +224,12 @@ class Link(device_resident.DeviceResident):
 
     @contextlib.contextmanager
     def init_scope(self) -> Iterator[None]:
-        """Makes a block in which assigned parameters and links are registered.
+        """Makes a block that registers assigned parameters and links.
 
-        Outside of it they are ordinary attributes, which optimizers and serializers do not see.
+        Outside of it they are ordinary attributes, unseen by optimizers and serializers.
 
         Raises:
-            RuntimeError: ``Link.__init__`` has not been called.
+            RuntimeError: If ``Link.__init__`` has not been called.
         """
         self._check_initialized()
         outer = self._within_init_scope
@@ -268,14 +266,14 @@ class Link(device_resident.DeviceResident):
 
         Args:
             name (str): Name of the parameter.
-            shape (int or tuple of ints): Its shape. If ``None``, it is to be
-                initialized later.
+            shape (int or tuple of ints): Its shape. If ``None``, it is initialized
+                later.
             dtype: Its data type.
-            initializer: Its initializer, a scalar or an array. If ``None``, it
-                is filled with NaN.
+            initializer: Its initializer, a scalar or an array. ``None`` fills it
+                with NaN.
 
         Raises:
-            AttributeError: The name is taken.
+            AttributeError: If the name is taken.
 
         """
         self._check_initialized()
@@ -294,7 +292,7 @@ class Link(device_resident.DeviceResident):
             value: An array, a scalar, a string or ``None``.
 
         Raises:
-            AttributeError: The name is taken.
+            AttributeError: If the name is taken.
 
         """
         self._check_initialized()
@@ -311,7 +309,7 @@ class Link(device_resident.DeviceResident):
             name (str): Name of the attribute.
 
         Raises:
-            AttributeError: There is no such attribute.
+            AttributeError: If there is no such attribute.
 
         """
         self._check_initialized()
@@ -335,7 +333,7 @@ class Link(device_resident.DeviceResident):
         children.
 
         Args:
-            include_uninit (bool): If ``True``, uninitialized ones too.
+            include_uninit (bool): Whether to include uninitialized ones.
 
         """
         d = self.__dict__
@@ -349,7 +347,7 @@ class Link(device_resident.DeviceResident):
         """Yields pairs of the path, like ``'/l1/W'``, and the parameter.
 
         Args:
-            include_uninit (bool): If ``True``, uninitialized ones too.
+            include_uninit (bool): Whether to include uninitialized ones.
 
         .. admonition:: Example
 
@@ -370,7 +368,7 @@ class Link(device_resident.DeviceResident):
         """Yields the link and all its descendants.
 
         Args:
-            skipself (bool): If ``True``, the link itself is left out.
+            skipself (bool): Whether to leave out the link itself.
 
         """
         if not skipself:
@@ -382,7 +380,7 @@ class Link(device_resident.DeviceResident):
         """Yields pairs of the path, like ``'/l1'``, and the link.
 
         Args:
-            skipself (bool): If ``True``, the link itself (``'/'``) is left out.
+            skipself (bool): Whether to leave out the link itself (``'/'``).
 
         """
         if not skipself:
@@ -400,7 +398,7 @@ class Link(device_resident.DeviceResident):
     def count_params(self) -> int:
         """Returns the number of elements of all parameters.
 
-        Uninitialized parameters are left out, with a warning.
+        Leaves out uninitialized parameters, with a warning.
 
         .. admonition:: Example
 
@@ -422,7 +420,7 @@ class Link(device_resident.DeviceResident):
 
     @property
     def _device_id(self):
-        """Id of the CUDA device, or ``None``: what links kept before they had ``device``."""
+        """Id of the CUDA device, or ``None``: the predecessor of ``device``."""
         warnings.warn(
             'Link._device_id is left only for backward compatibility and likely to be removed. '
             'Use Link.device instead.',
@@ -458,8 +456,7 @@ class Link(device_resident.DeviceResident):
         """Adds the gradients of another link of the same structure.
 
         Args:
-            link (Link): Link whose gradients are added. It may be on another
-                device.
+            link (Link): Link whose gradients to add, on any device.
 
         """
         for name in sorted(self._params):
@@ -473,7 +470,7 @@ class Link(device_resident.DeviceResident):
         self._set_update_enabled(True)
 
     def disable_update(self) -> None:
-        """Makes optimizers leave all parameters of the link alone."""
+        """Makes optimizers skip all parameters of the link."""
         self._set_update_enabled(False)
 
     def _set_update_enabled(self, enabled):
@@ -492,17 +489,17 @@ class Link(device_resident.DeviceResident):
 
     @classmethod
     def from_params(cls, *args: Any, **kwargs: Any) -> Self:
-        """Makes a link with given parameters, where a subclass provides it.
+        """Makes a link with given parameters, if the subclass supports it.
 
         Args:
-            args: Arrays or variables of the parameters, and whatever else the subclass takes.
+            args: Arrays or variables of the parameters, and other arguments of the subclass.
             kwargs: Likewise.
 
         Returns:
             ~chainer.Link: New link with copies of the parameters.
 
         Raises:
-            NotImplementedError: If the subclass does not provide it.
+            NotImplementedError: If the subclass does not support it.
 
         """
         raise NotImplementedError(f'{cls.__name__} does not provide from_params')
@@ -571,7 +568,7 @@ class Link(device_resident.DeviceResident):
 
         Args:
             link (Link): Link to copy from. It may be on another device.
-            copy_persistent (bool): If ``True``, persistent values too.
+            copy_persistent (bool): Whether to copy persistent values, too.
 
         """
         dst, src = self.__dict__, link.__dict__
@@ -648,8 +645,7 @@ def _initialize_by_loading(param, data, serializer):
 class Chain(Link):
     """A link made of named child links.
 
-    Child links are assigned as attributes inside the block of
-    :meth:`~Link.init_scope`.
+    Assign child links as attributes inside the block of :meth:`~Link.init_scope`.
 
     Args:
         links: Child links by name.
@@ -709,8 +705,8 @@ class Chain(Link):
             link (Link): The child.
 
         Raises:
-            AttributeError: The name is taken.
-            TypeError: ``link`` is no link.
+            AttributeError: If the name is taken.
+            TypeError: If ``link`` is not a link.
 
         """
         if name in self.__dict__:

@@ -53,9 +53,8 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
 class LinkHook:
     """Base class of link hooks, which run before and after links are called.
 
-    A hook is used either in a ``with`` statement, for every link called in
-    this thread, or is registered to one link by
-    :meth:`chainer.Link.add_hook`.
+    Use a hook in a ``with`` statement, for every link called in this thread, or
+    register it to one link with :meth:`chainer.Link.add_hook`.
 
     Attributes:
         name (str): Default name; only one hook of a name can be active.
@@ -114,10 +113,10 @@ class LinkHook:
         """
 
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
-        """Called after a link was called.
+        """Called after a link is called.
 
         Args:
             args: Object with the attributes of :meth:`forward_preprocess`, and
-                ``out``, what the link returned.
+                ``out``, the result of the link.
 
         """

@@ -1,7 +1,7 @@
 """Memory layouts of variables.
 
-A variable may hold its array in another order of axes than its shape tells: that of the shape is
-the *semantic* one, that of the array the *raw* one.
+A variable may store its array in an order of axes other than that of its shape. The order of the
+shape is the *semantic* one, that of the array the *raw* one.
 """
 
 from __future__ import annotations
@@ -62,12 +62,11 @@ def get_raw_shape(arr_or_var: VariableLike) -> tuple[int, ...]:
 def get_semantic_shape(
     arr_or_var: VariableLike, *, assumed_layout: Any = _unspecified
 ) -> tuple[int, ...]:
-    """Returns the shape in the order of axes that functions are documented with.
+    """Returns the shape in the order of axes in the documentation of functions.
 
     Args:
         arr_or_var: Array or :class:`~chainer.Variable`.
-        assumed_layout: Memory layout of an array. That of a variable must be this one, if both
-            are given.
+        assumed_layout: Memory layout of an array. If given, a variable must have it, too.
 
     Returns:
         tuple of int: Shape.
@@ -95,7 +94,7 @@ def get_semantic_shape(
 
 
 class AsLayout(function_node.FunctionNode):
-    """Changes the memory layout: the values by their semantic indexes stay the same.
+    """Changes the memory layout; values at semantic indexes stay the same.
 
     Args:
         layout: Memory layout, one of the constants of this module or ``None``.
@@ -133,7 +132,7 @@ class AsLayout(function_node.FunctionNode):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
-        # There are no input layouts if no input has a special one.
+        # Without special layouts, there are no input layouts.
         if self.input_layouts:
             (self.in_layout,) = self.input_layouts
         self.output_layouts = (self.out_layout,)
@@ -142,7 +141,7 @@ class AsLayout(function_node.FunctionNode):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        # Arrays of ChainerX have the standard layout only.
+        # Arrays of ChainerX only have the standard layout.
         if self.out_layout is not None:
             raise RuntimeError('ChainerX arrays have no memory layout but the standard one')
         return inputs
@@ -150,7 +149,7 @@ class AsLayout(function_node.FunctionNode):
     def backward(
         self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> Variable | tuple[Variable | None, ...] | None:
-        # Gradients are in the layout of the output, even where the variable does not say so.
+        # Gradients are in the layout of the output, even if the variable does not tell.
         grad = AsLayout(self.in_layout)
         grad.in_layout = self.out_layout
         return grad.apply(grad_outputs)

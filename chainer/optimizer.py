@@ -40,10 +40,9 @@ class Optimizer:
     """Base class of optimizers.
 
     Attributes:
-        target (chainer.Link): The link whose parameters are optimized, set by
-            :meth:`setup`.
-        t (int): Number of updates made.
-        epoch (int): Number of epochs made.
+        target (chainer.Link): The link to optimize, set by :meth:`setup`.
+        t (int): Number of updates so far.
+        epoch (int): Number of epochs so far.
         use_auto_new_epoch (bool): If ``True``, the updater, not the training
             loop, calls :meth:`new_epoch`.
 
@@ -74,7 +73,7 @@ class Optimizer:
     _loss_scaling_isnan_ever = False
 
     def setup(self, link: Link) -> Self:
-        """Sets the link to optimize, and starts counting anew.
+        """Sets the link to optimize, and restarts the counters.
 
         Args:
             link (chainer.Link): The link.
@@ -83,7 +82,7 @@ class Optimizer:
             The optimizer itself.
 
         Raises:
-            TypeError: ``link`` is no link.
+            TypeError: If ``link`` is not a link.
 
         """
         if not isinstance(link, link_module.Link):
@@ -99,8 +98,8 @@ class Optimizer:
         """Updates the parameters.
 
         Args:
-            lossfun (callable): Loss function. If ``None``, the gradients that
-                are there are used.
+            lossfun (callable): Loss function. If ``None``, the existing gradients
+                are used.
             args, kwds: Arguments of the loss function.
 
         """
@@ -113,7 +112,7 @@ class Optimizer:
             auto (bool): ``True`` when called by an updater.
 
         Raises:
-            RuntimeError: ``auto`` disagrees with ``use_auto_new_epoch``.
+            RuntimeError: If ``auto`` disagrees with ``use_auto_new_epoch``.
 
         """
         if auto != self.use_auto_new_epoch:
@@ -131,20 +130,19 @@ class Optimizer:
     ) -> None:
         """Adds a hook, called at every update.
 
-        It is called as ``hook(optimizer)``, or, if it has a true attribute
-        ``call_for_each_param``, as ``hook(rule, param)`` for every parameter.
+        The call is ``hook(optimizer)``, or, if the hook has a true attribute
+        ``call_for_each_param``, ``hook(rule, param)`` for every parameter.
 
         Args:
             hook (callable): The hook.
             name (str): Its name. If ``None``, ``hook.name`` or the name of the
                 function.
             timing (str): ``'pre'`` or ``'post'`` (before or after the update),
-                or ``'auto'``: ``hook.timing`` if there is such, or else
-                ``'pre'``.
+                or ``'auto'``: ``hook.timing`` if it exists, else ``'pre'``.
 
         Raises:
-            RuntimeError: :meth:`setup` has not been called.
-            KeyError: The name is taken.
+            RuntimeError: If :meth:`setup` has not been called.
+            KeyError: If the name is taken.
 
         """
         if self._pre_update_hooks is None:
@@ -158,7 +156,7 @@ class Optimizer:
             name (str): Name of the hook.
 
         Raises:
-            KeyError: There is no such hook.
+            KeyError: If there is no such hook.
 
         """
         if self._pre_update_hooks is None:
@@ -193,7 +191,7 @@ class Optimizer:
     # -- loss scaling
 
     def set_loss_scale(self, loss_scale: float) -> None:
-        """Scales the loss, so that small gradients survive in float16.
+        """Scales the loss to keep small gradients in float16.
 
         Args:
             loss_scale (float): The factor.
@@ -202,14 +200,13 @@ class Optimizer:
         self.loss_scaling(scale=loss_scale)
 
     def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
-        """Scales the loss, so that small gradients survive in float16.
+        """Scales the loss to keep small gradients in float16.
 
-        The dynamic scale starts at one and grows. When a gradient is not
-        finite, the scale is halved and that update is skipped.
+        The dynamic scale starts at one and grows. If a gradient is not finite, the
+        update is skipped and the scale is halved.
 
         Args:
-            interval (int): Number of updates in which the dynamic scale
-                doubles.
+            interval (int): Number of updates until the dynamic scale doubles.
             scale (float): A constant scale. If ``None``, it is dynamic.
 
         """
@@ -243,7 +240,7 @@ class Optimizer:
                 )
 
     def is_safe_to_update(self) -> bool:
-        """Returns ``False`` if :meth:`check_nan_in_grads` found such a gradient."""
+        """Returns ``False`` if :meth:`check_nan_in_grads` found a gradient that is not finite."""
         return not self._loss_scaling_isnan
 
     def update_loss_scale(self) -> None:
@@ -255,14 +252,14 @@ class Optimizer:
         elif self._loss_scaling_isnan_ever:
             multiplier = self._loss_scaling_multiplier
         else:
-            multiplier = 2.0  # the first overflow shows where to stay
+            multiplier = 2.0  # the first overflow shows the right scale
         scale = self._loss_scale * multiplier
         self._loss_scale = max(1.0, min(self._loss_scale_max, scale))
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the counters and the states of all update rules.
 
-        The target link is not included.
+        Excludes the target link.
 
         Args:
             serializer (~chainer.AbstractSerializer): Serializer or
@@ -280,7 +277,7 @@ class Optimizer:
                 self._loss_scaling_isnan_ever = serializer(
                     '_loss_scaling_isnan_ever', self._loss_scaling_isnan_ever
                 )
-            except KeyError:  # not stored by versions before 8
+            except KeyError:  # versions before 8 do not store it
                 pass
         for name, param in self.target.namedparams():
             if param.update_rule is not None:
@@ -293,8 +290,8 @@ class GradientMethod(Optimizer):
     Subclasses define :meth:`create_update_rule`.
 
     Attributes:
-        hyperparam (Hyperparameter): Hyperparameters, from which those of the
-            parameters' update rules inherit.
+        hyperparam (Hyperparameter): Hyperparameters, inherited by the
+            parameters' update rules.
 
     .. admonition:: Example
 
@@ -337,7 +334,7 @@ class GradientMethod(Optimizer):
         raise NotImplementedError
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Makes float16 parameters be updated through float32 master copies.
+        """Updates float16 parameters through float32 master copies.
 
         Args:
             flag (bool): ``True`` to use master copies.
@@ -350,7 +347,7 @@ class GradientMethod(Optimizer):
                     param.update_rule.use_fp32_update(flag)
 
     def use_cleargrads(self, use: bool = True) -> None:
-        """Chooses how gradients are reset: cleared, or filled with zeros.
+        """Chooses whether to clear gradients or fill them with zeros.
 
         .. deprecated:: v2.0
             Gradients are cleared by default.
@@ -375,8 +372,8 @@ class GradientMethod(Optimizer):
 
         Args:
             lossfun (callable): Loss function, which returns a loss variable.
-                The gradients are cleared and computed from it. If ``None``,
-                the gradients that are there are used.
+                Its gradients replace the existing ones. If ``None``, the
+                existing gradients are used.
             args, kwds: Arguments of the loss function.
 
         """
@@ -412,7 +409,7 @@ class GradientMethod(Optimizer):
         self.update_loss_scale()
 
     def _looks_at_grads(self):
-        """Tells whether anything but the update needs the gradients, which fills missing ones."""
+        """Tells whether code beside the update reads the gradients, so missing ones are filled."""
         return (
             self._pre_update_hooks
             or self._loss_scaling_is_dynamic

@@ -39,12 +39,12 @@ def _get_reporters():
 class Reporter:
     """Object to which observed values are reported.
 
-    Observers (usually links) are registered under a name. A value reported by an
-    observer is stored in ``observation`` under ``'<observer name>/<key>'``; a value
-    reported without an observer is stored under its own key.
+    Observers (usually links) are registered under a name. A value from an observer
+    is stored in ``observation`` under ``'<observer name>/<key>'``; a value without
+    an observer is stored under its own key.
 
-    A reporter is made current by a ``with`` statement, which is what
-    :func:`chainer.report` writes to; :meth:`scope` replaces the dictionary.
+    A ``with`` statement makes a reporter current, and :func:`chainer.report` then
+    writes to it; :meth:`scope` replaces the dictionary.
 
     Attributes:
         observation (dict): Dictionary of reported values.
@@ -77,10 +77,10 @@ class Reporter:
 
     @contextlib.contextmanager
     def scope(self, observation: dict[str, Any]) -> Iterator[None]:
-        """Makes this reporter current, collecting into a given dictionary.
+        """Makes this reporter current, which collects into a given dictionary.
 
         Args:
-            observation (dict): Dictionary that ``observation`` is within the scope.
+            observation (dict): The ``observation`` within the scope.
 
         """
         old = self.observation
@@ -96,7 +96,7 @@ class Reporter:
 
         Args:
             name (str): Name of the observer, the prefix of its values.
-            observer: Any object; it is identified by ``id``.
+            observer: Any object, identified by ``id``.
 
         """
         self._observer_names[id(observer)] = name
@@ -115,7 +115,7 @@ class Reporter:
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         """Stores values in the current observation.
 
-        Variables are stored without their graph, unless the configuration
+        Stores variables without their graph, unless
         ``chainer.config.keep_graph_on_report`` is on.
 
         Args:
@@ -163,7 +163,7 @@ def get_current_reporter() -> Reporter:
 
 
 def report(values: dict[str, Any], observer: Any = None) -> None:
-    """Reports values to the current reporter; does nothing when there is none.
+    """Reports values to the current reporter, if there is one.
 
     Links call this to make their values (loss, accuracy, ...) known to the trainer.
 
@@ -197,7 +197,7 @@ def report(values: dict[str, Any], observer: Any = None) -> None:
 
 @contextlib.contextmanager
 def report_scope(observation: dict[str, Any]) -> Iterator[None]:
-    """Collects what is reported to the current reporter into another dictionary.
+    """Collects reports to the current reporter in another dictionary.
 
     Args:
         observation (dict): Dictionary that receives the values within the scope.
@@ -266,7 +266,7 @@ class Summary:
         self._accumulate(value, weight)
 
     def _accumulate(self, value, weight):
-        # Not in place: the sums may be arrays that someone was given as a mean.
+        # Not in place: a caller may hold the sums as a mean.
         weighted = weight * value
         self._x = self._x + weighted
         self._x2 = self._x2 + weighted * value
@@ -303,8 +303,8 @@ def _scalar(value):
 class DictSummary:
     """Online statistics of a sequence of dictionaries, key by key.
 
-    Only scalar values (and 0-dimensional arrays and variables) are summarized; other
-    entries are ignored. A value may be given as a pair ``(value, weight)``.
+    Summarizes only scalar values (and 0-dimensional arrays and variables) and ignores
+    other entries. A value may be a pair ``(value, weight)``.
 
     .. admonition:: Example
 

@@ -1,4 +1,4 @@
-"""A chain of layers that are called one after another."""
+"""A chain of layers, called one after another."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def _check_layer(layer):
 class Sequential(link_module.ChainList):
     """A link that calls its layers one after another.
 
-    Layers are links or any other callables. The parameters of the layers that
-    are links are those of the whole. If a layer returns a tuple, the next one
-    gets its elements as separate arguments.
+    Layers are links or any other callables. The chain has the parameters of all
+    layers that are links. If a layer returns a tuple, the next one gets its
+    elements as separate arguments.
 
     Args:
         layers (callables): Initial layers.
 
     Raises:
-        TypeError: A layer is not callable.
+        TypeError: If a layer is not callable.
 
     .. admonition:: Example
 
@@ -78,7 +78,7 @@ class Sequential(link_module.ChainList):
             x: Arguments of the first layer.
 
         Returns:
-            What the last layer returns.
+            The result of the last layer.
 
         """
         for layer in self._layers:
@@ -185,7 +185,7 @@ class Sequential(link_module.ChainList):
         """Removes the first occurrence of a layer.
 
         Raises:
-            ValueError: There is no such layer.
+            ValueError: If there is no such layer.
 
         """
         if layer not in self:
@@ -200,7 +200,7 @@ class Sequential(link_module.ChainList):
                 or of a function.
 
         Raises:
-            ValueError: There is no such layer.
+            ValueError: If there is no such layer.
 
         """
         if self.count_by_layer_type(type_name) == 0:
@@ -241,7 +241,7 @@ class Sequential(link_module.ChainList):
         return sum(_layer_name(layer) == type_name for layer in self._layers)
 
     def flatten(self) -> Sequential:
-        """Returns a Sequential in which nested ones are replaced by their layers."""
+        """Returns a Sequential with nested ones replaced by their layers."""
         ret = Sequential()
         for layer in self._layers:
             ret.extend(layer.flatten() if isinstance(layer, Sequential) else [layer])
@@ -263,7 +263,7 @@ class Sequential(link_module.ChainList):
 
         Args:
             link (Sequential): Sequential of the same layers.
-            copy_persistent (bool): If ``True``, persistent values too.
+            copy_persistent (bool): Whether to copy persistent values, too.
 
         """
         if not isinstance(link, Sequential):

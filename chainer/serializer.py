@@ -1,9 +1,9 @@
-"""The protocol between objects and the stores their state is written to.
+"""The protocol between objects and the stores of their state.
 
-An object that keeps state defines ``serialize(serializer)`` and walks over its
-state there, calling ``x = serializer('x', x)`` for every value. The same walk
-saves (the serializer stores the value and returns it) and loads (the
-deserializer returns the stored value, or fills the given array in place).
+An object with state defines ``serialize(serializer)``, which calls
+``x = serializer('x', x)`` for every value. The same method saves (the serializer
+stores the value and returns it) and loads (the deserializer returns the stored
+value, or fills the given array in place).
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Deserializer(AbstractSerializer):
 
     """
 
-    # List of undo functions shared by a deserializer and its children while
-    # a whole file is being loaded; see chainer.serializers._loading.
+    # Undo functions shared by a deserializer and its children during the load of
+    # a whole file; see chainer.serializers._loading.
     _journal = None
 
     def load(self, obj: Any) -> None:
@@ -100,7 +100,7 @@ class Deserializer(AbstractSerializer):
 
 
 def _remember(serializer: AbstractSerializer, obj: Any) -> None:
-    """Lets a failing load put the attributes of ``obj`` back.
+    """Lets a failing load restore the attributes of ``obj``.
 
     ``serialize`` methods call this before they assign loaded values.
     """

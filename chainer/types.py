@@ -1,7 +1,7 @@
-"""Types for annotations: what functions, links and training take and return.
+"""Types for annotations: arguments and results of functions, links and training.
 
-A name that ends in ``Spec`` is what an argument takes: all forms of one thing, such as an int or
-a tuple for a shape.
+A name that ends in ``Spec`` is the type of an argument in all its forms, such as an int or a tuple
+for a shape.
 
 .. admonition:: Example
 
@@ -120,11 +120,11 @@ class CupyArray(tp.Protocol):
 
 #: Array of NumPy, CuPy or ChainerX.
 NdArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', CupyArray, 'chainerx.ndarray']
-#: Array that an attribute holds. For checkers it is one of NumPy, and whatever else it is used as.
+#: Array that an attribute holds. Checkers see a NumPy array with any further attributes.
 AnyArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', tp.Any]
 #: Variable, or an array that serves as a constant.
 VariableLike = tp.Union['Variable', NdArray]
-#: Array module: :mod:`numpy`, :mod:`cupy` or :mod:`chainerx`. Checkers do not follow which.
+#: Array module: :mod:`numpy`, :mod:`cupy` or :mod:`chainerx`. Checkers do not distinguish them.
 Xp = tp.Any
 
 Shape = tuple[int, ...]
@@ -172,10 +172,10 @@ class AbstractInitializer(tp.Protocol):
         pass
 
 
-#: What fills a parameter: an initializer or other callable, a number, or an array to copy.
+#: Initial value of a parameter: an initializer or other callable, a number, or an array to copy.
 InitializerSpec = AbstractInitializer | Callable[[tp.Any], object] | ScalarValue | NdArray
 
-#: When an extension runs: a callable of the trainer, or a pair such as ``(1, 'epoch')``.
+#: Trigger of an extension: a callable of the trainer, or a pair such as ``(1, 'epoch')``.
 TriggerSpec = Callable[['Trainer'], bool] | tuple[float, str]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chainer.function_node import FunctionNode
     from chainer.types import Xp
 
-# Routines that NumPy, CuPy and `chainer.functions` have under one name, with the same meaning.
+# Routines with the same name and meaning in NumPy, CuPy and `chainer.functions`.
 _SHARED = frozenset(
     'absolute arccos arcsin arctan arctan2 broadcast_to ceil cos cosh cumprod cumsum einsum exp '
     'expand_dims expm1 flip fliplr flipud floor hstack log log10 log1p log2 maximum minimum '
@@ -41,7 +41,7 @@ class Arrays:
         self._xp = xp
 
     def __getattr__(self, name: str) -> Any:
-        # Called once for each name: what is found is kept in the instance.
+        # Runs once for each name: the instance keeps the result.
         if name in _SHARED:
             function = getattr(self._xp, name)
         else:
@@ -51,7 +51,7 @@ class Arrays:
 
     @staticmethod
     def apply(func: FunctionNode, inputs: Iterable[Any]) -> tuple[Any, ...]:
-        """Outputs of a function node; nothing is recorded."""
+        """Outputs of a function node, without recording."""
         return arrays.forward(func, tuple(inputs))
 
     @staticmethod
@@ -70,7 +70,7 @@ class Arrays:
 
 
 def _on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    # NumPy makes scalars of 0-d arrays.
+    # NumPy turns 0-d arrays into scalars.
     arrays = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
     ys = function(*arrays, **kwargs)
     return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array

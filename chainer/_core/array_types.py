@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def get_array_types() -> tuple[type[Any], ...]:
-    """Returns the tuple of all array classes, of every backend that is available.
+    """Returns the tuple of all array classes, of every available backend.
 
     .. admonition:: Example
 

@@ -1,8 +1,7 @@
 """Backpropagation: the walk from outputs of a graph back to its inputs.
 
-Without double backprop gradients are plain arrays; with it they are variables, and the walk is
-itself recorded. Either way the tape of each function gives its gradients (see
-:mod:`chainer._core.tape`).
+Gradients are plain arrays, or variables with double backprop, which also records the walk. In both
+cases the tape of each function computes them (see :mod:`chainer._core.tape`).
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ def refuse_gradient(
 ) -> NoReturn:
     """Raises an error for a gradient that does not fit input ``index`` of a function.
 
-    In debug mode it tells where the function was called.
+    In debug mode the message shows the call of the function.
 
     Raises:
-        TypeError: If the gradient is no array or of another dtype.
-        ValueError: If it is of another shape.
+        TypeError: If the gradient is not an array or has another dtype.
+        ValueError: If it has another shape.
 
     """
     kind: type[Exception] = TypeError
@@ -142,12 +141,12 @@ def _walk(
     """Differentiates the functions of ``queue`` and those behind them.
 
     Args:
-        store: Called with the node and gradient of every output that has been dealt with.
-        allowed: Nodes to which the walk is limited (``None``: all).
+        store: Called with the node and gradient of every processed output.
+        allowed: Nodes that the walk may visit (``None``: all).
         keep: Nodes whose gradients stay in ``grads``.
 
     Returns:
-        Leaf nodes met; their gradients are in ``grads``.
+        Visited leaf nodes; their gradients are in ``grads``.
 
     """
     thread_hooks = get_function_hooks()
@@ -204,7 +203,7 @@ def _device_of(array: Any) -> AbstractContextManager[Any]:
 
 
 def _store(node: VariableNode, grad: Any) -> None:
-    """Gives a gradient to the variable of a node, if it is still there."""
+    """Gives a gradient to the variable of a node, if it still exists."""
     var = node._variable()
     if var is None:
         return
@@ -272,8 +271,8 @@ def backward(
 ) -> None:
     """Runs backpropagation from several variables at once.
 
-    Every output gives an initial gradient: the one in ``grad_outputs``, else its own, else
-    one if it is a scalar. Gradients of all outputs reach a shared input in one pass.
+    The initial gradient of an output is the one in ``grad_outputs``, else its own, else one if
+    it is a scalar. A shared input gets the gradients of all outputs in one pass.
 
     Args:
         outputs (sequence of Variable): Variables to start from.
@@ -364,7 +363,7 @@ def _backward(
             queue.push(y._node._creator_node)
         roots = {y._node for y in outputs}
 
-        # Annotations would take time whenever the function is made.
+        # Annotations would cost time at each definition of the function.
         def store(node, grad):  # type: ignore[no-untyped-def]
             if retain_grad:
                 _store(node, grad if grad is None or node in roots else own(grad))
@@ -409,8 +408,8 @@ def grad(
 ) -> list[Variable | None]:
     """Computes the gradients of ``outputs`` with respect to ``inputs`` only.
 
-    Unlike :meth:`chainer.Variable.backward` this differentiates nothing but the functions on
-    a path between inputs and outputs, and by default changes no variable.
+    Unlike :meth:`chainer.Variable.backward` this differentiates only the functions on a path
+    between inputs and outputs, and by default changes no variable.
 
     Args:
         outputs (tuple or list of Variable): Variables to differentiate.
@@ -418,8 +417,8 @@ def grad(
         grad_outputs (sequence of Variable or None): Gradients of the outputs, of their shapes
             and dtypes (default: ones).
         grad_inputs (sequence of Variable or None): Gradients to add to the results.
-        set_grad (bool): Whether results are also stored in ``grad_var`` of the inputs.
-        retain_grad (bool): Whether gradients are also stored in intermediate variables.
+        set_grad (bool): Whether to store results in ``grad_var`` of the inputs, too.
+        retain_grad (bool): Whether to store gradients in intermediate variables, too.
         enable_double_backprop (bool): Whether results can be differentiated again.
         loss_scale (float or None): Factor of the initial gradients.
 
@@ -555,7 +554,7 @@ def _grad_chainerx(
 def _nodes_between(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> set[VariableNode]:
     """Returns the nodes on a path from an input to an output."""
     found = {x.node for x in inputs}
-    # A function that uses an input, however indirectly, has at least the rank of that input.
+    # A function that uses an input, even indirectly, has at least its rank.
     lowest = min([x.rank for x in found], default=0)
     funcs: list[FunctionNode] = []
     seen: set[FunctionNode] = set()
@@ -567,7 +566,7 @@ def _nodes_between(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> s
         seen.add(func)
         funcs.append(func)
         stack.extend([x._creator_node for x in func.inputs if x.requires_grad])
-    # A function has a larger rank than any function before it.
+    # A function has a larger rank than its predecessors.
     funcs.sort(key=lambda f: f.rank)
     for func in funcs:
         if any(x in found for x in func.inputs if x.requires_grad):

@@ -17,13 +17,13 @@ _null_context = contextlib.nullcontext()
 def convert_arrays(arrays: Any, func: Callable[[Any], Any]) -> Any:
     """Applies ``func`` to each array of a nested structure.
 
-    Lists, tuples (named ones too) and dictionaries are walked through; ``None`` stays. An array
-    that occurs more than once is converted once, so that what is shared stays shared.
+    Walks through lists, tuples (named ones too) and dictionaries; keeps ``None``. Converts an
+    array that occurs more than once only once, so it stays shared.
     """
     if not isinstance(arrays, (list, tuple, dict)):
         return func(arrays)
 
-    # The arrays are kept beside the results, so that ids stay unique during the walk.
+    # Keeping the arrays beside the results keeps ids unique during the walk.
     converted = {}
 
     def convert(obj: Any) -> Any:
@@ -43,10 +43,10 @@ def convert_arrays(arrays: Any, func: Callable[[Any], Any]) -> Any:
 
 
 class Device:
-    """Base class of devices: where arrays live, and the array module that computes there.
+    """Base class of devices, which hold arrays and have an array module to compute on them.
 
-    Get instances from :func:`chainer.get_device`. To make a device current for a while, use
-    :func:`chainer.using_device`.
+    Get instances from :func:`chainer.get_device`. :func:`chainer.using_device` makes a device
+    current in a ``with`` statement.
 
     .. admonition:: Example
 
@@ -111,15 +111,15 @@ class Device:
         """Transfers arrays to the device.
 
         Args:
-            arrays: Array of any module, or a list, tuple or dictionary of them, nested at will.
+            arrays: Array of any module, or a list, tuple or dictionary of them, also nested.
                 ``None`` elements stay.
 
         Returns:
-            The same structure of arrays on the device. Arrays that are there already are
-            returned themselves, not copied.
+            The same structure of arrays on the device. Arrays that are already there are not
+            copied.
 
         Raises:
-            TypeError: If something else than arrays and scalars is found.
+            TypeError: If an element is neither an array nor a scalar.
 
         """
         return convert_arrays(arrays, self.send_array)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.dtype[Any]:
-    """Resolves a dtype given to a function or a link, ``None`` being the configured one.
+    """Resolves a dtype given to a function or a link; ``None`` is the configured one.
 
     Args:
         dtype: Dtype specifier, ``chainer.mixed16``, or ``None`` for ``chainer.config.dtype``.
-        map_mixed16: Dtype that stands for ``chainer.mixed16`` (``None``: float16).
+        map_mixed16: Dtype for ``chainer.mixed16`` (``None``: float16).
 
     Returns:
         numpy.dtype: The dtype.

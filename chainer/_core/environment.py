@@ -1,4 +1,4 @@
-"""Defaults of the configuration, as environment variables set them."""
+"""Defaults of the configuration, from environment variables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def get_default_config() -> dict[str, Any]:
     """Returns the initial entries of ``chainer.global_config``.
 
     Raises:
-        ValueError, TypeError: If an environment variable has a value that is not understood.
+        ValueError, TypeError: If an environment variable has an invalid value.
 
     """
     levels = ('always', 'auto', 'never')

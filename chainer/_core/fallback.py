@@ -1,4 +1,4 @@
-"""How a native path says that it does not take a call, and why."""
+"""How a native path declines a call, and why."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import chainerx
 
-#: Errors that wrong arguments raise. An engine that meets one lets the path below explain it, in
-#: the words of Chainer; every other error is a defect and propagates.
+#: Errors of wrong arguments. An engine that meets one lets the path below explain it in Chainer's
+#: words; every other error is a defect and propagates.
 ARGUMENT_ERRORS: tuple[type[Exception], ...] = (TypeError, ValueError, IndexError)
 if chainerx.is_available():
     ARGUMENT_ERRORS += (chainerx.ChainerxError,)
@@ -16,11 +16,11 @@ if chainerx.is_available():
 class FallbackType:
     """Answer of ``forward_chainerx`` that asks for NumPy or CuPy.
 
-    ``Fallback(reason)`` says what the native path does not take, ``Fallback`` alone gives no
+    ``Fallback(reason)`` tells what the native path does not support, ``Fallback`` alone gives no
     reason.
 
     Args:
-        reason (str): What the native path does not take, in a few words.
+        reason (str): What the native path does not support, in a few words.
 
     """
 
@@ -40,5 +40,5 @@ class FallbackType:
 
 
 Fallback: FallbackType = FallbackType()
-#: Answer of functions that ChainerX has nothing for.
+#: Answer of functions that ChainerX does not support.
 NO_NATIVE_PATH: FallbackType = Fallback('no native path')

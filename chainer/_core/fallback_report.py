@@ -1,4 +1,4 @@
-"""What shows which functions ran on NumPy or CuPy although their inputs were ChainerX arrays."""
+"""Reports of functions that ran on NumPy or CuPy although their inputs were ChainerX arrays."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class FallbackReport:
 
     A function falls back if it has no native path, or if its native path does not support the
     arguments of a call. The report is a context manager; it sees the functions of all threads.
-    Nothing is spent while no report is active, and nothing on functions that run natively.
+    It costs nothing while no report is active, or for functions that run natively.
 
-    ``chainer.config.chainerx_fallback`` tells what a fallback does besides:
+    ``chainer.config.chainerx_fallback`` sets the further effect of a fallback:
 
     - ``'silent'`` (the default): nothing.
-    - ``'warn'``: the first one of each function issues a
+    - ``'warn'``: the first fallback of each function issues a
       :class:`~chainer.warnings.PerformanceWarning`.
-    - ``'raise'``: it raises a :class:`RuntimeError` that names the function.
-    - ``'report'``: it is recorded in a report that is printed to the standard error output when
-      the process ends.
+    - ``'raise'``: a fallback raises a :class:`RuntimeError` that names the function.
+    - ``'report'``: a report records it. The process prints the report to the standard error
+      output when it ends.
 
     The environment variable ``CHAINERX_FALLBACK`` sets the default.
 
@@ -66,7 +66,7 @@ class FallbackReport:
         """Starts recording.
 
         Raises:
-            RuntimeError: If the report is active already.
+            RuntimeError: If the report is already active.
 
         """
         with _lock:
@@ -99,8 +99,8 @@ class FallbackReport:
         """Returns the figures by function.
 
         Returns:
-            dict: From names of functions to dictionaries of ``reason`` (what the function's
-            :data:`~chainer.Fallback` says), the numbers of calls ``forward`` and ``backward``, and
+            dict: From names of functions to dictionaries of ``reason`` (that of the function's
+            :data:`~chainer.Fallback`), the numbers of calls ``forward`` and ``backward``, and
             the times ``forward_time`` and ``backward_time`` in seconds.
 
         """
@@ -108,7 +108,7 @@ class FallbackReport:
             return {name: dict(record) for name, record in self._records.items()}
 
     def print_report(self, file: TextIO | None = None) -> None:
-        """Prints the figures as a table, the function that took longest first.
+        """Prints the figures as a table, the slowest function first.
 
         Args:
             file: Text file to print to; standard output by default.
@@ -144,7 +144,7 @@ def _describe(arrays: Iterable[Any]) -> str:
 
 
 def notice(func: FunctionNode, inputs: Iterable[Any], reason: str) -> None:
-    """Does what the configuration says about the fallback of ``func``."""
+    """Acts by the configuration on the fallback of ``func``."""
     mode = config.chainerx_fallback
     if mode == 'silent':
         return

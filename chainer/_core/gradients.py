@@ -1,4 +1,4 @@
-"""Gradients on their way: sums of contributions, and who may change them in place."""
+"""Accumulation of gradients, and which of them may change in place."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _chx_ndarray = chainerx.ndarray
 class Gradients:
     """Gradients known so far, by variable node.
 
-    A leaf met for the first time starts from the gradient its variable already has if
-    ``load`` is set. Contributions are kept in a list and added when the gradient is
-    needed, so that functions with ``lazy_grad_sum`` add all of them at once.
+    With ``load``, a newly met leaf starts from the existing gradient of its variable.
+    Contributions stay in a list until the gradient is needed, so functions with
+    ``lazy_grad_sum`` add all of them at once.
     """
 
     def __init__(self, load: bool, as_variables: bool) -> None:
@@ -81,12 +81,12 @@ def _add(grads: list[Any], as_variables: bool) -> Any:
         return grads[0] + grads[1]
     total = grads[0] + grads[1]
     for grad in grads[2:]:
-        total += grad  # which nobody else has
+        total += grad  # nobody else has it
     return force_array(total)
 
 
 def force_array(result: Any) -> Any:
-    # NumPy makes a scalar of a sum or product of 0-d arrays.
+    # Sums and products of 0-d NumPy arrays are scalars.
     return numpy.asarray(result) if isinstance(result, numpy.generic) else result
 
 
@@ -103,10 +103,10 @@ def find_nan(arrays: Iterable[Any]) -> bool:
 
 
 class Owners:
-    """Sees to it that gradients which users get can be changed in place, as optimizer hooks do.
+    """Makes the gradients that users get safe to change in place, as optimizer hooks do.
 
-    Functions return views of the gradients that they are given: repeated ones, or the same one
-    for several inputs.
+    Functions may return views of the given gradients: repeated ones, or the same one for several
+    inputs.
     """
 
     def __init__(self) -> None:

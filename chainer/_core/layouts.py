@@ -1,4 +1,4 @@
-"""Memory layouts: orders of the axes in which the array of a variable may lie in memory."""
+"""Memory layouts: orders of the axes of a variable's array in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAYOUTS = (None, CUDNN_CHANNEL_FIRST_X, CUDNN_CHANNEL_FIRST_W, *_channel_last)
 def _get_layout_transpose_axes(
     ndim: int, src_layout: str | None, dst_layout: str | None
 ) -> tuple[int, ...] | None:
-    """Axes that transpose an array between layouts, ``None`` if it stays as it is."""
+    """Axes that transpose an array between layouts, ``None`` if none is needed."""
     for layout in (src_layout, dst_layout):
         if layout not in LAYOUTS:
             raise ValueError(f'Unknown memory layout: {layout!r}')

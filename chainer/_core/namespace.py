@@ -1,8 +1,8 @@
 """Functions that the core calls by name.
 
-Gradient rules and methods of variables call functions, which are made of what the core offers. The
-core cannot import them, so :mod:`chainer.functions` hands them over when it is loaded. This is the
-one dependency that points upward.
+Gradient rules and methods of variables call functions, which build on the core. The core cannot
+import them, so :mod:`chainer.functions` registers them when it is loaded. This is the only
+dependency that points upward.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Functions:
-    """Namespace of :mod:`chainer.functions`, for gradient rules that are recorded."""
+    """Namespace of :mod:`chainer.functions`, for recorded gradient rules."""
 
     if TYPE_CHECKING:
 
@@ -26,7 +26,7 @@ class Functions:
 
     @staticmethod
     def apply(func: FunctionNode, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:
-        """Applies a function node; :class:`~chainer._core.array_namespace.Arrays` has the same."""
+        """Applies a function node, as :class:`~chainer._core.array_namespace.Arrays` does."""
         return func.apply(inputs)
 
 

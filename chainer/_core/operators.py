@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _chx_ndarray = chainerx.ndarray
 _new_object = object.__new__
 
-# False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX, too: it need not be
-# entered for each function then.
+# False inside `chainer.no_backprop_mode()`, which sets the mode of ChainerX too, so functions need
+# not enter it each time.
 is_recording: Any = getattr(chainerx, 'is_backprop_required', None)
 
 
@@ -30,8 +30,8 @@ def _operate(operation: Callable[[Any, Any], Any], lhs: Any, rhs: Any) -> Any:
     """Applies an operator to a variable of ChainerX and another one or a number.
 
     Returns:
-        Variable, or ``None`` where a :class:`~chainer.FunctionNode` is needed: hooks or debug mode
-        have to see it, or it has to explain an error.
+        Variable, or ``None`` where a :class:`~chainer.FunctionNode` is needed: for hooks, debug
+        mode or the explanation of an error.
 
     """
     kind = type(rhs)
@@ -54,7 +54,7 @@ def _operate(operation: Callable[[Any, Any], Any], lhs: Any, rhs: Any) -> Any:
 
 
 def _binary(operation: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
-    """Method for a binary operator: the short way for ChainerX, else the function ``name``."""
+    """Method for a binary operator: the fast path for ChainerX, else the function ``name``."""
 
     def method(self: Any, rhs: Any) -> Any:
         if type(self._array) is _chx_ndarray:
@@ -125,8 +125,8 @@ class VariableOperators:
         """Returns a variable of another shape; see :func:`chainer.functions.reshape`.
 
         Args:
-            shape (ints, or a tuple or list of them): Shape. One of the sizes may be -1, and then
-                follows from the others.
+            shape (ints, or a tuple or list of them): Shape. One of the sizes may be -1, to be
+                inferred from the others.
         """
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
@@ -137,7 +137,7 @@ class VariableOperators:
 
         Args:
             axes (ints, or a tuple or list of them): For each axis of the result, the axis of this
-                variable. Without any, the order is reversed.
+                variable. By default the reversed order.
 
         Returns:
             ~chainer.Variable: Variable with the axes in another order.
@@ -163,7 +163,7 @@ class VariableOperators:
             axis (None, int or tuple of ints): Axes. All by default.
             weights (~chainer.Variable or :ref:`ndarray`): Weights, of the shape of the variable
                 or of the length of the one axis. Equal ones by default.
-            keepdims (bool): Whether the axes stay, of length one.
+            keepdims (bool): Whether to keep the axes with length one.
 
         Returns:
             ~chainer.Variable: Mean.

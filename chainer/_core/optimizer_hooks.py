@@ -1,4 +1,4 @@
-"""Keeping the hooks of optimizers and update rules.
+"""Storage for the hooks of optimizers and update rules.
 
 The owner has two ordered dictionaries, ``_pre_update_hooks`` and
 ``_post_update_hooks``.

@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 class Parameter(Variable):
     """Variable to be optimized, registrable in a :class:`~chainer.Link`.
 
-    A parameter may be made before its shape is known; :meth:`initialize` then allocates
-    it. Its gradient starts as NaN, so that a forgotten :meth:`~chainer.Link.cleargrads`
-    is noticed.
+    The shape may be unknown at first; :meth:`initialize` then allocates the array. The gradient
+    starts as NaN, which reveals a forgotten :meth:`~chainer.Link.cleargrads`.
 
     Args:
-        initializer: Initializer, scalar or array that gives the first value (``None``: NaN).
+        initializer: Initializer, scalar or array for the first value (``None``: NaN).
             If it is an array and ``shape`` is omitted, the parameter holds that very array.
         shape (int, tuple of int or None): Shape, or ``None`` to wait for :meth:`initialize`.
         name (str or None): Name of the parameter.
@@ -118,14 +117,14 @@ class Parameter(Variable):
 
     @property
     def device(self) -> Device | Any:
-        """Device of the array, or the one on which it is going to be allocated."""
+        """Device of the array, or the one for its future allocation."""
         if self._array is None:
             return self._initial_device
         return backend.get_device_from_array(self._array)
 
     @property
     def dtype(self) -> numpy.dtype[Any] | Any:
-        """Dtype of the array, or the one it is going to have."""
+        """Dtype of the array, or its future one."""
         if self._array is not None:
             return self._array.dtype
         dtype = getattr(self.initializer, 'dtype', None)
@@ -203,9 +202,9 @@ class Parameter(Variable):
         self.initialize(src.shape)
 
     def update(self) -> None:
-        """Updates the array with the gradient by :attr:`update_rule`, if there is one.
+        """Updates the array with the gradient by :attr:`update_rule`, if any.
 
-        A parameter that is not initialized yet stays so: models may hold links they never call.
+        Skips an uninitialized parameter: models may hold links they never call.
 
         """
         if self.update_rule is not None and self._array is not None:
@@ -236,4 +235,4 @@ def _unpickle_parameter(
     return param
 
 
-_unpickle_parameter.__module__ = 'chainer.variable'  # pickles name no private module
+_unpickle_parameter.__module__ = 'chainer.variable'  # keeps private modules out of pickles

@@ -1,4 +1,4 @@
-"""Tables of what functions and links took, for the profiling hooks."""
+"""Tables of the costs of functions and links, for the profiling hooks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def get_name(function: Any) -> str:
-    """Name of the class of a function, that of the wrapped one for an old-style function."""
+    """Class name of a function; for an old-style function, of the wrapped one."""
     public = getattr(function, '_public_function', None)
     return type(function if public is None else public()).__name__
 
 
 def choose_unit(value: float, factors: Mapping[str, float]) -> str:
-    """Chooses the unit in which ``value`` is neither small nor long.
+    """Chooses the unit that shows ``value`` best.
 
     Args:
         value (float): Value in the base unit.
@@ -45,8 +45,8 @@ def print_table(
         summary (dict): Dictionaries of figures by name, with ``occurrence`` among them.
         columns (dict): Headings by the keys of the figures. The last one chooses the unit.
         factors (dict): Factors by unit, from the largest unit to the smallest.
-        unit (str): Unit, ``'auto'`` for the one that fits the largest figure, or
-            ``'auto_foreach'`` for one that fits each.
+        unit (str): Unit, ``'auto'`` to fit the largest figure, or
+            ``'auto_foreach'`` to fit each.
         file: Text file; standard output if ``None``.
 
     """

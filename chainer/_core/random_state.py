@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def serialize_random_state(serializer: Any, random_state: Any) -> None:
     """Reads or writes the state of a ``numpy.random.RandomState`` (or ``numpy.random``).
 
-    Snapshots that have no such entry leave the state as it is.
+    Snapshots without the entry leave the state unchanged.
     """
     if isinstance(serializer, serializer_module.Serializer):
         _, keys, position, has_gauss, gauss = random_state.get_state()

@@ -1,4 +1,4 @@
-"""What Chainer runs on."""
+"""Versions of Chainer's environment."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _get_cupy_info() -> object:
 
 
 def print_runtime_info(out: TextIO | None = None) -> None:
-    """Prints the versions of what Chainer runs on, and why optional parts are not available.
+    """Prints the versions of Chainer's environment, and why optional parts are not available.
 
     Args:
         out: Text file; standard output by default.

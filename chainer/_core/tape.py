@@ -1,10 +1,10 @@
-"""Tapes: how the gradient of a function that ran is found.
+"""Tapes, which compute the gradients of functions that ran.
 
-An engine runs a function and gives its outputs and a tape, a :class:`Tape`. Backpropagation knows
-nothing else of it.
+An engine runs a function and gives its outputs and a :class:`Tape`. Backpropagation knows nothing
+else about the function.
 
-The tapes here serve functions that ran on arrays. They hold nothing, so all nodes share them: the
-gradient is the rule that the class of the function states.
+The tapes here serve functions that ran on arrays. They have no state, so all nodes share them: the
+gradient is the rule of the function's class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _from_array = BaseVariable._from_array
 
 
 class Tape(Protocol):
-    """What finds the gradient of a function that ran."""
+    """Computes the gradient of a function that ran."""
 
     def grad(
         self,
@@ -36,14 +36,14 @@ class Tape(Protocol):
         double: bool,
         known: Gradients | None,
     ) -> tuple[Any, ...]:
-        """Finds gradients of inputs.
+        """Computes gradients of inputs.
 
         Args:
             func: Function that ran.
-            targets: Indexes of the inputs whose gradients are asked for.
+            targets: Indexes of the requested inputs.
             gys: Gradients of the outputs: arrays, or variables if ``double`` is set.
-            double: Whether the result can be differentiated. If not, nothing is recorded.
-            known: Gradients so far, for functions that add to them on their own.
+            double: Whether to record, so that the result can be differentiated.
+            known: Gradients so far, for functions that add to them themselves.
 
         Returns:
             Gradients of the inputs, of the same kind as ``gys``; ``None`` where there is none.
@@ -78,7 +78,7 @@ class VariableRule:
         double: bool,
         known: Gradients | None,
     ) -> tuple[Any, ...]:
-        """Gradients by ``backward``: variables that record nothing stand for arrays."""
+        """Gradients by ``backward``: wraps the arrays in variables that record nothing."""
         if not double:
             gys = tuple([None if g is None else _from_array(g, False) for g in gys])
         gxs = cls._backward(func, targets, gys, double, known)
@@ -100,7 +100,7 @@ class VariableRule:
 
 
 class AccumulatingRule(VariableRule):
-    """The rule is ``backward_accumulate``, which a class overrides to add on its own."""
+    """The rule is ``backward_accumulate``, which a class overrides to do the addition."""
 
     @staticmethod
     def _backward(
@@ -112,7 +112,7 @@ class AccumulatingRule(VariableRule):
     ) -> Any:
         if known is None:
             return func.backward_accumulate(targets, gys, (None,) * len(targets))
-        # An input given twice is accumulated once: later occurrences start from nothing.
+        # An input given twice accumulates once: later occurrences start empty.
         taken: dict[VariableNode, int] = {}
         for i in targets:
             taken.setdefault(func.inputs[i], i)
@@ -127,7 +127,7 @@ class AccumulatingRule(VariableRule):
 
 
 class NoGradient:
-    """The function has no gradient: integers come out, or a native path records nothing."""
+    """No gradient: the outputs are integers, or a native path records nothing."""
 
     @staticmethod
     def grad(
@@ -164,7 +164,7 @@ class ArrayRule:
 
 
 def _array(gx: Any, dtype: Any) -> Any:
-    """Gradient as an array of ``dtype``: NumPy makes scalars of 0-d arrays, of another dtype."""
+    """Gradient as an array of ``dtype``: NumPy turns 0-d arrays into scalars of another dtype."""
     if gx is None or (type(gx) is numpy.ndarray and gx.dtype == dtype):
         return gx
     return utils.force_array(gx, dtype)

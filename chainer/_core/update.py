@@ -34,7 +34,7 @@ def unscale_grad(param: Parameter) -> None:
     scale, param._loss_scale = param._loss_scale, None
     if param.grad is not None:
         grad = param.grad.copy()
-        grad /= scale  # in place, as a quotient of 0-dimensional NumPy arrays is no array
+        grad /= scale  # in place, since quotients of 0-dimensional NumPy arrays are scalars
         param.grad = grad
 
 
@@ -67,7 +67,7 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
         if shared_param.array is not array:
             backend.copyto(param.array, shared_param.array)
     finally:
-        # What was updated in place is kept, what was replaced moves to ChainerX.
+        # Keep the arrays updated in place, move replaced ones to ChainerX.
         for name, value in rule._state.items():
             if name not in state or value is not shared_state[name]:
                 is_array = isinstance(value, get_array_types())
@@ -76,7 +76,7 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
 
 
 def lacks_grad(param: Parameter) -> bool:
-    """Tells whether a parameter has an array but not the gradient that it could have."""
+    """Tells whether a parameter has an array but lacks its possible gradient."""
     if param._grad is not None:
         return False
     array = param._array
@@ -86,7 +86,7 @@ def lacks_grad(param: Parameter) -> bool:
 
 
 def fill_grad(param: Parameter) -> None:
-    """Sets a gradient of zeros."""
+    """Sets the gradient to zeros."""
     device = param.device
     with backend.using_device(device):
         param.grad = device.xp.zeros_like(param.array)
@@ -95,11 +95,11 @@ def fill_grad(param: Parameter) -> None:
 def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
     """Updates parameters by their rules.
 
-    For small arrays calls cost more than arithmetic. So parameters whose rules
-    are of :mod:`chainer.optimizers` and have the same hyperparameters are updated
-    together, without the layers of methods that hooks and subclasses need.
+    For small arrays calls cost more than arithmetic. So parameters with rules of
+    :mod:`chainer.optimizers` and equal hyperparameters update together, without
+    the layers of methods for hooks and subclasses.
 
-    Missing gradients of initialized parameters are filled with zeros.
+    Fills missing gradients of initialized parameters with zeros.
 
     Args:
         params (iterable of Parameters): Parameters.
@@ -107,7 +107,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
 
     """
     params = list(params)
-    if len(set(params)) < len(params):  # one that is shared is updated more than once
+    if len(set(params)) < len(params):  # a shared one is updated more than once
         for param in params:
             if lacks_grad(param):
                 fill_grad(param)
@@ -139,7 +139,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
             rest.append(param)
             continue
         hyperparam: Any = rule.hyperparam
-        if len(hyperparam.__dict__) == 1:  # no values of its own
+        if len(hyperparam.__dict__) == 1:  # all values inherited
             hyperparam = hyperparam._parent
         key = (
             type(rule),
@@ -154,7 +154,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
         if key != last:
             last = key
             if key not in groups:
-                # mypy takes classes that have `__hash__` for unhashable.
+                # mypy thinks that classes with `__hash__` are unhashable.
                 plain = _is_plain(type(rule), type(param))  # type: ignore[arg-type]
                 groups[key] = _Group() if plain else None
             group = groups[key]
@@ -176,7 +176,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
 
 @functools.cache
 def _is_plain(rule_class: Any, param_class: type[Parameter]) -> bool:
-    """Tells whether an update is nothing but the step of the rule's class."""
+    """Tells whether an update is just the step of the rule's class."""
     return param_class.update is Parameter.update and rule_class._is_only_a_step()
 
 
@@ -228,7 +228,7 @@ class _Group:
     def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
         dicts = [rule._state for rule in self.rules]
-        if not all(dicts):  # not made yet, or the rule has none
+        if not all(dicts):  # not yet made, or the rule has none
             for i, state in enumerate(dicts):
                 if state is None:
                     self.rules[i]._prepare(self.params[i])
@@ -272,7 +272,7 @@ class _Group:
             buffers.step(rules, columns, scalars)
 
 
-# Arrays of up to so many elements are cheaper to copy than to compute with one by one.
+# Up to this size it is cheaper to join arrays than to update them one by one.
 _SMALL = 2048
 
 
@@ -290,7 +290,7 @@ class Buffers:
         return Buffers, ()
 
     def start(self) -> None:
-        """Forgets what the previous update did not use."""
+        """Forgets the buffers that the previous update did not use."""
         self._joined, self._before = {}, self._joined
 
     def step(
@@ -318,7 +318,7 @@ class Buffers:
         rules[0]._step(*joined.flat, *scalars)
         keeps_states = arrays[0].dtype == joined.flat[0].dtype
         for k in copied:
-            if k == 1:  # the gradient has not changed
+            if k == 1:  # the gradient is unchanged
                 continue
             if k > 1 and keeps_states:
                 name = rules[0]._state_names[k - 2]
@@ -330,10 +330,10 @@ class Buffers:
 
 
 class _Joined:
-    """Flat arrays, and their pieces in the shapes of the arrays that they stand for."""
+    """Flat arrays, and their pieces in the shapes of the arrays that they represent."""
 
     def __init__(self, arrays: Sequence[Any], n: int) -> None:
-        self.arrays = arrays  # they are known by their ids, so they have to live on
+        self.arrays = arrays  # identified by ids, so they must stay alive
         size = sum(array.size for array in arrays)
         dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
         self.flat = [numpy.empty(size, dtype) for _ in range(n)]
@@ -347,7 +347,7 @@ class _Joined:
 
 
 def are_numbers(scalars: Sequence[Any]) -> bool:
-    """Tells whether none of the scalars of a step is an array with values for the elements."""
+    """Tells whether all scalars of a step are scalars, not arrays of values per element."""
     return set(map(type, scalars)) == {float}
 
 
@@ -360,13 +360,13 @@ def run_kernel_on_numpy(name: str, arrays: list[Any], scalars: Sequence[Any]) ->
 
 
 def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
-    """Runs an update rule of ChainerX; returns ``False`` if it does not take the arguments."""
+    """Runs an update rule of ChainerX; returns ``False`` if it does not support the arguments."""
     kernel = _find_kernel(name, arrays[0].device)
     if kernel is None or not are_numbers(scalars):
         return False
     try:
         kernel(arrays, scalars)
-    except chainerx.DtypeError:  # a state may have been stored in another dtype
+    except chainerx.DtypeError:  # a stored state may have another dtype
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Update rules, of which every parameter has its own, and their hyperparameters."""
+"""Update rules, one for each parameter, and their hyperparameters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 
 class Hyperparameter:
-    """A set of hyperparameters, which falls back to a parent set.
+    """A set of hyperparameters that falls back to a parent set.
 
-    A value is set as an attribute. An attribute that is not set is taken from
-    the parent, so that a parameter's update rule follows the optimizer except
-    where it has its own value.
+    Set a value as an attribute. Unset attributes come from the parent, so a
+    parameter's update rule follows the optimizer except for its own values.
 
     Args:
         parent (Hyperparameter): Parent set, or ``None``.
@@ -44,13 +43,13 @@ class Hyperparameter:
 
     """
 
-    __module__ = 'chainer.optimizer'  # which pickles and messages name
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
 
     def __init__(self, parent: Hyperparameter | None = None) -> None:
         self._parent = parent
 
     def __getattr__(self, name: str) -> Any:
-        # While unpickling there is no _parent yet.
+        # Unpickling reads attributes before _parent exists.
         parent = self.__dict__.get('_parent')
         if parent is None or name == '_parent':
             raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
@@ -66,7 +65,7 @@ class Hyperparameter:
         return self._parent
 
     def get_dict(self) -> dict[str, Any]:
-        """Returns a dictionary of all values, those of the parent included."""
+        """Returns a dictionary of all values, including the parent's."""
         values = {} if self._parent is None else self._parent.get_dict()
         values.update(self.__dict__)
         del values['_parent']
@@ -90,7 +89,7 @@ class HyperparameterProxy:
 
     """
 
-    __module__ = 'chainer.optimizer'  # which pickles and messages name
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
 
     def __init__(self, attr_name: str) -> None:
         self._attr_name = attr_name
@@ -106,18 +105,18 @@ class HyperparameterProxy:
 
 
 class UpdateRule:
-    """Base class of update rules: how one parameter is updated, and its state.
+    """Base class of update rules, which update one parameter and keep its state.
 
-    Every parameter has its own update rule. Subclasses define
-    :meth:`init_state`, and :meth:`update_core` or its variants by device.
+    Every parameter has its own update rule. Subclasses define :meth:`init_state`,
+    and :meth:`update_core` or its variants for devices.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters of the optimizer.
 
     Attributes:
-        enabled (bool): If ``False``, the parameter is not updated.
+        enabled (bool): Whether to update the parameter.
         hyperparam (Hyperparameter): Hyperparameters of this parameter.
-        t (int): Number of updates made.
+        t (int): Number of updates so far.
 
     .. seealso:: :meth:`add_hook` for hooks of one parameter.
 
@@ -138,11 +137,11 @@ class UpdateRule:
 
     t: int
 
-    __module__ = 'chainer.optimizer'  # which pickles and messages name
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
 
     is_elementwise = False
 
-    _own_values = None  # what an update depends on beside the hyperparameters and the state
+    _own_values = None  # further values that an update depends on
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._pre_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
@@ -173,11 +172,10 @@ class UpdateRule:
             name (str): Its name. If ``None``, ``hook.name`` or the name of the
                 function.
             timing (str): ``'pre'`` or ``'post'`` (before or after the update),
-                or ``'auto'``: ``hook.timing`` if there is such, or else
-                ``'pre'``.
+                or ``'auto'``: ``hook.timing`` if it exists, else ``'pre'``.
 
         Raises:
-            ValueError: The name is taken.
+            ValueError: If the name is taken.
 
         """
         _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
@@ -189,7 +187,7 @@ class UpdateRule:
             name (str): Name of the hook.
 
         Raises:
-            KeyError: There is no such hook.
+            KeyError: If there is no such hook.
 
         """
         _optimizer_hooks.remove(self, name)
@@ -242,7 +240,7 @@ class UpdateRule:
         return master
 
     def _give_master(self, param: Parameter) -> None:
-        """Brings the value of the master copy to the parameter."""
+        """Copies the value of the master copy to the parameter."""
         master = self._fp32_param
         master.cleargrad()
         param.array = master.array.astype(param.dtype)
@@ -304,13 +302,13 @@ class UpdateRule:
         """Initializes the entries of :attr:`state`.
 
         Args:
-            param (chainer.Parameter): Parameter that is going to be updated.
+            param (chainer.Parameter): Parameter to update.
 
         """
 
     @classmethod
     def _is_only_a_step(cls) -> bool:
-        """Tells whether parameters can be updated together, past the methods of the rules."""
+        """Tells whether parameters can be updated together, bypassing the methods of the rules."""
         return False
 
     def _prepare(self, param: Parameter) -> None:
@@ -324,7 +322,7 @@ class UpdateRule:
             update.move_state(state, param)
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Makes float16 parameters be updated through a float32 master copy.
+        """Updates float16 parameters through a float32 master copy.
 
         Args:
             flag (bool): ``True`` to use a master copy.
@@ -335,7 +333,7 @@ class UpdateRule:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the state.
 
-        A rule that was never used gets its state from what is stored.
+        Loading gives an unused rule the stored state.
 
         Args:
             serializer (~chainer.AbstractSerializer): Serializer or
@@ -354,8 +352,8 @@ class UpdateRule:
             self._serialize_master(serializer, loading)
 
     def _load_state(self, serializer: Any) -> dict[str, Any] | None:
-        """Returns the stored state, or ``None`` if it was stored before it existed."""
-        # The dictionary is that of this rule, too, for an init_state that was set from outside.
+        """Returns the stored state, or ``None`` if the snapshot has none."""
+        # Use the dictionary of this rule, also for an init_state set from outside.
         self._state = {}
         probe: Any = copy.copy(self)
         array = numpy.zeros(1, dtype=numpy.float32)
@@ -379,7 +377,7 @@ class UpdateRule:
         master = self._fp32_param
         try:
             array = serializer('_fp32_param', None if master is None else master.array)
-        except KeyError:  # not stored by versions before 8
+        except KeyError:  # versions before 8 do not store it
             array = None
         if loading and master is None and array is not None:
             self._fp32_param = Parameter(array)

@@ -52,17 +52,16 @@ def _check_grad(array: Any, grad: Any, what: str = 'grad') -> None:
 class Variable(VariableOperators, BaseVariable, public=True):
     """Array with a place in a computational graph.
 
-    Functions applied to variables record how their results were made;
+    Functions record how they compute their results from variables.
     :meth:`backward` then walks the record from the last result to the first
-    inputs and fills in the gradient of each input.
+    inputs and computes the gradient of each input.
 
     Args:
-        data (array or None): Array (NumPy, CuPy or ChainerX) of any shape and dtype. It is not
-            copied.
-        name (str or None): Name of the variable, used in graph dumps. The arguments after
-            ``data`` are given by name.
+        data (array or None): Array (NumPy, CuPy or ChainerX) of any shape and dtype, not copied.
+        name (str or None): Name of the variable, used in graph dumps. This and the following
+            arguments are keyword-only.
         grad (array or None): Initial gradient, of the type, dtype and shape of ``data``.
-        requires_grad (bool): Whether a gradient is to be computed.
+        requires_grad (bool): Whether to compute a gradient.
         layout: Memory layout of ``data`` (see :mod:`chainer.memory_layouts`).
 
     Attributes:
@@ -74,8 +73,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
         layout: Memory layout, or ``None`` for the usual one.
 
     Raises:
-        TypeError: If ``data`` is not an array, or ``grad`` is of another type or dtype.
-        ValueError: If ``grad`` is of another shape.
+        TypeError: If ``data`` is not an array, or ``grad`` has another type or dtype.
+        ValueError: If ``grad`` has another shape.
 
     .. admonition:: Example
 
@@ -170,7 +169,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     @property
     def name(self) -> str | None:
-        """Name, for computational graphs and messages, or ``None``; it can be assigned."""
+        """Name, for computational graphs and messages, or ``None``; assignable."""
         return self._name
 
     @name.setter
@@ -254,7 +253,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     @property
     def raw_array(self) -> AnyArray:
-        """Array as it lies in memory, whatever the layout."""
+        """Array in its order in memory, for any layout."""
         return self._array
 
     @property
@@ -386,7 +385,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the array, in the usual order of the axes whatever the layout is."""
+        """Shape of the array, in the usual order of the axes for any layout."""
         if self._layout is not None:
             return layouts.transpose_shape(self._array.shape, self._layout, None)
         return self._array.shape
@@ -454,14 +453,14 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def copydata(self, var: Variable) -> None:
         """Copies the array of ``var`` into this variable's array, across devices if needed.
 
-        Where one of the two is a parameter without an array, it is initialized first, to the
-        shape of the other. Where both are, nothing happens.
+        If only one of the two has an array, the other, a parameter, is first initialized to its
+        shape. If neither has one, nothing happens.
 
         Args:
             var (Variable): Variable to copy from, of the same shape.
 
         Raises:
-            RuntimeError: If ``var`` is no parameter and has no array.
+            RuntimeError: If ``var`` has no array and is not a parameter.
 
         """
         src, dst = var.array, self.array
@@ -516,7 +515,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         self.to_device(cuda._get_device_or_current(device))
 
     def to_intel64(self) -> None:
-        """Moves the array and the gradient to iDeep arrays where that is available."""
+        """Moves the array and the gradient to iDeep arrays if available."""
         intel64.check_ideep_available()
         self.to_device(intel64.Intel64Device())
 
@@ -572,8 +571,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
         Args:
             retain_grad (bool): Whether intermediate variables keep their gradients.
-            enable_double_backprop (bool): Whether the backward pass is itself recorded,
-                so that gradients can be differentiated.
+            enable_double_backprop (bool): Whether to record the backward pass, too,
+                to differentiate gradients.
             loss_scale (float or None): Factor of the initial gradient, for float16 training.
 
         Raises:
@@ -643,7 +642,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
             'Variables cannot be compared: compare their arrays (variable.array)'
         )
 
-    if not TYPE_CHECKING:  # which knows that objects have no order
+    if not TYPE_CHECKING:  # it knows that objects have no order
         __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
         __hash__ = object.__hash__
 
@@ -660,7 +659,7 @@ def _unpickle_variable(
     return cls(array, name=name, grad=grad, requires_grad=requires_grad)
 
 
-_unpickle_variable.__module__ = 'chainer.variable'  # pickles name no private module
+_unpickle_variable.__module__ = 'chainer.variable'  # keeps private modules out of pickles
 
 
 def as_variable(obj: VariableLike | None) -> Variable:
@@ -670,9 +669,8 @@ def as_variable(obj: VariableLike | None) -> Variable:
         obj (array or Variable): Object to convert.
 
     Returns:
-        ``obj`` itself if it is a variable, otherwise a new variable that holds the
-        array and does not require a gradient (for ChainerX arrays: that stays connected
-        to the graph of the array).
+        ``obj`` itself if it is a variable, otherwise a new variable that holds the array and
+        does not require a gradient (for a ChainerX array: stays connected to its graph).
 
     .. admonition:: Example
 

@@ -1,4 +1,4 @@
-"""Nodes of the computational graph, and the state of the variables they stand for."""
+"""Nodes of the computational graph, and the state of their variables."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _new_object = object.__new__
 class BaseVariable:
     """State of a variable.
 
-    Engines and backpropagation make variables without knowing the class that users see: the
-    subclass declared with ``public=True``.
+    Engines and backpropagation make variables without importing the public class: the subclass
+    declared with ``public=True``.
     """
 
     # Defaults live in the class: a result of a function sets only `_array` and
-    # `_requires_grad`, and gets a node when something refers to it in a graph.
+    # `_requires_grad`, and gets a node when a graph refers to it.
     _array: Any = None
     _requires_grad: bool = True
     _node: Any = None
     _name: str | None = None
     _grad: Any = None  # gradient array
-    _grad_var: Variable | None = None  # gradient variable, made from `_grad` when asked for
+    _grad_var: Variable | None = None  # gradient variable, made from `_grad` on demand
     _layout: str | None = None
     _chainerx_array_cache: Any = None
-    _loss_scale: float | None = None  # factor in `grad`, which the update rule divides out
+    _loss_scale: float | None = None  # factor in `grad`, divided out by the update rule
 
     _public_class: Any = None
 
@@ -54,13 +54,12 @@ class BaseVariable:
 class VariableNode:
     """Node in the backward computational graph representing a variable.
 
-    The graph refers to nodes rather than to :class:`~chainer.Variable` objects,
-    so that an array which no function needs for its backward pass is freed as
-    soon as the user drops the variable. A node holds the array only after
-    :meth:`retain_data`.
+    The graph refers to nodes rather than to :class:`~chainer.Variable` objects. An
+    array that no backward pass needs is therefore freed as soon as the user drops
+    the variable. A node holds the array only after :meth:`retain_data`.
 
     Args:
-        variable: The variable this node stands for.
+        variable: The variable of this node.
         name (str or None): Name shown in graph dumps.
 
     Attributes:

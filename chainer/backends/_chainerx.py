@@ -130,8 +130,8 @@ def from_chx(array: Any) -> Any:
     """Converts ChainerX arrays to NumPy or CuPy without copying.
 
     Args:
-        array: Array, ``None``, or lists, tuples and dictionaries of them. Arrays of other modules
-            are kept.
+        array: Array, ``None``, or lists, tuples and dictionaries of them. Keeps arrays of other
+            modules.
 
     Returns:
         NumPy or CuPy arrays in the same structure.

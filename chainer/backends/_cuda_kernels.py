@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def _lazy_decorator(wrap):
-    """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available then.
+    """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available.
 
-    Decorated functions are usually in the global scope, where CuPy need not be imported yet.
+    Decorated functions are usually in the global scope and should not import CuPy early.
     """
 
     def decorator(func):
@@ -35,10 +35,10 @@ def _lazy_decorator(wrap):
 def memoize(for_each_device: bool = False) -> Callable[..., Any]:
     """Makes a function remember its results, by :func:`cupy.memoize`.
 
-    Without CUDA the function is left as it is.
+    Without CUDA the function is unchanged.
 
     Args:
-        for_each_device (bool): Whether results belong to the current CUDA device.
+        for_each_device (bool): Whether to keep results for each CUDA device.
 
     Returns:
         callable: Decorator of functions with hashable arguments.
@@ -72,15 +72,15 @@ def clear_memo() -> None:
 def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Fuses the elementwise operations of a function, by :func:`cupy.fuse`.
 
-    Without CUDA the function is left as it is. Usable as ``@fuse`` and as
+    Without CUDA the function is unchanged. Usable as ``@fuse`` and as
     ``@fuse(kernel_name='name')``.
 
     Args:
-        args: The function, where there are no parentheses.
+        args: The function, if used without parentheses.
         kwargs: Arguments of :func:`cupy.fuse`.
 
     Returns:
-        callable: The function, or the decorator where it is not given.
+        callable: The function, or the decorator if none is given.
 
     .. admonition:: Example
 
@@ -103,7 +103,7 @@ def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
-    """Makes an elementwise kernel; kernels of the same arguments are made once.
+    """Makes an elementwise kernel, once for the same arguments.
 
     Args:
         in_params (str): Input parameters, such as ``'T x, T y'``.
@@ -144,7 +144,7 @@ def reduce(
     name: str,
     **kwargs: Any,
 ) -> Any:
-    """Makes a reduction kernel; kernels of the same arguments are made once.
+    """Makes a reduction kernel, once for the same arguments.
 
     Args:
         in_params (str): Input parameters.
@@ -182,11 +182,11 @@ def _raw_kernel(*args, **kwargs):
 
 
 def raw(code: str, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Makes a kernel from CUDA source; kernels of the same arguments are made once.
+    """Makes a kernel from CUDA source, once for the same arguments.
 
     Args:
         code (str): CUDA source.
-        name (str): Name of the kernel in it.
+        name (str): Name of the kernel in the source.
         args, kwargs: Options of :class:`cupy.RawKernel`.
 
     Returns:

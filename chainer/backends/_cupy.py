@@ -1,4 +1,4 @@
-"""CuPy, imported when something of it is first asked for. The public names are in ``cuda``."""
+"""CuPy, imported on first use. The public names are in ``cuda``."""
 
 import importlib
 import importlib.util
@@ -9,7 +9,7 @@ import warnings
 from chainer._core import environment as _environment
 from chainer.backends import _cupy_absent
 
-# Names that come from CuPy, or from `_cupy_absent` where it is not usable.
+# Names from CuPy, or from `_cupy_absent` if CuPy is not usable.
 LAZY_NAMES = frozenset(
     (
         'available',
@@ -44,7 +44,7 @@ def _load():
         if importlib.util.find_spec('cupy') is None:
             raise ImportError("No module named 'cupy'")
         if 'CHAINER_SEED' in os.environ:
-            # CuPy reads its seed from its own variable.
+            # CuPy reads its seed from another variable.
             os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
         module = importlib.import_module('cupy')
         if not module.cuda.is_available():

@@ -1,4 +1,4 @@
-"""What stands for CuPy's names where CuPy is not usable."""
+"""Placeholders for CuPy's names if CuPy is not usable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fail():
 
 
 class CupyPlaceholder:
-    """Stands for the ``cupy`` module: using anything of it raises an error that says why."""
+    """Placeholder for the ``cupy`` module: any use raises an error that says why."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith('__'):
@@ -46,7 +46,7 @@ else:
 
 
 class ndarray(_Array):
-    """Stands for ``cupy.ndarray``. No array is an instance of it."""
+    """Placeholder for ``cupy.ndarray``, without instances."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail()
@@ -67,7 +67,7 @@ class ndarray(_Array):
 
 
 class Device:
-    """Stands for ``cupy.cuda.Device``."""
+    """Placeholder for ``cupy.cuda.Device``."""
 
     def __init__(self, device: int | None = None) -> None:
         fail()
@@ -80,14 +80,14 @@ class Device:
 
 
 class Event:
-    """Stands for ``cupy.cuda.Event``."""
+    """Placeholder for ``cupy.cuda.Event``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail()
 
 
 class Stream:
-    """Stands for ``cupy.cuda.Stream``."""
+    """Placeholder for ``cupy.cuda.Stream``."""
 
     null = None
 

@@ -1,4 +1,4 @@
-"""The package of iDeep, or what stands for it. The public names are in ``intel64``."""
+"""The package of iDeep, or a placeholder. The public names are in ``intel64``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ except ImportError as e:
     error = e
 
     class mdarray:  # type: ignore[no-redef]  # either of the two
-        """Stands for the array type of iDeep where iDeep is absent: nothing is of it.
+        """Placeholder for the array type of iDeep if iDeep is absent, without instances.
 
         .. admonition:: Example
 

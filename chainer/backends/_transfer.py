@@ -8,7 +8,7 @@ from chainer.backends._ideep import mdarray
 
 
 def to_cpu(array):
-    """Converts an array to NumPy, without a copy where it shares its memory."""
+    """Converts an array to NumPy, without a copy if it can share memory."""
     if array is None or isinstance(array, numpy.ndarray):
         return array
     if isinstance(array, (numpy.number, numpy.bool_)):
@@ -60,7 +60,7 @@ def to_gpu(array, device, stream=None):
 
 
 def to_chainerx(array, device=None):
-    """Converts an array, to the device that shares its memory unless one is given."""
+    """Converts an array to ChainerX, by default on the device that shares its memory."""
     if array is None or isinstance(array, chainerx.ndarray):
         if array is None or device is None or array.device is device:
             return array

@@ -1,8 +1,7 @@
 """CUDA through CuPy, which is optional.
 
-The module is usable without CuPy: :data:`available` is ``False`` then, and what needs CUDA raises
-an error that says why. CuPy is imported when something of it is first asked for, not when Chainer
-is imported.
+The module is usable without CuPy: :data:`available` is then ``False``, and functions that need
+CUDA raise an error that says why. CuPy is imported on first use, not with Chainer.
 
 Attributes:
     available (bool): Whether CuPy is installed and sees a CUDA device.
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from chainer.backends._cupy_absent import Device
     from chainer.types import CudaDeviceSpec, CupyArray, DTypeSpec, VariableLike, Xp
 
-    # What `_load_cupy` sets
+    # Set by `_load_cupy`
     available: bool
     cudnn_enabled: bool
     cupy: Any
@@ -74,7 +73,7 @@ def __dir__() -> list[str]:
 
 
 class DummyDeviceType:
-    """Device that does nothing, for arrays that are not on a GPU.
+    """Device without effect, for arrays that are not on a GPU.
 
     ``int(DummyDevice)`` and its ``id`` are -1.
 
@@ -132,7 +131,7 @@ class GpuDevice(_backend.Device):
 
     Raises:
         RuntimeError: If CUDA is not available.
-        TypeError: If ``device`` is something else.
+        TypeError: If ``device`` has another type.
 
     .. admonition:: Example
 
@@ -229,14 +228,14 @@ def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     """Gets the CUDA device of an id.
 
     Args:
-        device_id (int): Id. ``None`` and negative ids, which scripts use for the CPU, give
+        device_id (int): Id. ``None`` and negative ids, which mean the CPU in scripts, give
             ``DummyDevice``.
 
     Returns:
         CUDA device, usable in a ``with`` statement.
 
     Raises:
-        RuntimeError: If CUDA is not available, for an id of zero or more.
+        RuntimeError: If the id is zero or more and CUDA is not available.
 
     .. admonition:: Example
 
@@ -285,10 +284,10 @@ def get_device(*args: Any) -> Device | DummyDeviceType:
         devices :func:`chainer.get_device`.
 
     Args:
-        args: Ids, CUDA devices, arrays or variables. The first one that names a device counts.
+        args: Ids, CUDA devices, arrays or variables. The first one with a device counts.
 
     Returns:
-        CUDA device; ``DummyDevice`` if none is named.
+        CUDA device; ``DummyDevice`` if there is none.
 
     .. admonition:: Example
 
@@ -360,7 +359,7 @@ def get_array_module(*args: Any) -> Xp:
         if isinstance(arg, chainerx.ndarray):
             return chainerx
         others.append(arg)
-    # There are no arrays of CuPy as long as nobody has imported it.
+    # CuPy arrays exist only after an import of CuPy.
     if others and 'cupy' in sys.modules and _this.available:
         return _this.cupy.get_array_module(*others)
     return numpy
@@ -376,7 +375,7 @@ def _warn_stream(name):
 
 
 def to_gpu(array: Any, device: CudaDeviceSpec | None = None, stream: Any = None) -> Any:
-    """Copies arrays to a GPU, unless they are there.
+    """Copies arrays to a GPU, unless they are already there.
 
     Args:
         array: Array of any module, NumPy scalar, ``None``, or lists, tuples and dictionaries of
@@ -407,7 +406,7 @@ def to_gpu(array: Any, device: CudaDeviceSpec | None = None, stream: Any = None)
 
 
 def to_cpu(array: Any, stream: Any = None) -> Any:
-    """Copies arrays to the host, unless they are there.
+    """Copies arrays to the host, unless they are already there.
 
     Args:
         array: Array of any module, NumPy scalar, ``None``, or lists, tuples and dictionaries of
@@ -415,7 +414,7 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
         stream: CUDA stream of the copies (deprecated).
 
     Returns:
-        NumPy arrays in the same structure. NumPy arrays are returned themselves; those of
+        NumPy arrays in the same structure. NumPy arrays are not copied; those of
         ``native`` ChainerX arrays share the memory.
 
     Raises:
@@ -496,17 +495,17 @@ _max_workspace_size = 8 * 1024 * 1024
 
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
-    """Tells whether cuDNN is to be used, by ``chainer.config.use_cudnn``.
+    """Tells whether to use cuDNN, by ``chainer.config.use_cudnn``.
 
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
-        lowest_version (int): Version of cuDNN that is needed.
+        lowest_version (int): Required version of cuDNN.
 
     Returns:
-        bool: ``False`` always where cuDNN is not enabled.
+        bool: Always ``False`` if cuDNN is not enabled.
 
     Raises:
-        ValueError: If the level or the configuration is not understood.
+        ValueError: If the level or the configuration is invalid.
 
     .. admonition:: Example
 
@@ -531,16 +530,16 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
 
 def should_use_cudnn_tensor_core(dtype: DTypeSpec) -> bool:
-    """Tells whether Tensor Cores are to be used, by ``chainer.config.use_cudnn_tensor_core``.
+    """Tells whether to use Tensor Cores, by ``chainer.config.use_cudnn_tensor_core``.
 
     Args:
         dtype: Dtype of the computation; ``'auto'`` means Tensor Cores for float16.
 
     Returns:
-        bool: ``False`` always where cuDNN is not enabled.
+        bool: Always ``False`` if cuDNN is not enabled.
 
     Raises:
-        ValueError: If the configuration is not understood.
+        ValueError: If the configuration is invalid.
 
     .. admonition:: Example
 
@@ -603,14 +602,13 @@ def set_max_workspace_size(size: int) -> None:
 def get_cudnn_dropout_states_core(thread_id: int) -> Any:
     """Makes the dropout states of a thread on the current device.
 
-    They are made once for each thread and device. :func:`get_cudnn_dropout_states` is what to
-    call.
+    Makes them once for each thread and device. Call :func:`get_cudnn_dropout_states` instead.
 
     Args:
         thread_id (int): Identifier of the thread.
 
     Returns:
-        cupy.cudnn.DropoutStates: States, seeded by ``CHAINER_SEED`` where that is set.
+        cupy.cudnn.DropoutStates: States, seeded by ``CHAINER_SEED`` if set.
 
     .. admonition:: Example
 
@@ -651,5 +649,5 @@ def get_cudnn_dropout_states() -> Any:
 
 
 if importlib.util.find_spec('cupy') is None:
-    # Nothing to delay, and names that are there are faster to look up.
+    # Without CuPy there is no import to delay, and existing names are faster to look up.
     _load_cupy()

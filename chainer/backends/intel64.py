@@ -1,7 +1,7 @@
-"""iDeep, an accelerator that is no longer developed.
+"""iDeep, a discontinued accelerator.
 
-The module stays importable for scripts that ask whether iDeep is there, and works with an
-installed ``ideep4py``.
+The module stays importable for scripts that ask for iDeep, and works with an installed
+``ideep4py``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _USE_IDEEP_LEVELS = {
 
 
 class Intel64Device(_backend.Device):
-    """Device of iDeep, which computes with NumPy arrays and its own arrays.
+    """Device of iDeep, which computes with NumPy and iDeep arrays.
 
     Raises:
         RuntimeError: If iDeep is not available.
@@ -113,16 +113,16 @@ def check_ideep_available() -> None:
 
 
 def should_use_ideep(level: str) -> bool:
-    """Tells whether iDeep is to be used, by ``chainer.config.use_ideep``.
+    """Tells whether to use iDeep, by ``chainer.config.use_ideep``.
 
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
 
     Returns:
-        bool: ``False`` always where iDeep is not available.
+        bool: Always ``False`` if iDeep is not available.
 
     Raises:
-        ValueError: If the level or the configuration is not understood.
+        ValueError: If the level or the configuration is invalid.
 
     .. admonition:: Example
 
@@ -153,10 +153,10 @@ def inputs_all_ready(
 
     Args:
         inputs: Arrays, variables or ``None``.
-        supported_ndim (tuple of int): Numbers of dimensions that are fine.
+        supported_ndim (tuple of int): Supported numbers of dimensions.
 
     Returns:
-        bool: ``False`` always where iDeep is not available.
+        bool: Always ``False`` if iDeep is not available.
 
     .. admonition:: Example
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chainer.function_node import FunctionNode
     from chainer.types import NdArray
 
-# -- protocol buffers: the few forms that a Caffe network needs ---------------------------
+# -- protocol buffers: only the forms for Caffe networks ---------------------------
 
 
 def _varint(value):
@@ -232,7 +232,7 @@ _CONVERTERS = {
     'Mul': _plain('Eltwise', eltwise_param=_Message(operation='PROD')),
     'Reshape': _reshape,
 }
-# Inputs of these functions beyond the first are parameters.
+# Further inputs of these functions are parameters.
 _WITH_PARAMETERS = (
     'Convolution2DFunction',
     'Deconvolution2DFunction',
@@ -242,7 +242,7 @@ _WITH_PARAMETERS = (
 
 
 class _Recorder(FunctionHook):
-    """Keeps input arrays of functions, which the graph itself need not keep."""
+    """Keeps input arrays of functionsthat the graph itself may drop."""
 
     name = 'chainer.exporters.caffe'
 
@@ -307,14 +307,14 @@ def export(
 ) -> str:
     """Exports the computation of a model to Caffe's file formats.
 
-    The model is run once in test mode and its functions are written as layers to
+    Runs the model once in test mode and writes its functions as layers to
     ``chainer_model.prototxt`` and, with the parameters, to ``chainer_model.caffemodel``.
 
     Args:
         model (callable): Model, such as a :class:`~chainer.Chain`.
         args (list or tuple of ~chainer.Variable): Arguments of one call.
-        directory (str or None): Folder of the files (``None``: nothing is written).
-        export_params (bool): Whether ``chainer_model.caffemodel`` is written.
+        directory (str or None): Folder of the files (``None``: no files).
+        export_params (bool): Whether to write ``chainer_model.caffemodel``.
         graph_name (str): Name of the network.
 
     Returns:
@@ -322,7 +322,7 @@ def export(
 
     Raises:
         TypeError: If ``args`` is not a list or tuple of variables.
-        ValueError: If the model uses a function that Caffe does not have.
+        ValueError: If the model uses a function that Caffe lacks.
         OSError: If the files cannot be written.
 
     .. admonition:: Example

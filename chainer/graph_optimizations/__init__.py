@@ -1,3 +1,3 @@
-"""Static graphs, which are accepted and run as dynamic ones."""
+"""Static graphs, accepted but run as dynamic ones."""
 
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code  # noqa: F401

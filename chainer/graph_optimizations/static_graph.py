@@ -11,20 +11,19 @@ def static_graph(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Declares that the graph of a link is the same in every iteration.
 
     The decorator is for ``forward`` or ``__call__`` of a chain, as ``@static_graph`` or with
-    arguments. Graphs are recorded by every call all the same, so that results never depend on the
-    decorator.
+    arguments. Every call still records its graph, so results never depend on the decorator.
 
     Args:
-        args: The function, where there are no parentheses.
+        args: The function, if used without parentheses.
         minimize_cache_size (bool): Accepted for compatibility.
         verbosity_level (int): Accepted for compatibility.
         enable_double_backprop (bool): Accepted for compatibility; double backprop always works.
 
     Returns:
-        callable: The function, or the decorator where it is not given.
+        callable: The function, or the decorator if none is given.
 
     Raises:
-        TypeError: If the arguments are not understood.
+        TypeError: If the arguments are invalid.
 
     .. admonition:: Example
 

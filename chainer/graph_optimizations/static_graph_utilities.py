@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 def static_code(*dec_args: Any, **dec_kwargs: Any) -> Callable[..., Any]:
-    """Declares a function with side effects, so that a static graph would run it again.
+    """Declares a function with side effects, which a static graph would run again.
 
-    Usable as ``@static_code`` and as ``@static_code()``. The function is called as it is: graphs
-    are recorded by every call.
+    Usable as ``@static_code`` and as ``@static_code()``. The function is unchanged: every call
+    records its graph.
 
     Args:
-        dec_args: The function, where there are no parentheses.
+        dec_args: The function, if used without parentheses.
         dec_kwargs: Accepted for compatibility.
 
     Returns:
-        callable: The function, or the decorator where it is not given.
+        callable: The function, or the decorator if none is given.
 
     Raises:
-        TypeError: If something else than a function is decorated.
+        TypeError: If the decorated object is not a function.
 
     .. admonition:: Example
 

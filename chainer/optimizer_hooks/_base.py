@@ -1,4 +1,4 @@
-"""The common part of the optimizer hooks that treat parameters one by one."""
+"""The common part of the optimizer hooks that handle parameters one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def loss_scale_of(param):
-    """Returns the factor by which the gradient is larger than the true one."""
+    """Returns the ratio of the gradient to the true one."""
     return 1.0 if param._loss_scale is None else param._loss_scale
 
 
@@ -32,9 +32,9 @@ def squared_norm(x):
 class GradientHook:
     """Hook that changes the gradient of every parameter in place.
 
-    A subclass has ``_apply(p, g, scale, rule)``, which gets the arrays of the
+    A subclass defines ``_apply(p, g, scale, rule)``, which gets the arrays of the
     parameter and of its gradient (NumPy, CuPy or ChainerX) and the loss scale.
-    It may have a quicker ``_call_for_all`` too, the loop over all parameters.
+    It may also define a faster ``_call_for_all``, the loop over all parameters.
     """
 
     call_for_each_param = True
@@ -63,7 +63,7 @@ class AddingHook(GradientHook):
         self.rate = rate
 
     def _call_for_all(self, params):
-        # On ChainerX all change in one call, by a step of gradient descent: g - (-rate) term.
+        # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
         groups = {}
         for param in params:
             array = param._array

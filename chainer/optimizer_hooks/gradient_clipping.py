@@ -18,7 +18,7 @@ def _using_device_of(array):
 
 
 class GradientClipping:
-    """Scales all gradients down, so that their joint L2 norm is at most a threshold.
+    """Scales all gradients down to keep their joint L2 norm within a threshold.
 
     See R. Pascanu et al., `On the difficulty of training Recurrent Neural
     Networks <https://arxiv.org/abs/1211.5063>`_.
@@ -54,7 +54,7 @@ class GradientClipping:
             if g is not None:
                 with _using_device_of(g):
                     norms.append((g, _base.squared_norm(g), _base.loss_scale_of(param)))
-        # Reading the numbers last, GPUs are waited for only once.
+        # Reading the numbers last waits for GPUs only once.
         norm = math.sqrt(sum([float(squared) / scale**2 for _, squared, scale in norms]))
         if norm == 0 or self.threshold / norm >= 1:
             return

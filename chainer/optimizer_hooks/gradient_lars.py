@@ -9,7 +9,7 @@ from chainer.optimizer_hooks import _base
 class GradientLARS(_base.GradientHook):
     r"""Layer-wise adaptive rate scaling.
 
-    The gradient of every parameter, with weight decay, is multiplied by
+    Multiplies the gradient of every parameter, with weight decay, by
 
     .. math::
 
@@ -49,7 +49,7 @@ class GradientLARS(_base.GradientHook):
         p_norm = xp.sqrt(_base.squared_norm(p))
         g_norm = xp.sqrt(_base.squared_norm(g)) / scale
         rate = self.threshold * p_norm / (self.eps + g_norm + self.weight_decay * p_norm)
-        if xp is numpy:  # numbers, of which a branch costs less
+        if xp is numpy:  # numbers, for cheaper branches
             rate = rate if p_norm > 0 else numpy.ones_like(rate)
         else:
             rate = xp.where(p_norm > 0, rate, 1.0)

@@ -80,6 +80,6 @@ class GradientNoise(_base.GradientHook):
         self.noise_func = noise_func
 
     def _apply(self, p, g, scale, rule):
-        g = backend.from_chx(g)  # noise is drawn by NumPy or CuPy
+        g = backend.from_chx(g)  # NumPy or CuPy draws the noise
         noise = self.noise_func(backend.get_array_module(g), g.shape, g.dtype, self, rule)
         g += noise * g.dtype.type(scale)

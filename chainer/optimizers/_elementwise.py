@@ -20,11 +20,11 @@ _BLOCK = 131072  # elements
 class ElementwiseRule(UpdateRule):
     """Update rule that treats every element of a parameter alike.
 
-    A subclass has the defaults of its hyperparameters, the names of its state
-    arrays, the name of the rule in ChainerX, whose kernel makes the step
-    wherever ChainerX is built, and the same step as array operations: ``_step``,
-    for NumPy without ChainerX and for CuPy. Both round alike. float16 parameters
-    are computed in float32.
+    A subclass defines the defaults of its hyperparameters, the names of its state
+    arrays, the name of the rule in ChainerX, whose kernel makes the step if
+    ChainerX is built, and ``_step``, the same step as array operations for NumPy
+    without ChainerX and for CuPy. Both round alike. The rule updates float16
+    parameters in float32.
     """
 
     is_elementwise = True
@@ -88,7 +88,7 @@ class ElementwiseRule(UpdateRule):
 
     def _step_block(self, arrays, scalars):
         """Runs the step on NumPy or CuPy arrays, of at least one axis and single precision."""
-        if arrays[0].ndim == 0:  # which NumPy 1 would compute in float64
+        if arrays[0].ndim == 0:  # NumPy 1 would compute in float64
             arrays = [array.reshape(1) for array in arrays]
         if arrays[0].dtype != numpy.float16:
             self._step(*arrays, *scalars)
@@ -96,7 +96,7 @@ class ElementwiseRule(UpdateRule):
         wide = [array.astype(numpy.float32) for array in arrays]
         self._step(*wide, *scalars)
         for k, array in enumerate(arrays):
-            if k != 1:  # the gradient has not changed
+            if k != 1:  # the gradient is unchanged
                 array[...] = wide[k]
 
     def _arrays(self, param):

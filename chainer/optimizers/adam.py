@@ -40,8 +40,8 @@ class AdamRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer. The other arguments are those of this parameter,
-            if it has its own.
+            of the optimizer. The other arguments override them for this
+            parameter.
         alpha (float): Coefficient of the learning rate.
         beta1 (float): Exponential decay rate of the first order moment.
         beta2 (float): Exponential decay rate of the second order moment.
@@ -108,7 +108,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha: float = self.hyperparam.alpha
-            # Rules are updated together where these are equal.
+            # Only rules with equal values update together.
             is_number = isinstance(self.initial_alpha, numbers.Number)
             self._own_values = self.initial_alpha if is_number else self
 
@@ -117,7 +117,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         """Learning rate with the bias correction at the current step.
 
         Raises:
-            RuntimeError: There was no update yet.
+            RuntimeError: If there was no update yet.
 
         """
         return _alpha_t(self.hyperparam, self.t)
@@ -133,7 +133,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         """Lower and upper bound of AdaBound's step sizes at the current step.
 
         Raises:
-            RuntimeError: There was no update yet.
+            RuntimeError: If there was no update yet.
 
         """
         if self.t == 0:
@@ -209,9 +209,9 @@ class Adam(optimizer.GradientMethod):
 
     AMSGrad uses the maximum of all past :math:`v`. AdaBound clips
     :math:`\alpha_t / (\sqrt{v} + \epsilon)` between the bounds
-    :math:`l (1 - 1 / (\gamma t + 1))` and :math:`l (1 + 1 / (\gamma t))`, where
-    :math:`l` is ``final_lr``, times the share of its first value that ``alpha``
-    still has.
+    :math:`l (1 - 1 / (\gamma t + 1))` and :math:`l (1 + 1 / (\gamma t))`. Here
+    :math:`l` is ``final_lr``, scaled by the ratio of ``alpha`` to its first
+    value.
 
     See `Adam: A Method for Stochastic Optimization
     <https://arxiv.org/abs/1412.6980>`_, `On the Convergence of Adam and Beyond
@@ -288,7 +288,7 @@ class Adam(optimizer.GradientMethod):
         """Learning rate with the bias correction at the current step.
 
         Raises:
-            RuntimeError: There was no update yet.
+            RuntimeError: If there was no update yet.
 
         """
         return _alpha_t(self.hyperparam, self.t)
@@ -304,7 +304,7 @@ class AdamW(Adam):
     """Adam with decoupled weight decay.
 
     See :class:`~chainer.optimizers.Adam`. The decay is ``eta *
-    weight_decay_rate`` per step, whatever the learning rate.
+    weight_decay_rate`` per step, for any learning rate.
 
     Args:
         alpha (float): Coefficient of the learning rate.
@@ -338,7 +338,7 @@ class AdamW(Adam):
 
 
 class AMSGrad(Adam):
-    """AMSGrad, the variant of Adam that never forgets large gradients.
+    """AMSGrad, a variant of Adam that never forgets large gradients.
 
     See :class:`~chainer.optimizers.Adam`.
 
@@ -372,7 +372,7 @@ class AMSGrad(Adam):
 
 
 class AdaBound(Adam):
-    """AdaBound, the variant of Adam that turns into SGD.
+    """AdaBound, a variant of Adam that turns into SGD.
 
     See :class:`~chainer.optimizers.Adam`.
 
@@ -412,7 +412,7 @@ class AdaBound(Adam):
 
 
 class AMSBound(Adam):
-    """AMSBound, which is AMSGrad with the bounds of AdaBound.
+    """AMSBound: AMSGrad with the bounds of AdaBound.
 
     See :class:`~chainer.optimizers.Adam`.
 

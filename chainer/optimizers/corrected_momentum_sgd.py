@@ -51,7 +51,7 @@ class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
 class CorrectedMomentumSGD(optimizer.GradientMethod):
     r"""Momentum SGD whose velocity does not depend on the learning rate.
 
-    When the learning rate is changed, it applies to the whole velocity at once.
+    A change of the learning rate applies to the whole velocity at once.
 
     .. math::
 

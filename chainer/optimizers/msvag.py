@@ -16,8 +16,8 @@ class MSVAGRule(_elementwise.ElementwiseRule):
 
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
-            of the optimizer. The other arguments are those of this parameter,
-            if it has its own.
+            of the optimizer. The other arguments override them for this
+            parameter.
         lr (float): Learning rate.
         beta (float): Exponential decay rate of the moments.
         eta (float): Schedule multiplier.
@@ -54,8 +54,8 @@ class MSVAGRule(_elementwise.ElementwiseRule):
     def _scalars(self):
         hp = self.hyperparam
         power = hp.beta**self.t
-        # The ratio of the variances of the mean of the gradients and of one gradient; it is
-        # one at the first step, exactly, whatever the rounding.
+        # Ratio of the variance of the mean of the gradients to that of one gradient; exactly
+        # one at the first step, despite rounding.
         rho = (
             1.0
             if self.t <= 1
@@ -71,7 +71,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         total = mean2
         if rho < 1:
             total = mean2 + rho * numpy.maximum((v / fix - mean2) / (1 - rho), 0)
-        # Where all gradients were zero, so is the step.
+        # The step is zero if all gradients were zero.
         factor = mean2 / numpy.where(total > 0, total, 1)
         p -= eta * (lr * factor * mean + weight_decay_rate * p)
 
@@ -79,8 +79,8 @@ class MSVAGRule(_elementwise.ElementwiseRule):
 class MSVAG(optimizer.GradientMethod):
     r"""M-SVAG: momentum SGD with variance adaptation.
 
-    With the moments :math:`m` and :math:`v` as in Adam, both with the rate
-    :math:`\beta` and corrected for their bias,
+    :math:`m` and :math:`v` are the moments of Adam, both with the rate
+    :math:`\beta` and corrected for their bias:
 
     .. math::
 

@@ -20,8 +20,8 @@ class RMSpropRule(_elementwise.ElementwiseRule):
         lr (float): Learning rate, of this parameter.
         alpha (float): Exponential decay rate of the mean square, of this parameter.
         eps (float): Small value for the numerical stability, of this parameter.
-        eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
-            taken, of this parameter.
+        eps_inside_sqrt (bool): Whether to add ``eps`` before taking the root,
+            of this parameter.
 
     .. admonition:: Example
 
@@ -72,8 +72,7 @@ class RMSprop(optimizer.GradientMethod):
         lr (float): Learning rate.
         alpha (float): Exponential decay rate of the mean square.
         eps (float): Small value for the numerical stability.
-        eps_inside_sqrt (bool): Whether ``eps`` is added before the root is
-            taken.
+        eps_inside_sqrt (bool): Whether to add ``eps`` before taking the root.
 
     .. admonition:: Example
 

@@ -15,7 +15,7 @@ class SGDRule(_elementwise.ElementwiseRule):
     Args:
         parent_hyperparam (~chainer.optimizer.Hyperparameter): Hyperparameters
             of the optimizer. Without them, the defaults of the optimizer.
-        lr (float): Learning rate of this parameter, if it has its own.
+        lr (float): Learning rate, of this parameter.
 
     .. admonition:: Example
 

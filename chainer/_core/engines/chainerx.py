@@ -57,7 +57,7 @@ def _wrap(outputs: Sequence[Any]) -> tuple[Variable, ...]:
 
 
 def _apply_watched(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Variable, ...]:
-    """Does the same with hooks, in debug mode, or without a graph."""
+    """Like :func:`apply`, with hooks, in debug mode, or without a graph."""
     hooks = backprop.hooks_of(func, _thread_hooks.hooks)
     for hook in hooks:
         hook.forward_preprocess(func, in_data)
@@ -80,7 +80,7 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
         outputs: Any = func.forward_chainerx(in_data)
     except ARGUMENT_ERRORS:
         fallback.check_devices(func, in_data)
-        # A type error that Chainer can explain is better told in its own words.
+        # Chainer's own message for a type error is better.
         if _config.type_check:
             func._check_types(in_data)
         raise

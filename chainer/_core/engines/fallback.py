@@ -1,7 +1,7 @@
 """The engine below ChainerX: functions without a native path run on NumPy or CuPy views.
 
-One node of the ChainerX graph stands for the function, and its tape runs on views again. If that
-backward has to be differentiated in turn, it is recorded as a Chainer graph of the views, which
+One node of the ChainerX graph represents the function, and its tape runs on views again. A
+backward pass to be differentiated in turn is recorded as a Chainer graph of the views, which
 becomes the next node of the ChainerX graph.
 """
 
@@ -45,7 +45,7 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
     outputs = [None if y is None else device.send(y) for y in ys]
     if not any([x.is_backprop_required() for x in in_data]):
         return outputs
-    # Nodes carry shapes and dtypes for backward; the arrays themselves are ChainerX's to keep.
+    # Nodes carry shapes and dtypes for backward; ChainerX keeps the arrays themselves.
     func.inputs = tuple([_from_array(x, True).node for x in views])
     return chainerx._core._function_node_forward(
         _FallbackTape(func, len(outputs), reason),
@@ -101,7 +101,7 @@ class _FallbackTape:
         chx = [*retained_inputs, *retained_outputs, *present]
         double = any(x.is_backprop_required() for x in chx)
         n_in, n_out = len(retained_inputs), len(retained_outputs)
-        # A backward may itself differentiate by what was retained.
+        # A backward may itself differentiate by retained variables.
         variables = [_from_array(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
         func._retain_views(variables[:n_in], variables[n_in : n_in + n_out], self._n_outputs)
         rest = iter(variables[n_in + n_out :])

@@ -1,8 +1,8 @@
 """The engine of ChainerX's compiled kernels under NumPy arrays.
 
-It runs ``forward_chainerx`` on views of the NumPy inputs and gives views of the outputs. ChainerX
-records a ``_Subgraph`` meanwhile, which is the tape: no array is copied, and gradients of any order
-follow from it. Unusual arrays run on the NumPy code.
+It runs ``forward_chainerx`` on views of the NumPy inputs and gives views of the outputs, without
+copies. The tape is the ``_Subgraph`` that ChainerX records meanwhile, which has gradients of any
+order. Unusual arrays run on the NumPy code.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Kernels:
 
     Attributes:
         under_numpy: Whether kernels serve NumPy arrays.
-        retain: Indexes of the inputs to retain for those who look at the graph, where kernels serve
-            NumPy arrays; ``None`` for all. The kernels keep what they need themselves.
+        retain: Indexes of the inputs to retain for readers of the graph, where kernels serve NumPy
+            arrays; ``None`` for all. The kernels keep the arrays they need themselves.
         least_size: Elements of all inputs together from which on kernels pay for NumPy arrays.
-        check: Whether ChainerX itself refuses what ``check_type_forward`` refuses, so that inputs
-            are not checked before ``forward_chainerx``. For functions whose time counts on small
+        check: Whether ChainerX itself refuses the same inputs as ``check_type_forward``, which then
+            does not run before ``forward_chainerx``. For functions whose time counts on small
             arrays.
 
     """
@@ -60,13 +60,13 @@ NO_KERNELS = Kernels(under_numpy=False)
 
 
 def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:
-    """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if that cannot be."""
+    """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if impossible."""
     xs = _core._numpy_views(arrays, [False] * len(arrays))
     return xs if xs is not None and xs[0].device == device else None
 
 
 def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
-    """Whether kernels run on these arrays, as the configuration says."""
+    """Whether the configuration lets kernels run on these arrays."""
     setting = _config.use_native_kernels
     if setting == 'auto':
         least_size = kernels.least_size
@@ -85,7 +85,7 @@ def run(
     """Runs a function.
 
     Returns:
-        tuple: Tuple of the outputs, and the tape; ``None`` where NumPy's code has to run.
+        tuple: Tuple of the outputs, and the tape; ``None`` if the NumPy code has to run.
 
     """
     if not _serve(func._kernels, in_data):
@@ -97,8 +97,8 @@ def run(
     try:
         ys = func.forward_chainerx(xs)
     except ARGUMENT_ERRORS:
-        # NumPy's code explains a wrong argument better. If it takes the arguments, the error is a
-        # defect of the kernel, and nobody would find it behind a slow but right result.
+        # NumPy's code explains a wrong argument better. If it accepts them, the kernel has a
+        # defect, which a slow but right result would hide.
         arrays.forward(func, in_data)
         raise
     if ys.__class__ is FallbackType:
@@ -111,7 +111,7 @@ def run(
 
 
 class KernelTape:
-    """What ChainerX recorded while a function ran on kernels."""
+    """Record by ChainerX of a function that ran on kernels."""
 
     __slots__ = ('_graph',)
 
@@ -150,7 +150,7 @@ class KernelTape:
         results = [_from_array(*pair) for pair in zip(outputs, required)]
         if any(required):
             tape = KernelTape(self._graph.of_gradients(gys_present, known))
-            # What a variable of an input holds does not matter: ChainerX keeps what it needs.
+            # The arrays in variables of inputs do not matter: ChainerX keeps those it needs.
             func._record_gradients(
                 [*[x.get_variable() for x in func.inputs], *present], results, tape
             )
