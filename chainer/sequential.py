@@ -26,7 +26,10 @@ def _layer_text(layer):
     """Returns the text of a layer; of a lambda function its line of source where that is known."""
     if getattr(layer, '__name__', None) == '<lambda>':
         with contextlib.suppress(OSError):
-            return inspect.getsource(layer).strip().rstrip(',')
+            source = inspect.getsource(layer).strip().rstrip(',')
+            # Python 3.13 takes the program of `python -c` for the source of code from a string.
+            if 'lambda' in source:
+                return source
     return str(layer)
 
 
