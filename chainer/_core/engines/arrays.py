@@ -22,17 +22,12 @@ _ndarray = numpy.ndarray
 def run(
     func: FunctionNode, in_vars: Sequence[Variable] | None, in_data: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], Tape]:
-    """Runs a function.
+    """Calls ``forward`` and checks the outputs.
 
     Returns:
         tuple: Tuple of the outputs, and the tape.
 
     """
-    return forward(func, in_data), func._rule
-
-
-def forward(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Calls ``forward`` and checks the outputs."""
     func._input_indexes_to_retain = ()
     func._output_indexes_to_retain = ()
     if in_data and not isinstance(in_data[0], _ndarray):
@@ -48,8 +43,13 @@ def forward(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
         outputs = tuple(outputs)
     for y in outputs:
         if type(y) is not _ndarray:
-            return _checked(func, outputs)
-    return outputs
+            return _checked(func, outputs), func._rule
+    return outputs, func._rule
+
+
+def forward(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Outputs alone, where nothing is recorded."""
+    return run(func, None, in_data)[0]
 
 
 def _checked(func: FunctionNode, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
