@@ -244,7 +244,7 @@ class Summary:
     def __init__(self) -> None:
         self._x = 0.0
         self._x2 = 0.0
-        self._n = 0.0  # weights need not be integers
+        self._n: float = 0  # weights need not be integers
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Adds a value.

@@ -59,6 +59,7 @@ class Parameter(Variable):
     initializer: Any = None
     update_rule: UpdateRule | None = None
     _grad_initializer: Any = None
+    _grad_cleared = False  # before the initialization
     _initial_device: Any = None
 
     def __init__(
@@ -77,9 +78,9 @@ class Parameter(Variable):
         is_array = isinstance(initializer, get_array_types())
         if shape is None:
             super().__init__(initializer if is_array else None, name=name, layout=layout)
-            self._initial_device = backend.CpuDevice() if not is_array else self.device
+            self._initial_device = self.device if is_array else backend.CpuDevice()
+            self.initializer = initializer
             if not is_array:
-                self.initializer = initializer
                 self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
             return
 
@@ -102,7 +103,7 @@ class Parameter(Variable):
         return _unpickle_parameter, (
             self.array,
             self._name,
-            self.grad,
+            None if self._array is None else self.grad,
             self._requires_grad,
             self.initializer,
             self._grad_initializer,
@@ -127,24 +128,26 @@ class Parameter(Variable):
         """Dtype of the array, or its future one."""
         if self._array is not None:
             return self._array.dtype
-        dtype = getattr(self.initializer, 'dtype', None)
-        if dtype is None:
-            return None
-        return numpy.dtype(dtype)
+        # Float64, as for `numpy.dtype(None)`, where the initializer does not say.
+        return numpy.dtype(getattr(self.initializer, 'dtype', None))
 
-    @property
-    def shape(self) -> tuple[int, ...] | Any:
-        return None if self._array is None else super().shape
+    def _check_grad_known(self) -> None:
+        if self._grad_initializer is not None and not self._grad_cleared:
+            raise RuntimeError(
+                'The parameter is not initialized, so its gradient is not known: '
+                'call cleargrad() or initialize(shape) first'
+            )
 
     def cleargrad(self) -> None:
         super().cleargrad()
         if self._array is None:
             self._grad_initializer = None
+            self._grad_cleared = True
 
     def zerograd(self) -> None:
         super().zerograd()
         if self._array is None:
-            self._grad_initializer = constant.Zero(self.dtype)
+            self._grad_initializer = constant.Zero(getattr(self.initializer, 'dtype', None))
 
     def to_device(self, device: DeviceSpec) -> None:
         device = backend.get_device(device)
@@ -187,12 +190,12 @@ class Parameter(Variable):
                 grad = initializers.generate_array(
                     self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device
                 )
-        self._set_array(array)
         if self._layout is not None:
-            self._array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
+            array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
             grad = None
-        if self._array.dtype.kind != 'f':
+        if array.dtype.kind != 'f':
             grad = None
+        self._set_array(array)
         self._set_grad(grad)
 
     def _initialize(self, shape: ShapeSpec) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import weakref
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
@@ -10,10 +11,12 @@ import chainerx
 from chainer import backend
 from chainer._core import backprop, layouts
 from chainer._core.array_types import get_array_types
+from chainer._core.gradients import check_grad
 from chainer._core.operators import VariableOperators
 from chainer._core.variable_node import BaseVariable, VariableNode
 from chainer._core.variable_text import debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
+from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +36,6 @@ def _check_array(array: Any) -> None:
     if array is not None and not isinstance(array, get_array_types()):
         expected = ' or '.join(f'{t.__module__}.{t.__name__}' for t in get_array_types())
         raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
-
-
-def _check_grad(array: Any, grad: Any, what: str = 'grad') -> None:
-    """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
-    if grad is None or array is None:
-        return
-    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
-        grad, backend.get_device_from_array(array).supported_array_types
-    ):
-        raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
-    if array.dtype != grad.dtype:
-        raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
-    if array.shape != grad.shape:
-        raise ValueError(f'Shape of data and {what} mismatch: {array.shape} != {grad.shape}')
 
 
 class Variable(VariableOperators, BaseVariable, public=True):
@@ -92,9 +81,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     __module__ = 'chainer.variable'
     __array_priority__ = 200
-    # NumPy must leave ``array + variable`` to the reflected operator below.
-    __array_ufunc__ = None
 
+    @overload
+    def __init__(self, data: NdArray | None = None) -> None: ...
+    @overload
     def __init__(
         self,
         data: NdArray | None = None,
@@ -103,17 +93,22 @@ class Variable(VariableOperators, BaseVariable, public=True):
         grad: NdArray | None = None,
         requires_grad: bool = True,
         layout: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    ) -> None: ...
+
+    def __init__(self, data: NdArray | None = None, **kwargs: Any) -> None:
+        name = grad = layout = None
+        requires_grad = True
         if kwargs:
-            if 'volatile' in kwargs:
-                raise ValueError(
-                    'volatile argument is not supported anymore. '
-                    'Use chainer.using_config or chainer.no_backprop_mode'
+            name = kwargs.pop('name', None)
+            grad = kwargs.pop('grad', None)
+            requires_grad = kwargs.pop('requires_grad', True)
+            layout = kwargs.pop('layout', None)
+            if kwargs:
+                argument.parse_kwargs(
+                    kwargs,
+                    volatile='volatile argument is not supported anymore. '
+                    'Use chainer.using_config or chainer.no_backprop_mode',
                 )
-            raise TypeError(
-                'Variable() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
-            )
         if not isinstance(data, _ndarray):
             _check_array(data)
         self._requires_grad = requires_grad
@@ -139,17 +134,21 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return self._copy_to(_new_object(type(self)))
 
     def _copy_to(self, target: Self) -> Self:
+        if self._sharing is None:
+            self._sharing = weakref.WeakValueDictionary({id(self): self})
         target.__dict__.update(self.__dict__)
-        if self._node is not None:
-            target._node = node = VariableNode(target, self._name)
-            node._creator_node = self._node._creator_node
-            node._rank = self._node._rank
-            node._data = self._node._data
+        target._node = None  # the copy is a leaf
+        self._sharing[id(target)] = target
         return target
 
     def __reduce__(self) -> tuple[Any, ...]:
-        grad = self.grad
-        return _unpickle_variable, (type(self), self.array, self._name, grad, self._requires_grad)
+        return _unpickle_variable, (
+            type(self),
+            self.array,
+            self._name,
+            self.grad,
+            self._requires_grad,
+        )
 
     @property
     def _has_chainerx_array(self) -> bool:
@@ -158,14 +157,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def xp(self) -> Xp:
         """Array module (:mod:`numpy`, :mod:`cupy` or :mod:`chainerx`) of the array."""
-        device = self.device
-        return None if device is None else device.xp
+        return self.device.xp
 
     @property
     def device(self) -> Device | Any:
-        """Device the array is on, or ``None`` without an array."""
-        array = self._array
-        return None if array is None else backend.get_device_from_array(array)
+        """Device the array is on; without an array that of NumPy."""
+        return backend.get_device_from_array(self._array)
 
     @property
     def name(self) -> str | None:
@@ -285,6 +282,14 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._set_grad(grad)
 
     def _set_array(self, array: Any) -> None:
+        """Sets the array of this variable and of its copies (``copy.copy``)."""
+        if self._sharing is None:
+            self._set_own_array(array)
+        else:
+            for var in list(self._sharing.values()):
+                var._set_own_array(array)
+
+    def _set_own_array(self, array: Any) -> None:
         self._chainerx_array_cache = None
         if isinstance(array, _chx_ndarray):
             self._node = None
@@ -334,14 +339,22 @@ class Variable(VariableOperators, BaseVariable, public=True):
             if grad is not None and grad.is_backprop_required():
                 return grad.as_grad_stopped()
             return grad
-        return self._grad
+        grad = self._grad
+        if grad is None and array is None:
+            self._check_grad_known()
+        return grad
+
+    def _check_grad_known(self) -> None:
+        pass
 
     @grad.setter
     def grad(self, grad: NdArray | None) -> None:
-        if grad is not None:
+        if grad is None:
+            self.cleargrad()
+        else:
             _check_array(grad)
-            _check_grad(self._array, grad)
-        self._set_grad(grad)
+            check_grad(self._array, grad, 'grad')
+            self._set_grad(grad)
 
     def _set_grad(self, grad: Any) -> None:
         if isinstance(self._array, _chx_ndarray):
@@ -373,7 +386,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if grad_var is None:
             self._set_grad(None)
             return
-        _check_grad(self._array, grad_var._array)
+        check_grad(self._array, grad_var._array, 'grad')
         self._set_grad_var(grad_var)
 
     def _set_grad_var(self, grad_var: Variable) -> None:
@@ -552,7 +565,11 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 'its graph is recorded outside ChainerX.'
             )
         self._grad = self._grad_var = None
-        self._set_array(array)
+        if self._sharing is not None:
+            # Copies stay where they are.
+            del self._sharing[id(self)]
+            self._sharing = None
+        self._set_own_array(array)
         if new_grad is not None:
             self._set_grad(new_grad)
 
@@ -635,19 +652,17 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """
         return debug_text(self)
 
-    # -- comparison: undefined on purpose, identity stays ---------------------------------
+    # -- comparison: undefined on purpose -------------------------------------------------
 
     def _no_comparison(self, other: object) -> Any:
-        raise NotImplementedError(
-            'Variables cannot be compared: compare their arrays (variable.array)'
-        )
+        raise TypeError('Variables cannot be compared: compare their arrays (variable.array)')
 
     if not TYPE_CHECKING:  # it knows that objects have no order
         __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
-        __hash__ = object.__hash__
+        __hash__ = None
 
     def __bool__(self) -> bool:
-        raise NotImplementedError('A variable has no truth value: use variable.array')
+        raise TypeError('A variable has no truth value: use variable.array')
 
 
 _new_object = object.__new__
@@ -685,7 +700,9 @@ def as_variable(obj: VariableLike | None) -> Variable:
         return obj
     if isinstance(obj, _chx_ndarray):
         return Variable._from_array(obj, obj.is_backprop_required())
-    return Variable(obj, requires_grad=False)
+    if not isinstance(obj, _ndarray):
+        _check_array(obj)
+    return Variable._from_array(obj, False)
 
 
 def as_array(obj: VariableLike) -> NdArray:
