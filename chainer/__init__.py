@@ -65,6 +65,7 @@ from chainer.function_hook import (
     get_function_hooks as get_function_hooks,
 )
 from chainer.function_node import FunctionNode as FunctionNode, grad as grad
+from chainer.functions.math import basic_math as basic_math
 from chainer.graph_optimizations.static_graph import static_graph as static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
 from chainer.initializer import Initializer as Initializer
