@@ -289,7 +289,10 @@ class Summary:
         try:
             self._x = _scalar(serializer('_x', self._x))
             self._x2 = _scalar(serializer('_x2', self._x2))
-            self._n = _scalar(serializer('_n', self._n))
+            # Old and new files hold integers or floats.
+            loads = isinstance(serializer, serializer_module.Deserializer)
+            n = _scalar(serializer('_n', float(self._n) if loads else self._n))
+            self._n = int(n) if n == int(n) else n
         except KeyError:
             warnings.warn('The previous statistics are not saved.')
 

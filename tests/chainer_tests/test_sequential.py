@@ -126,7 +126,7 @@ def test_flatten(model):
 )
 def test_not_callable(model, change):
     layers = list(model)
-    with pytest.raises(TypeError, match='callable'):
+    with pytest.raises(ValueError, match='callable'):
         change(model)
     assert list(model) == layers
 

@@ -35,7 +35,10 @@ class TestConstruction:
 
     def test_none(self):
         x = chainer.Variable()
-        assert x.array is None and x.grad is None and x.xp is None
+        assert x.array is None and x.grad is None
+        assert x.xp is np and x.device == chainer.get_device('@numpy')
+        with pytest.raises(TypeError, match='no label'):
+            x.label  # noqa: B018
 
     @pytest.mark.parametrize('data', [[1, 2], 1.0, (1,), 'a'])
     def test_not_an_array(self, data):
@@ -145,7 +148,7 @@ def test_gradients_can_be_changed_in_place(f, by_grad):
     if by_grad:
         chainer.grad([z], [x, y], set_grad=True)
     else:
-        z.backward()
+        z.backward(retain_grad=True)
     expected = x.grad * 2, y.grad + 1, z.grad.copy()
     x.grad *= 2
     y.grad += 1
@@ -165,14 +168,15 @@ class TestComparison:
     def test_comparisons_raise(self):
         x = _var(1)
         for op in ('__lt__', '__le__', '__eq__', '__ne__', '__gt__', '__ge__'):
-            with pytest.raises(NotImplementedError):
+            with pytest.raises(TypeError, match='cannot be compared'):
                 getattr(x, op)(x)
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(TypeError, match='no truth value'):
             bool(x)
 
     def test_hash(self):
-        x = _var(1)
-        assert {x: 1}[x] == 1
+        for x in _var(1), chainer.Parameter():
+            with pytest.raises(TypeError, match='unhashable'):
+                hash(x)
 
 
 OPERATORS = [
@@ -327,7 +331,9 @@ class TestBackward:
             z = F.sum(y)
             z.backward(retain_grad=retain)
             assert (y.grad is not None) is retain
-            np.testing.assert_array_equal(z.grad, 1)
+            assert (z.grad is not None) is retain
+            if retain:
+                np.testing.assert_array_equal(z.grad, 1)
             np.testing.assert_array_equal(x.grad, [2, 2, 2])
 
     def test_non_scalar_without_gradient(self):
@@ -350,7 +356,7 @@ class TestBackward:
         x = _var(3)
         y = F.sum(x)
         y.grad = np.array(3, np.float32)
-        y.backward(loss_scale=4)
+        y.backward(loss_scale=4, retain_grad=True)
         assert type(y.grad) is np.ndarray
         np.testing.assert_array_equal(x.grad, [12, 12, 12])
 
@@ -418,17 +424,31 @@ class TestBackward:
         x = _var(3)
         h = x * 2
         y0, y1 = F.sum(h), F.sum(h * h)
+        y0.grad = y1.grad = np.ones((), np.float32)
         chainer.backward([y0, y1])
         np.testing.assert_allclose(x.grad, 2 + 8 * x.array)
+        assert y0.grad is None and y1.grad is None
         with pytest.raises(TypeError):
             chainer.backward(y0)
-        with pytest.raises(ValueError):
-            chainer.backward([h])
+        x.cleargrad()
+        y1.grad = np.ones((), np.float32)
+        with pytest.warns(RuntimeWarning, match='without a gradient'):
+            chainer.backward([y0, y1])
+        np.testing.assert_allclose(x.grad, 8 * x.array)
+        y0.grad = np.ones((), np.float32)
+        x.cleargrad()
+        with pytest.warns(RuntimeWarning, match='given twice'):
+            chainer.backward([y0, y0])
+        np.testing.assert_allclose(x.grad, 2)
+        with pytest.raises(ValueError, match='grad_outputs mismatch'):
+            chainer.backward([y0], [_var(2)])
 
     def test_backward_of_several_outputs_and_a_leaf(self):
         x, leaf = _var(3), _var(2)
+        leaf.grad = np.ones(2, np.float32)
         chainer.backward([leaf, x * 2], [leaf, _var(3)])
         np.testing.assert_array_equal(x.grad, [2, 4, 6])
+        np.testing.assert_array_equal(leaf.grad, leaf.array + 1)
 
     @pytest.mark.parametrize('double', [False, True])
     def test_nan_is_detected_in_debug_mode(self, double):
@@ -546,7 +566,13 @@ def test_shape_methods():
 class TestParameter:
     def test_uninitialized(self):
         p = chainer.Parameter(name='p')
-        assert p.array is None and p.shape is None and not p.is_initialized
+        assert p.array is None and not p.is_initialized
+        for name in ('shape', 'ndim', 'size'):
+            with pytest.raises(AttributeError):
+                getattr(p, name)
+        with pytest.raises(RuntimeError, match='not initialized'):
+            p.grad  # noqa: B018
+        assert p.grad_var is None
         p.initialize((2, 3))
         assert p.shape == (2, 3) and p.dtype == np.float32
         assert np.isnan(p.array).all() and np.isnan(p.grad).all()
