@@ -258,9 +258,7 @@ class TestFallback:
                 def backward(self, inputs, gys):
                     assert [x is None for x in inputs] == [x is None for x in xs]
                     (y,) = self.output_data
-                    return tuple(
-                        [None if x is None else gradient(self, y, gys[0]) for x in inputs]
-                    )
+                    return tuple([None if x is None else gradient(self, y, gys[0]) for x in inputs])
         else:
 
             class Function(chainer.FunctionNode):

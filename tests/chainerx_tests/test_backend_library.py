@@ -194,7 +194,7 @@ def test_chainer():
             f(link.w)
     with pytest.raises(RuntimeError, match="Only arrays of 'native' or 'cuda'.*sample:0"):
         Double().apply((link.w,))
-    link.to_cpu()
+    link.to_device('@numpy')
     np.testing.assert_array_equal(link.w.array, [1, 2])
 
 

@@ -106,9 +106,7 @@ def _chainerx_variable(array: Any) -> Any:
 class _FallbackTape:
     """Function in the graph of ChainerX, which calls :meth:`_backward_chainerx`."""
 
-    def __init__(
-        self, func: FunctionNode, present: list[int], n_outputs: int, reason: str
-    ) -> None:
+    def __init__(self, func: FunctionNode, present: list[int], n_outputs: int, reason: str) -> None:
         self._func = func
         self._present = present  # indexes of the inputs in the graph, which are not None
         self._n_outputs = n_outputs
