@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 import abc
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import chainerx

@@ -51,9 +51,9 @@ class Sequential(link_module.ChainList):
     Args:
         layers (callables): Initial layers.
 
-    The numbers of links in the names of parameters and in files are those of Chainer 7, not those of
-    the layers: functions have none, and a link often comes before links added earlier. In
-    ``Sequential(a, b, c)``, ``a`` has the number 0, ``c`` 1 and ``b`` 2.
+    Links have the numbers of Chainer 7 in the names of parameters and in files. These are not the
+    numbers of the layers: functions have none, and a link often comes before links added earlier.
+    In ``Sequential(a, b, c)``, ``a`` has the number 0, ``c`` 1 and ``b`` 2.
 
     Raises:
         ValueError: If a layer is not callable.

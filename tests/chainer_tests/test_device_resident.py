@@ -30,7 +30,7 @@ def test_initial():
 def test_stays_on_cpu():
     resident = Resident(Resident())
     array, variable_array = resident.array, resident.variable.array
-    for move in (resident.to_cpu, resident.from_chx, lambda: resident.to_device('@numpy')):
+    for move in (resident.from_chx, lambda: resident.to_device('@numpy')):
         assert move() is resident
         assert resident.array is array and resident.variable.array is variable_array
     with pytest.raises(ValueError):

@@ -1,4 +1,5 @@
 import copy
+import operator
 import pickle
 import weakref
 
@@ -236,10 +237,48 @@ class TestOperators:
         with pytest.raises(type_check.InvalidType):
             _var(2) + _var(3)
 
-    @pytest.mark.parametrize('other', [[1, 2], None, 'a' * 0 or object()])
-    def test_bad_operand(self, other):
-        with pytest.raises(TypeError):
-            _var(2) + other
+    @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
+    @pytest.mark.parametrize('other', [[1, 2], None, 'a', b'a', '1', object()])
+    @pytest.mark.parametrize('array', [np.zeros(2, np.float32), np.array(1.0)])
+    def test_bad_operand(self, op, other, array):
+        for args in ((chainer.Variable(array), other), (other, chainer.Variable(array))):
+            with pytest.raises(TypeError):
+                op(*args)
+
+    def test_positive(self):
+        x = _var(2)
+        assert +x is x
+
+    @pytest.mark.parametrize('name', ['iadd', 'isub', 'imul', 'itruediv'])
+    @pytest.mark.parametrize('start', [np.ones((2, 3), np.float32), np.float32(2), 2.0])
+    def test_in_place(self, name, start):
+        x = _var(2, 3)
+        op = getattr(operator, name)
+        before = np.copy(start)
+        for a, b in ((start, x), (x, start), (x, x)):
+            result = op(a, b)
+            assert isinstance(result, chainer.Variable) and result is not x
+            assert result.dtype == np.float32 and result.creator is not None
+        np.testing.assert_array_equal(start, before)
+        np.testing.assert_array_equal(x.array, _var(2, 3).array)
+
+    @pytest.mark.parametrize(
+        'f',
+        [
+            np.sum,
+            np.transpose,
+            lambda x: np.sum(x, axis=0)[0],
+            lambda x: np.square(x)[1, 2],
+            lambda x: np.negative(x)[0, 0],
+            lambda x: np.add(np.ones((2, 3), np.float32), x)[1, 0],
+            lambda x: np.multiply(x, 2)[0, 1],
+        ],
+    )
+    def test_numpy_functions(self, f):
+        x = _var(2, 3)
+        y = f(x)
+        assert isinstance(y, chainer.Variable) and y.creator is not None
+        np.testing.assert_allclose(y.array, f(x.array), rtol=1e-6)
 
     def test_inplace_makes_a_new_variable(self):
         x = y = _var(2)
