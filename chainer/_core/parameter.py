@@ -59,7 +59,6 @@ class Parameter(Variable):
     initializer: Any = None
     update_rule: UpdateRule | None = None
     _grad_initializer: Any = None
-    _grad_cleared = False  # before the initialization
     _initial_device: Any = None
 
     def __init__(
@@ -99,17 +98,16 @@ class Parameter(Variable):
         return self._copy_to(object.__new__(type(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        device = self.device if self._array is not None else self._initial_device
-        return _unpickle_parameter, (
+        args = (
             self.array,
             self._name,
-            None if self._array is None else self.grad,
-            self._requires_grad,
+            self._grad if self._array is None else self.grad,
             self.initializer,
-            self._grad_initializer,
             self.update_rule,
-            device,
+            self.device,
         )
+        names = '_requires_grad', '_grad_initializer', '_grad_cleared'
+        return _recover_parameter, args, {name: getattr(self, name) for name in names}
 
     @property
     def is_initialized(self) -> bool:
@@ -214,28 +212,26 @@ class Parameter(Variable):
             self.update_rule.update(self)
 
 
-def _unpickle_parameter(
-    array: Any,
+def _recover_parameter(
+    data: Any,
     name: str | None,
     grad: Any,
-    requires_grad: bool,
     initializer: Any,
-    grad_initializer: Any,
     update_rule: UpdateRule | None,
-    device: Device | None,
+    device: Device | None = None,
+    *_: Any,
 ) -> Parameter:
     param = object.__new__(Parameter)
-    param._requires_grad = requires_grad
     param._name = name
     param.initializer = initializer
-    param._grad_initializer = grad_initializer
+    param._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
     param.update_rule = update_rule
     param._initial_device = device
-    if array is not None:
-        param._set_array(array)
+    if data is not None:
+        param._set_array(data)
         if grad is not None:
             param._set_grad(grad)
     return param
 
 
-_unpickle_parameter.__module__ = 'chainer.variable'  # keeps private modules out of pickles
+_recover_parameter.__module__ = 'chainer.variable'  # Chainer 7 has the same name in its pickles

@@ -142,13 +142,9 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return target
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle_variable, (
-            type(self),
-            self.array,
-            self._name,
-            self.grad,
-            self._requires_grad,
-        )
+        args = self.array, self._name, self.grad, self._requires_grad, self.device
+        cls = type(self)
+        return _create_variable, args if cls is Variable else (*args, cls)
 
     @property
     def _has_chainerx_array(self) -> bool:
@@ -349,12 +345,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     @grad.setter
     def grad(self, grad: NdArray | None) -> None:
-        if grad is None:
-            self.cleargrad()
-        else:
+        if grad is not None:
             _check_array(grad)
             check_grad(self._array, grad, 'grad')
-            self._set_grad(grad)
+        elif self._array is None:
+            self._grad_cleared = True
+        self._set_grad(grad)
 
     def _set_grad(self, grad: Any) -> None:
         if isinstance(self._array, _chx_ndarray):
@@ -499,18 +495,17 @@ class Variable(VariableOperators, BaseVariable, public=True):
         Args:
             var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
         """
-        src = var.grad
-        if src is None:
+        given = var._grad if var._array is None else var.grad
+        if given is None:
             return
         if self._array is None:
-            self._initialize_like(src)
+            self._initialize_like(given)
         device = self.device
-        src = device.send(src)
+        src = device.send(given)
         dst = self.grad
         with backend.using_device(device):
             if dst is None:
-                src_owned = src.copy() if src is var.grad else src
-                self.grad = src_owned
+                self.grad = src.copy() if src is given else src
             elif isinstance(dst, _chx_ndarray):
                 self.grad = dst + src
             else:
@@ -668,13 +663,18 @@ class Variable(VariableOperators, BaseVariable, public=True):
 _new_object = object.__new__
 
 
-def _unpickle_variable(
-    cls: type[Variable], array: Any, name: str | None, grad: Any, requires_grad: bool
+def _create_variable(
+    data: Any,
+    name: str | None,
+    grad: Any,
+    requires_grad: bool,
+    device: Device | None = None,
+    cls: type[Variable] = Variable,
 ) -> Variable:
-    return cls(array, name=name, grad=grad, requires_grad=requires_grad)
+    return cls(data, name=name, grad=grad, requires_grad=requires_grad)
 
 
-_unpickle_variable.__module__ = 'chainer.variable'  # keeps private modules out of pickles
+_create_variable.__module__ = 'chainer.variable'  # Chainer 7 has the same name in its pickles
 
 
 def as_variable(obj: VariableLike | None) -> Variable:

@@ -31,6 +31,7 @@ class BaseVariable:
     _name: str | None = None
     _grad: Any = None  # gradient array
     _grad_var: Variable | None = None  # gradient variable, made from `_grad` on demand
+    _grad_cleared: bool = False  # before the initialization of a parameter
     _layout: str | None = None
     _chainerx_array_cache: Any = None
     _loss_scale: float | None = None  # factor in `grad`, divided out by the update rule
