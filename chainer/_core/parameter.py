@@ -182,7 +182,8 @@ class Parameter(Variable):
         device = self._initial_device or backend.CpuDevice()
         xp = device.xp
         with backend.using_device(device):
-            array = initializers.generate_array(self.initializer, shape, xp, device=device)
+            initializer = initializers._get_initializer(self.initializer)
+            array = initializers.generate_array(initializer, shape, xp, device=device)
             grad = None
             if self._grad_initializer is not None:
                 grad = initializers.generate_array(
