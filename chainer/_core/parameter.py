@@ -182,7 +182,7 @@ class Parameter(Variable):
         device = self._initial_device or backend.CpuDevice()
         xp = device.xp
         with backend.using_device(device):
-            initializer = initializers._get_initializer(self.initializer)
+            initializer = initializers._get_initializer(self.initializer)  # type: ignore[no-untyped-call]
             array = initializers.generate_array(initializer, shape, xp, device=device)
             grad = None
             if self._grad_initializer is not None:

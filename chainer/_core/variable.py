@@ -340,9 +340,6 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._check_grad_known()
         return grad
 
-    def _check_grad_known(self) -> None:
-        pass
-
     @grad.setter
     def grad(self, grad: NdArray | None) -> None:
         if grad is not None:
@@ -351,6 +348,9 @@ class Variable(VariableOperators, BaseVariable, public=True):
         elif self._array is None:
             self._grad_cleared = True
         self._set_grad(grad)
+
+    def _check_grad_known(self) -> None:
+        """Raises an error if the gradient of a variable without an array is unknown."""
 
     def _set_grad(self, grad: Any) -> None:
         if isinstance(self._array, _chx_ndarray):
