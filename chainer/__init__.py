@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 # Users reach these as attributes after just `import chainer`.
 from chainer import (
+    _backend as _backend,
     backends as backends,
     functions as functions,
     initializers as initializers,

@@ -116,8 +116,8 @@ class FunctionNode:
     _kernels = NO_KERNELS
     # Set by a call.
     _tape: Tape
-    _input_indexes_to_retain: Sequence[int]
-    _output_indexes_to_retain: Sequence[int]
+    _input_indexes_to_retain: Sequence[int] = ()
+    _output_indexes_to_retain: Sequence[int] = ()
     _retained_output_data: tuple[Any, ...]
     # Rarely needed.
     _extras: _Extras | None = None

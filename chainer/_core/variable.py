@@ -139,6 +139,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
         target.__dict__.update(self.__dict__)
         target._node = None  # the copy is a leaf
         self._sharing[id(target)] = target
+        if self._has_chainerx_array and self._array.is_grad_required():
+            # ChainerX keeps gradients with arrays: the copy needs a view to have its own.
+            target._set_own_array(self.array)
+            grad = self.grad
+            if grad is not None:
+                target._set_grad(grad)
         return target
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -62,8 +62,30 @@ def test_uninitialized_parameters(make, which):
     assert params[1 - which].grad is None
 
 
+@pytest.mark.chainerx
+def test_chainerx():
+    link = L.Linear(3, 2).to_device('native:0')
+    x = chainer.get_device('native:0').send(_array(4, 3))
+    F.sum(link(x)).backward()
+    before = chainer.backends.cuda.to_cpu(link.W.grad).copy()
+    shared = link.copy()
+    assert shared.W.array.data_ptr == link.W.array.data_ptr
+    assert shared.W.grad is None and link.W.grad is not None
+    F.sum(shared(x) * 2).backward()
+    np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(link.W.grad), before)
+    np.testing.assert_allclose(chainer.backends.cuda.to_cpu(shared.W.grad), before * 2)
+    twin = copy.copy(link.W)
+    np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(twin.grad), before)
+    twin.array = x
+    assert link.W.shape == shared.W.shape == (4, 3)
+    lazy = L.Linear(None, 2).to_device('native:0')
+    other = lazy.copy()
+    other(x)
+    assert lazy.W.array.data_ptr == other.W.array.data_ptr
+
+
+@pytest.mark.chainerx
 def test_moved_copies_part():
-    pytest.importorskip('chainerx._core')
     x = chainer.Variable(_array(3))
     y, z = copy.copy(x), copy.copy(x)
     y.to_device('native:0')
