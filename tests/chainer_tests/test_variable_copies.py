@@ -65,12 +65,14 @@ def test_uninitialized_parameters(make, which):
 @pytest.mark.chainerx
 def test_chainerx():
     link = L.Linear(3, 2).to_device('native:0')
+    link.cleargrads()
     x = chainer.get_device('native:0').send(_array(4, 3))
     F.sum(link(x)).backward()
     before = chainer.backends.cuda.to_cpu(link.W.grad).copy()
     shared = link.copy()
     assert shared.W.array.data_ptr == link.W.array.data_ptr
     assert shared.W.grad is None and link.W.grad is not None
+    shared.cleargrads()
     F.sum(shared(x) * 2).backward()
     np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(link.W.grad), before)
     np.testing.assert_allclose(chainer.backends.cuda.to_cpu(shared.W.grad), before * 2)
