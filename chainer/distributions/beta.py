@@ -28,7 +28,7 @@ class Beta(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Beta(np.float32(2), np.float32(2))
-        >>> round(float(d.prob(0.5).array), 3)  # 6 x (1 - x)
+        >>> round(float(F.exp(d.log_prob(0.5)).array), 3)  # 6 x (1 - x)
         1.5
         >>> d.mean, d.support
         (variable(0.5), '[0, 1]')
@@ -42,7 +42,7 @@ class Beta(Parametric):
     b: Parameter = Parameter('Parameter :math:`b`.')
 
     def __init__(self, a: VariableLike | float, b: VariableLike | float) -> None:
-        self.a, self.b = as_parameters(a, b)
+        self.a, self.b = as_parameters(a=a, b=b)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.a)

@@ -7,17 +7,12 @@ import numpy
 from chainer import distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
 from chainer.distributions.utils import _modified_xlogx
-from chainer.utils import argument, cache
+from chainer.utils import argument
 from chainer.variable import Variable, as_variable
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
     from chainer.variable import Variable
-
-
-def _log_p(p):
-    with numpy.errstate(divide='ignore'):
-        return F.log(p)
 
 
 def _expected_log_ratio(dist1, dist2):
@@ -47,10 +42,10 @@ class Categorical(OverClasses):
 
         >>> import chainer.distributions as D
         >>> d = D.Categorical(np.array([0.25, 0.75], np.float32))
-        >>> d.prob(np.array([0, 1, 1])).array.round(3)
+        >>> F.exp(d.log_prob(np.array([0, 1, 1]))).array.round(3)
         array([0.25, 0.75, 0.75], dtype=float32)
         >>> d.sample(3).dtype.name, d.batch_shape, d.event_shape
-        ('int32', (), ())
+        ('int64', (), ())
 
     """
 
@@ -61,16 +56,11 @@ class Categorical(OverClasses):
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         if p is not None:
-            (self.p,) = as_parameters(p)
+            (self.p,) = as_parameters(p=p)
         else:
-            (logit,) = as_parameters(logit)
+            (logit,) = as_parameters(logit=logit)
             self.log_p = F.log_softmax(logit, axis=-1)
             self.p = F.softmax(logit, axis=-1)
-
-    @cache.cached_property
-    def log_p(self) -> Variable:
-        """Logarithms of the probabilities."""
-        return _log_p(self.p)
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -49,10 +49,6 @@ class Cauchy(LocationScale):
         return F.log(self.scale) + math.log(4 * math.pi)
 
     @property
-    def mode(self) -> Variable:
-        return self.loc
-
-    @property
     def mean(self) -> Variable:
         warnings.warn('Mean of the cauchy distribution is undefined.', RuntimeWarning)
         return as_variable(full_like(self.loc, math.nan))

@@ -25,7 +25,7 @@ class Chisquare(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Chisquare(np.float32(2))
-        >>> round(float(d.prob(2.).array), 3)  # exp(-x / 2) / 2
+        >>> round(float(F.exp(d.log_prob(2.)).array), 3)  # exp(-x / 2) / 2
         0.184
         >>> d.mean, d.variance
         (variable(2.), variable(4.))
@@ -38,7 +38,7 @@ class Chisquare(Parametric):
     k: Parameter = Parameter('Number of degrees of freedom.')
 
     def __init__(self, k: VariableLike | float) -> None:
-        (self.k,) = as_parameters(k)
+        (self.k,) = as_parameters(k=k)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)

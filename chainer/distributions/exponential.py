@@ -33,7 +33,7 @@ class Exponential(Parametric):
     lam: Parameter = Parameter('Rate :math:`\\lambda`.')
 
     def __init__(self, lam: VariableLike | float) -> None:
-        (self.lam,) = as_parameters(lam)
+        (self.lam,) = as_parameters(lam=lam)
 
     def cdf(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)

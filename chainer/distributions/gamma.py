@@ -38,7 +38,7 @@ class Gamma(Parametric):
     theta: Parameter = Parameter('Scale parameter :math:`\\theta`.')
 
     def __init__(self, k: VariableLike | float, theta: VariableLike | float) -> None:
-        self.k, self.theta = as_parameters(k, theta)
+        self.k, self.theta = as_parameters(k=k, theta=theta)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)

@@ -23,7 +23,7 @@ class Geometric(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Geometric(np.float32(0.5))
-        >>> d.prob(np.array([1, 2, 3])).array.round(3), d.mean
+        >>> F.exp(d.log_prob(np.array([1, 2, 3]))).array.round(3), d.mean
         (array([0.5  , 0.25 , 0.125], dtype=float32), variable(2.))
 
     """
@@ -34,7 +34,7 @@ class Geometric(Parametric):
     p: Parameter = Parameter('Probability of success.')
 
     def __init__(self, p: VariableLike | float) -> None:
-        (self.p,) = as_parameters(p)
+        (self.p,) = as_parameters(p=p)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.p)

@@ -29,8 +29,8 @@ class Gumbel(LocationScale):
 
         >>> import chainer.distributions as D
         >>> d = D.Gumbel(np.float32(0), np.float32(1))
-        >>> round(float(d.mean.array), 4), round(float(d.prob(0.).array), 3)
-        (0.5772, 0.368)
+        >>> round(float(d.mean.array), 4), d.log_prob(0.)
+        (0.5772, variable(-1.))
 
     """
 
@@ -47,10 +47,6 @@ class Gumbel(LocationScale):
     @property
     def mean(self) -> Variable:
         return self.loc + _EULER * self.scale
-
-    @property
-    def mode(self) -> Variable:
-        return self.loc
 
     @property
     def variance(self) -> Variable:

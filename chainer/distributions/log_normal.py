@@ -39,7 +39,7 @@ class LogNormal(Parametric):
     sigma: Parameter = Parameter('Standard deviation of the logarithm.')
 
     def __init__(self, mu: VariableLike | float, sigma: VariableLike | float) -> None:
-        self.mu, self.sigma = as_parameters(mu, sigma)
+        self.mu, self.sigma = as_parameters(mu=mu, sigma=sigma)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.mu)

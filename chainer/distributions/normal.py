@@ -57,7 +57,7 @@ class Normal(LocationScale):
             super().__init__(loc, scale)
         else:
             # Set the value that would otherwise be computed from scale.
-            self.loc, self.log_scale = as_parameters(loc, log_scale)
+            self.loc, self.log_scale = as_parameters(loc=loc, log_scale=log_scale)
             self.scale = F.exp(self.log_scale)
 
     @cache.cached_property
@@ -92,10 +92,6 @@ class Normal(LocationScale):
 
     @property
     def mean(self) -> Variable:
-        return self.loc
-
-    @property
-    def mode(self) -> Variable:
         return self.loc
 
     @property

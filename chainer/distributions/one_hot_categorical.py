@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import backend, distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
-from chainer.distributions.categorical import _expected_log_ratio, _log_p
-from chainer.utils import cache
+from chainer.distributions.categorical import _expected_log_ratio
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class OneHotCategorical(OverClasses):
 
         >>> import chainer.distributions as D
         >>> d = D.OneHotCategorical(np.array([0.25, 0.75], np.float32))
-        >>> round(float(d.prob(np.array([0, 1], np.float32)).array), 3)
+        >>> round(float(F.exp(d.log_prob(np.array([0, 1], np.float32))).array), 3)
         0.75
         >>> d.sample(3).shape
         (3, 2)
@@ -35,12 +34,7 @@ class OneHotCategorical(OverClasses):
     p: Parameter = Parameter('Probabilities.')
 
     def __init__(self, p: VariableLike | float) -> None:
-        (self.p,) = as_parameters(p)
-
-    @cache.cached_property
-    def log_p(self) -> Variable:
-        """Logarithms of the probabilities."""
-        return _log_p(self.p)
+        (self.p,) = as_parameters(p=p)
 
     @property
     def event_shape(self) -> tuple[int, ...]:

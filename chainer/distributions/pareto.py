@@ -27,8 +27,8 @@ class Pareto(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Pareto(scale=np.float32(1), alpha=np.float32(3))
-        >>> d.mean, d.prob(1.), d.prob(0.5)
-        (variable(1.5), variable(3.), variable(0.))
+        >>> d.mean, F.exp(d.log_prob(1.)), d.log_prob(0.5)
+        (variable(1.5), variable(3.), variable(-inf))
 
     """
 
@@ -39,7 +39,7 @@ class Pareto(Parametric):
     alpha: Parameter = Parameter('Shape parameter :math:`\\alpha`.')
 
     def __init__(self, scale: VariableLike | float, alpha: VariableLike | float) -> None:
-        self.scale, self.alpha = as_parameters(scale, alpha)
+        self.scale, self.alpha = as_parameters(scale=scale, alpha=alpha)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.scale)

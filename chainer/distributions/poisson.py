@@ -23,7 +23,7 @@ class Poisson(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Poisson(np.float32(2))
-        >>> d.prob(np.array([0, 1, 2])).array.round(3)
+        >>> F.exp(d.log_prob(np.array([0, 1, 2]))).array.round(3)
         array([0.135, 0.271, 0.271], dtype=float32)
         >>> d.mean, d.variance
         (variable(2.), variable(2.))
@@ -36,7 +36,7 @@ class Poisson(Parametric):
     lam: Parameter = Parameter('Mean :math:`\\lambda`.')
 
     def __init__(self, lam: VariableLike | float) -> None:
-        (self.lam,) = as_parameters(lam)
+        (self.lam,) = as_parameters(lam=lam)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
