@@ -151,10 +151,13 @@ def test_random_numbers_are_resumed():
     with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
         it.next()
         target = serializers.npz.serialize(it)
+        state = numpy.random.get_state()
         expected = [example[:3] for example in it.next()]
     numpy.random.seed(1)
     with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
+        it.next()
         it.serialize(serializers.NpzDeserializer(target))
+        numpy.random.set_state(state)
         assert [example[:3] for example in it.next()] == expected
 
 
