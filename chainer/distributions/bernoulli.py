@@ -148,15 +148,15 @@ class Bernoulli(Parametric):
         p = self.p
         return -_modified_xlogx(p) - _modified_xlogx(1 - p)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return F.sqrt(self.variance)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Beta(Parametric):
         samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
         return as_variable(samples)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         a, b = self.a, self.b
         return (
@@ -70,11 +71,11 @@ class Beta(Parametric):
             + (a + b - 2) * F.digamma(a + b)
         )
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.a / (self.a + self.b)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         total = self.a + self.b
         return self.a * self.b / (total**2 * (total + 1))

@@ -7,7 +7,7 @@ import numpy
 from chainer import distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, full_like
 from chainer.distributions.utils import _modified_xlogx
-from chainer.utils import argument
+from chainer.utils import argument, cache
 from chainer.variable import Variable, as_variable
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Categorical(OverClasses):
         indices = self._sample_indices(n)
         return as_variable(self.p.device.send(indices))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return -F.sum(_modified_xlogx(self.p), axis=-1)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -53,15 +54,15 @@ class Chisquare(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         half = 0.5 * self.k
         return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.k
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return 2 * self.k

@@ -80,7 +80,7 @@ class Dirichlet(distribution.Distribution):
     def _spread(self):
         return F.broadcast_to(F.expand_dims(self.alpha0, -1), self.alpha.shape)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         alpha, alpha0 = self.alpha, self.alpha0
         return (
@@ -89,11 +89,11 @@ class Dirichlet(distribution.Distribution):
             - F.sum((alpha - 1) * F.digamma(alpha), axis=-1)
         )
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.alpha / self._spread()
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         alpha, alpha0 = self.alpha, self._spread()
         return alpha * (alpha0 - alpha) / (alpha0**2 * (alpha0 + 1))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -53,16 +54,16 @@ class Gamma(Parametric):
     def sample_n(self, n: int) -> Variable:
         return self.theta * draw('standard_gamma', (n,) + self.batch_shape, self.k, self.k)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         k = self.k
         return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.k * self.theta
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.k * self.theta**2
 

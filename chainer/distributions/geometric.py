@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ class Geometric(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return 1.0 / self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return (1.0 - self.p) / self.p**2
 

@@ -7,6 +7,7 @@ import numpy
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -40,15 +41,15 @@ class Gumbel(LocationScale):
         z = self._standardize(x)
         return -z - F.exp(-z) - F.log(self.scale)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale) + (_EULER + 1)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc + _EULER * self.scale
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return (math.pi**2 / 6) * self.scale**2
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.distributions.normal import _HALF_LOG_2PI
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -55,15 +56,15 @@ class LogNormal(Parametric):
         eps = draw('standard_normal', (n,) + self.batch_shape, self.mu)
         return F.exp(self.mu + self.sigma * eps)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self.mu + F.log(self.sigma) + (0.5 + _HALF_LOG_2PI)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return F.exp(self.mu + 0.5 * self.sigma**2)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return F.exp(2 * self.mu + self.sigma**2) * F.expm1(self.sigma**2)
 

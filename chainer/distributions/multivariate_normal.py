@@ -174,11 +174,11 @@ class MultivariateNormal(distribution.Distribution):
     def covariance(self) -> Variable:
         return self._covariance
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self._log_det + self.d * (0.5 + _HALF_LOG_2PI)
 

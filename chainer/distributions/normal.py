@@ -86,19 +86,19 @@ class Normal(LocationScale):
     def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(self.log_prob(x))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self.log_scale + (0.5 + _HALF_LOG_2PI)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return self.scale
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.scale**2
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from chainer import backend, distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
 from chainer.distributions.categorical import _expected_log_ratio
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ class OneHotCategorical(OverClasses):
         one_hot = (indices[..., None] == xp.arange(self.p.shape[-1])).astype(self.p.dtype)
         return as_variable(self.p.device.send(one_hot))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 

@@ -6,6 +6,7 @@ import numpy
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -55,11 +56,11 @@ class Pareto(Parametric):
         eps = draw('pareto', (n,) + self.batch_shape, self.alpha, self.alpha)
         return self.scale * (eps + 1)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale) - F.log(self.alpha) + 1.0 / self.alpha + 1.0
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return within(
             self.alpha.array > 1,
@@ -69,7 +70,7 @@ class Pareto(Parametric):
             outside=numpy.inf,
         )
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return within(
             self.alpha.array > 2,

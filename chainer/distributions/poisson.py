@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ class Poisson(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.lam
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.lam
 

@@ -93,19 +93,19 @@ class Uniform(Parametric):
     def sample_n(self, n: int) -> Variable:
         return self.loc + self.scale * draw('uniform', (n,) + self.batch_shape, self.loc)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return 0.5 * (self.low + self.high)
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return self.scale / math.sqrt(12)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.scale**2 / 12
 

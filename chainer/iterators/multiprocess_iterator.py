@@ -89,6 +89,15 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead)
         self._finalized = False
 
+    @property
+    def repeat(self) -> bool:
+        """Whether the iterator repeats endlessly."""
+        return self._repeat
+
+    @repeat.setter
+    def repeat(self, repeat: bool) -> None:
+        self._repeat = repeat
+
     def _submit(self, state, indices):
         if self._worker_seed is None:
             # Made without drawing a number, which would change the order of the examples.

@@ -129,6 +129,14 @@ def test_many_chunks():
         assert it.next() == list(range(4500, 5000)) + list(range(4000))
 
 
+def test_attributes():
+    it = iterators.MultiprocessIterator([1, 2], 1, shuffle=False, n_processes=3, n_prefetch=0)
+    assert (it.shuffle, it.n_processes, it.n_prefetch, it.repeat) == (False, 3, 1, True)
+    it.repeat = False
+    with it:
+        assert list(it) == [[1], [2]]
+
+
 def test_random_numbers_of_workers():
     def run(n):
         numpy.random.seed(0)
