@@ -12,7 +12,6 @@ from chainer import backend, functions as F
 from chainer._core.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.distribution import Distribution
-from chainer.utils import cache
 from chainer.variable import Variable, as_variable
 
 if TYPE_CHECKING:
@@ -193,12 +192,6 @@ class OverClasses(Distribution):
     @property
     def batch_shape(self) -> tuple[int, ...]:
         return self.p.shape[:-1]
-
-    @cache.cached_property
-    def log_p(self) -> Variable:
-        """Logarithms of the probabilities."""
-        with numpy.errstate(divide='ignore'):
-            return F.log(self.p)
 
     def _sample_indices(self, n):
         """Draws class indices, the same as ``choice(classes, n, p=p)`` for each of the batch."""

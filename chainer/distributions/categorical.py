@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+def _log_p(p):
+    with numpy.errstate(divide='ignore'):
+        return F.log(p)
+
+
 def _expected_log_ratio(dist1, dist2):
     """Computes the divergence of two distributions over classes."""
     p, log_q = dist1.p, dist2.log_p
@@ -61,6 +66,11 @@ class Categorical(OverClasses):
             (logit,) = as_parameters(logit=logit)
             self.log_p = F.log_softmax(logit, axis=-1)
             self.p = F.softmax(logit, axis=-1)
+
+    @cache.cached_property
+    def log_p(self) -> Variable:
+        """Logarithms of the probabilities."""
+        return _log_p(self.p)
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import backend, distribution, functions as F
 from chainer.distributions._base import OverClasses, Parameter, as_parameters, as_point, full_like
-from chainer.distributions.categorical import _expected_log_ratio
+from chainer.distributions.categorical import _expected_log_ratio, _log_p
 from chainer.utils import cache
 from chainer.variable import as_variable
 
@@ -36,6 +36,11 @@ class OneHotCategorical(OverClasses):
 
     def __init__(self, p: VariableLike | float) -> None:
         (self.p,) = as_parameters(p=p)
+
+    @cache.cached_property
+    def log_p(self) -> Variable:
+        """Logarithms of the probabilities."""
+        return _log_p(self.p)
 
     @property
     def event_shape(self) -> tuple[int, ...]:
