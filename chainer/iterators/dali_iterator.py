@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import iterator
-from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -50,7 +50,7 @@ class DaliIterator(iterator.Iterator):
 
     next = __next__
 
-    @cache.cached_property
+    @functools.cached_property
     def epoch_size(self) -> int:
         """Number of examples in an epoch."""
         self._pipeline.build()
