@@ -288,8 +288,8 @@ def backward(
         outputs (sequence of Variable): Variables to start from.
         grad_outputs (sequence of Variable, optional): Gradients of the outputs, of their shapes
             and dtypes. By default the gradients set before, which the call takes away.
-        retain_grad (bool): Whether intermediate variables keep their gradients (default:
-            ``False``).
+        retain_grad (bool): Whether outputs and intermediate variables keep their gradients
+            (default: ``False``).
         enable_double_backprop (bool): Whether the backward pass is recorded (default:
             ``False``).
         loss_scale (float or None): Factor of the initial gradients.

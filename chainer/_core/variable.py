@@ -584,11 +584,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
     ) -> None:
         """Runs backpropagation from this variable to every leaf that requires a gradient.
 
-        If the variable has one element and no gradient, its gradient starts at one.
-        Gradients of leaves are accumulated.
+        If the variable has one element and no gradient, its gradient starts at one; on ChainerX
+        with more elements, too. Gradients of leaves are accumulated.
 
         Args:
-            retain_grad (bool): Whether intermediate variables keep their gradients.
+            retain_grad (bool): Whether this variable and intermediate ones keep their gradients,
+                which are cleared by default.
             enable_double_backprop (bool): Whether to record the backward pass, too,
                 to differentiate gradients.
             loss_scale (float or None): Factor of the initial gradient, for float16 training.

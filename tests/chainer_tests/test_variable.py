@@ -1,4 +1,5 @@
 import copy
+import inspect
 import operator
 import pickle
 import weakref
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer import functions as F
+from chainer import functions as F, initializers
 from chainer.utils import type_check
 
 
@@ -45,6 +46,11 @@ class TestConstruction:
     def test_not_an_array(self, data):
         with pytest.raises(TypeError, match='expected as the data of a variable'):
             chainer.Variable(data)
+
+    def test_signature(self):
+        parameters = inspect.signature(chainer.Variable).parameters
+        assert list(parameters) == ['data', 'kwargs']
+        assert parameters['data'].default is None
 
     def test_unknown_argument(self):
         with pytest.raises(TypeError, match='unknown'):
@@ -603,6 +609,49 @@ def test_shape_methods():
 
 
 class TestParameter:
+    @pytest.mark.parametrize(
+        'initializer, dtype',
+        [
+            (None, np.float64),
+            (0, np.float64),
+            (np.float16(1), np.float64),
+            (initializers.Normal(dtype=np.float16), np.float16),
+        ],
+    )
+    def test_dtype_of_uninitialized(self, initializer, dtype):
+        assert chainer.Parameter(initializer).dtype == dtype
+
+    def test_gradient_of_uninitialized(self):
+        p = chainer.Parameter()
+        for clear in (None, p.zerograd):
+            if clear is not None:
+                with pytest.warns(DeprecationWarning):
+                    clear()
+            with pytest.raises(RuntimeError, match='not initialized'):
+                p.grad  # noqa: B018
+            q = pickle.loads(pickle.dumps(p))
+            with pytest.raises(RuntimeError, match='not initialized'):
+                q.grad  # noqa: B018
+        p.initialize(2)
+        np.testing.assert_array_equal(p.grad, [0, 0])
+        p = chainer.Parameter()
+        p.grad = None
+        assert p.grad is None
+        other = chainer.Parameter(1.0, (2,))
+        other.addgrad(p)
+        other.addgrad(chainer.Parameter())
+        p.initialize(2)
+        assert np.isnan(p.grad).all()
+
+    def test_initializer_is_kept(self):
+        array = np.array([1, 2], np.float32)
+        p = chainer.Parameter(array)
+        assert p.array is array and p.initializer is array
+        p.initialize((3, 2))
+        np.testing.assert_array_equal(p.array, [[1, 2]] * 3)
+        with pytest.raises(ValueError, match='could not convert'):
+            chainer.Parameter('foo', (2,))
+
     def test_uninitialized(self):
         p = chainer.Parameter(name='p')
         assert p.array is None and not p.is_initialized
@@ -665,3 +714,33 @@ class TestParameter:
 
     def test_update_without_rule(self):
         chainer.Parameter(1.0, (2,)).update()
+
+
+def test_users_attributes_of_nodes():
+    x = _var(2)
+    x.node.mark = 'a'
+    y = x * 2
+    assert y.creator.inputs[0].mark == 'a'
+    y.node.mark = 'b'
+    assert y.creator.outputs[0]().mark == 'b'
+    with pytest.raises(AttributeError):
+        x.node.other  # noqa: B018
+
+
+def test_pickles_of_chainer_7():
+    # What they call, and with which arguments.
+    array, grad = np.ones(2, np.float32), np.zeros(2, np.float32)
+    device = chainer.get_device('@numpy')
+    x = chainer.variable._create_variable(array, 'x', grad, False, device)
+    assert (x.array is array, x.grad is grad, x.name, x.requires_grad) == (True, True, 'x', False)
+    for args in ((), (device,), (device, None)):
+        p = chainer.variable._recover_parameter(array, 'p', grad, 3, 'rule', *args)
+        assert p.array is array and p.grad is grad and p.name == 'p'
+        assert p.initializer == 3 and p.update_rule == 'rule'
+    p = chainer.variable._recover_parameter(None, 'p', None, 3, None, device)
+    assert not p.is_initialized
+    p.initialize(2)
+    np.testing.assert_array_equal(p.array, [3, 3])
+    function, args, *_ = chainer.Parameter(array, name='q').__reduce__()
+    assert function.__module__ == 'chainer.variable'
+    assert function.__name__ == '_recover_parameter' and len(args) == 6
