@@ -116,8 +116,8 @@ class FunctionNode:
     _kernels = NO_KERNELS
     # Set by a call.
     _tape: Tape
-    _input_indexes_to_retain: Sequence[int] = ()
-    _output_indexes_to_retain: Sequence[int] = ()
+    _input_indexes_to_retain: Sequence[int]
+    _output_indexes_to_retain: Sequence[int]
     _retained_output_data: tuple[Any, ...]
     # Rarely needed.
     _extras: _Extras | None = None
@@ -509,10 +509,10 @@ class FunctionNode:
         extras = self._extras
         if extras is not None and extras.retained is not None:
             return extras.retained[1]
-        if not self._output_indexes_to_retain:
-            return ()
         if self.outputs is None:
             raise ValueError('retained outputs are not available: the function is not in a graph')
+        if not self._output_indexes_to_retain:
+            return ()
         result = []
         outputs = None
         for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):

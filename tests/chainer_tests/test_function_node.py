@@ -401,7 +401,9 @@ def test_output_data_of_a_repeated_call():
             return inputs[0] * 2, inputs[0] * 3
 
     func = Twice()
-    assert func.get_retained_outputs() == ()
+    for get in func.get_retained_inputs, func.get_retained_outputs:
+        with pytest.raises(ValueError, match='not in a graph'):
+            get()
     x = chainer.Variable(np.array([1, 2], np.float32))
     for _ in range(2):
         func.apply((x,))
