@@ -150,17 +150,22 @@ class Parameter(Variable):
     def to_device(self, device: DeviceSpec) -> None:
         device = backend.get_device(device)
         if self._array is None:
-            self._initial_device = device
+            self._move_future_array(device)
         else:
             super().to_device(device)
+
+    def _move_future_array(self, device: Device) -> None:
+        if device != self._initial_device:
+            self._part_from_copies()
+            self._initial_device = device
 
     def to_chx(self) -> None:
         if self._array is None:
             if not chainerx.is_available():
                 raise RuntimeError('ChainerX is not available.')
             if not isinstance(self._initial_device, backend.ChainerxDevice):
-                self._initial_device = backend.ChainerxDevice.from_fallback_device(
-                    self._initial_device
+                self._move_future_array(
+                    backend.ChainerxDevice.from_fallback_device(self._initial_device)
                 )
         else:
             super().to_chx()
@@ -168,7 +173,7 @@ class Parameter(Variable):
     def from_chx(self) -> None:
         if self._array is None:
             if isinstance(self._initial_device, backend.ChainerxDevice):
-                self._initial_device = self._initial_device.fallback_device
+                self._move_future_array(self._initial_device.fallback_device)
         else:
             super().from_chx()
 

@@ -566,13 +566,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 'its graph is recorded outside ChainerX.'
             )
         self._grad = self._grad_var = None
-        if self._sharing is not None:
-            # Copies stay where they are.
-            del self._sharing[id(self)]
-            self._sharing = None
+        self._part_from_copies()
         self._set_own_array(array)
         if new_grad is not None:
             self._set_grad(new_grad)
+
+    def _part_from_copies(self) -> None:
+        """Stops sharing the array, because copies stay on their devices."""
+        if self._sharing is not None:
+            del self._sharing[id(self)]
+            self._sharing = None
 
     # -- graph ---------------------------------------------------------------------------
 

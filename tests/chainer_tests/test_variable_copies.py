@@ -98,6 +98,14 @@ def test_moved_copies_part():
     y.to_device('@numpy')
     y.array = _array(5)
     assert x.shape == (3,)
+    p = chainer.Parameter()
+    q, r = copy.copy(p), copy.copy(p)
+    q.to_chx()
+    r.to_device('@numpy')
+    p.initialize(2)
+    assert r.array is p.array and not q.is_initialized
+    q.initialize(3)
+    assert q.device.name == 'native:0' and p.shape == (2,)
 
 
 @pytest.mark.parametrize('copies', [copy.deepcopy, lambda v: copy.deepcopy(copy.copy(v))])
