@@ -258,19 +258,19 @@ def backward_from_variable(
             retain_grad=retain_grad,
         )
         return
+    is_leaf = var.creator_node is None
+    if is_leaf and (has_grad or not is_one):
+        return
     if not has_grad and not is_one:
-        if var.creator_node is None:
-            return
         raise ValueError(
             f'backward() of a variable of shape {var.shape} needs a gradient: set '
             'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
         )
-    grad = var.grad_var if enable_double_backprop else var._grad
     if not has_grad or loss_scale is not None:
         with _device_of(array):
-            var._set_grad(_scaled_root(array, raw(grad), loss_scale))
+            var._set_grad(_scaled_root(array, var._grad, loss_scale))
+    if not is_leaf:
         grad = var.grad_var if enable_double_backprop else var._grad
-    if var.creator_node is not None:
         _backward([(var._node, grad)], retain_grad, enable_double_backprop, loss_scale)
 
 

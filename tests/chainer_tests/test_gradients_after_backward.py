@@ -45,7 +45,7 @@ def test_leaves():
     x, vector = chainer.Variable(np.array(3.0)), _var(1, 2)
     x.backward()
     np.testing.assert_array_equal(x.grad, 1)
-    x.backward()
+    x.backward(loss_scale=2)
     np.testing.assert_array_equal(x.grad, 1)
     vector.backward()
     assert vector.grad is None
