@@ -231,6 +231,13 @@ class TestOperators:
         for z in (x + 1, 1 - x, x * 0.5, 1 / x, x**2, 2**x, -x, abs(x)):
             assert z.dtype == np.float16 and isinstance(z.array, np.ndarray)
 
+    def test_large_number_in_float16(self):
+        x = chainer.Variable(np.ones(2, np.float16))
+        for value in (1e6, -1e6, 65520, np.float64(1e300), float('inf')):
+            for y in (x * value, x + value, value - x * 0):
+                np.testing.assert_array_equal(abs(y.array), np.inf)
+        assert (x * 65504).array[0] == 65504 and np.isnan((x * float('nan')).array).all()
+
     def test_float64_array_is_cast(self):
         z = _var(2) + np.array([1, 2], np.float64)
         assert z.dtype == np.float32

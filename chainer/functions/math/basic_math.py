@@ -54,6 +54,14 @@ def _constant_text(value):
     return f'({value})' if value < 0 else str(value)
 
 
+def _scalar(value, dtype):
+    """Converts a number; in float16 a large one is infinite, without the warning of NumPy."""
+    if dtype.char == 'e' and abs(value) > 65504:
+        with numpy.errstate(over='ignore'):
+            return dtype.type(value)
+    return dtype.type(value)
+
+
 class _Unary(UnaryFunction):
     """Unary operator of arrays of any dtype."""
 
@@ -88,7 +96,9 @@ class _Constant(_Unary):
 
     def compute(self, xp: Xp, x: Any) -> Any:
         # A NumPy scalar of the array's dtype: 0-d arrays keep their dtype on any NumPy.
-        value = x.dtype.type(self.value) if isinstance(self.value, _SCALARS) else self.value
+        value = self.value
+        if isinstance(value, _SCALARS):
+            value = _scalar(value, x.dtype)
         return self.operator(x, value)
 
     def forward_chainerx(
