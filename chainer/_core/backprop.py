@@ -248,8 +248,7 @@ def backward_from_variable(
     """Implements :meth:`chainer.Variable.backward`."""
     array = var._array
     is_one = array.size == 1
-    has_grad = var.grad is not None
-    if is_one and not has_grad and array.ndim:
+    if is_one and array.ndim and var.grad is None:
         _scalar_warning('Variable.backward')
     if isinstance(array, _chx_ndarray):
         array.backward(
@@ -258,6 +257,7 @@ def backward_from_variable(
             retain_grad=retain_grad,
         )
         return
+    has_grad = var._grad is not None
     is_leaf = var.creator_node is None
     if is_leaf and (has_grad or not is_one):
         return
