@@ -46,8 +46,8 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
         step = lr * g
         v *= momentum
         v -= step
-        p += momentum * v
-        p -= step
+        p += momentum * momentum * v
+        p -= (1 + momentum) * step
 
 
 class NesterovAG(optimizer.GradientMethod):
@@ -56,7 +56,7 @@ class NesterovAG(optimizer.GradientMethod):
     .. math::
 
         v &\leftarrow momentum \, v - lr \, g \\
-        p &\leftarrow p + momentum \, v - lr \, g
+        p &\leftarrow p + momentum^2 \, v - (1 + momentum) \, lr \, g
 
     See Y. Bengio et al., `Advances in Optimizing Recurrent Networks
     <https://arxiv.org/abs/1212.0901>`_.
