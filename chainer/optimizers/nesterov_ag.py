@@ -26,7 +26,7 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
         >>> param.update_rule = NesterovAGRule(lr=0.1)
         >>> param.update()
         >>> param.array.round(3)
-        array([0.81, 2.19], dtype=float32)
+        array([0.729, 2.271], dtype=float32)
 
     """
 
@@ -72,7 +72,7 @@ class NesterovAG(optimizer.GradientMethod):
         >>> for _ in range(2):
         ...     optimizer.update(lambda: F.sum(model.W ** 2))
         >>> round(float(model.W.array[0, 0]), 4)
-        0.2224
+        0.064
 
     """
 

@@ -319,8 +319,12 @@ class Trainer:
             serializer('_snapshot_elapsed_time', self.elapsed_time)
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
-        self._serialize_observation(serializer)
-        random_state.serialize_global_states(serializer['_random_state'])
+        if serializer_module._takes_extras(serializer):
+            try:
+                self._serialize_observation(serializer)
+                random_state.serialize_global_states(serializer['_random_state'])
+            except KeyError:  # for example a snapshot of Chainer 7
+                pass
 
     def _serialize_observation(self, serializer):
         # A snapshot is written before the stop trigger sees the observation of the iteration.
@@ -332,7 +336,4 @@ class Trainer:
                     values[key] = float(value)
             serializer('_observation', json.dumps(values))
         else:
-            try:
-                self.observation = json.loads(serializer('_observation', '{}'))
-            except KeyError:  # Chainer v7 or older
-                pass
+            self.observation = json.loads(serializer('_observation', '{}'))

@@ -56,8 +56,8 @@ class MicroAverage(extension.Extension):
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
         self._result_key = result_key
-        self._numerator = 0.0
-        self._denominator = 0.0
+        self._numerator = 0
+        self._denominator = 0
 
     def __call__(self, trainer: Trainer) -> Any:
         observation = trainer.observation
@@ -67,15 +67,15 @@ class MicroAverage(extension.Extension):
         self._denominator += observation[self._denominator_key]
         if self._trigger(trainer):
             result = float(reporter._unwrap(self._numerator / self._denominator))
-            self._numerator = 0.0
-            self._denominator = 0.0
+            self._numerator = 0
+            self._denominator = 0
             reporter.report({self._result_key: result})
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        self._numerator = reporter._scalar(
-            serializer('_numerator', reporter._unwrap(self._numerator))
+        _serialization.serialize_extras({'_trigger': self._trigger}, serializer)
+        self._numerator = reporter._serialize_sum(
+            serializer, '_numerator', reporter._unwrap(self._numerator)
         )
-        self._denominator = reporter._scalar(
-            serializer('_denominator', reporter._unwrap(self._denominator))
+        self._denominator = reporter._serialize_sum(
+            serializer, '_denominator', reporter._unwrap(self._denominator)
         )

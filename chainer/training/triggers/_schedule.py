@@ -28,8 +28,8 @@ class ScheduleTrigger:
             previous, current = self._previous_iteration, iteration
             if previous < 0:
                 previous = current - 1
-            # Unknown: reading epoch_detail, which updaters compute, in each iteration is slow.
-            self._previous_epoch_detail = -1.0
+            # Only for snapshots: an updater may have no epochs.
+            self._previous_epoch_detail = getattr(updater, 'epoch_detail', 0.0)
         else:
             previous, current = self._previous_epoch_detail, updater.epoch_detail
             if previous < 0:
