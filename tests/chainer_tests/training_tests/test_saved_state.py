@@ -1,6 +1,7 @@
 """What trainers save: the state that Chainer 7 saves, and on request all that exact resumption needs."""
 
 import json
+import pickle
 
 import numpy
 import pytest
@@ -249,14 +250,54 @@ def test_plot_report():
 
 
 def test_progress_of_iteration_triggers():
+    def state(trigger):
+        return {key: float(a) for key, a in serializers.npz.serialize(trigger).items()}
+
     trainer = make_trainer(7)
+    seen = {}
+    trigger = training.IntervalTrigger(2, 'iteration')
+    trainer.extend(
+        lambda trainer: seen.setdefault(
+            trainer.updater.iteration, (state(trigger), state(trainer.stop_trigger))
+        ),
+        'save',
+        trigger,
+    )
     trainer.run()
-    arrays = serializers.npz.serialize(trainer.stop_trigger)
-    assert {key: float(value) for key, value in arrays.items()} == {
-        'previous_iteration': 7,
-        'previous_epoch_detail': 1.75,
+    # The stop trigger comes before the update.
+    assert seen == {
+        2 * i: (
+            {'previous_iteration': 2 * i, 'previous_epoch_detail': i / 2},
+            {'previous_iteration': 2 * i - 1, 'previous_epoch_detail': (2 * i - 1) / 4},
+        )
+        for i in (1, 2, 3)
     }
+    expected = {'previous_iteration': 7, 'previous_epoch_detail': 1.75}
+    assert state(trainer.stop_trigger) == expected
     assert trainer.stop_trigger.count == 0  # epochs alone are counted
+    other = pickle.loads(pickle.dumps(trainer.stop_trigger))
+    assert state(other) == expected
+    trigger.serialize(serializers.NpzDeserializer(expected))
+    assert state(trigger) == expected
+
+
+def test_iteration_triggers_of_updaters_without_epochs():
+    class Updater(training.Updater):
+        iteration = 0
+
+        def get_all_optimizers(self):
+            return {}
+
+        def update(self):
+            self.iteration += 1
+
+        def serialize(self, serializer):
+            pass
+
+    trainer = training.Trainer(Updater(), (2, 'iteration'))
+    trainer.run()
+    state = serializers.npz.serialize(trainer.stop_trigger)
+    assert state == {'previous_iteration': 2, 'previous_epoch_detail': -1}
 
 
 def test_sums_of_integers_load_other_numbers():
