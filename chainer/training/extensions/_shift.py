@@ -79,6 +79,8 @@ def limit(value, target, growing):
     """Returns the value, but not beyond a target (``None``: no target)."""
     if target is None:
         return value
-    # The quotient also handles negative values.
-    beyond = value / target > 1 if growing else value / target < 1
+    if value == 0:
+        return value if growing else target
+    rest = target / value  # also for negative values
+    beyond = rest < 1 if growing else rest > 1
     return target if beyond else value
