@@ -244,7 +244,7 @@ class Summary:
     def __init__(self) -> None:
         self._x = 0.0
         self._x2 = 0.0
-        self._n = 0
+        self._n: float = 0  # weights need not be integers
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Adds a value.
@@ -287,18 +287,17 @@ class Summary:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the sums."""
         try:
-            self._x = _serialize_sum(serializer, '_x', self._x)
-            self._x2 = _serialize_sum(serializer, '_x2', self._x2)
-            self._n = _serialize_sum(serializer, '_n', self._n)
+            self._x = _scalar(serializer('_x', self._x))
+            self._x2 = _scalar(serializer('_x2', self._x2))
+            # Old and new files hold integers or floats.
+            loads = isinstance(serializer, serializer_module.Deserializer)
+            n = _scalar(serializer('_n', float(self._n) if loads else self._n))
+            self._n = int(n) if n == int(n) else n
         except KeyError:
             warnings.warn('The previous statistics are not saved.')
 
 
-def _serialize_sum(serializer, key, value):
-    """Reads or writes a sum, which may be an integer now and another number in the file."""
-    if isinstance(value, int) and not isinstance(serializer, serializer_module.Serializer):
-        value = float(value)
-    value = serializer(key, value)
+def _scalar(value):
     if isinstance(value, numpy.ndarray) and value.ndim == 0:
         return value.item()
     return value

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer import reporter
+from chainer import reporter, serializer as serializer_module
 from chainer.training import _serialization, extension, util
 
 if TYPE_CHECKING:
@@ -73,9 +73,12 @@ class MicroAverage(extension.Extension):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         _serialization.serialize_extras({'_trigger': self._trigger}, serializer)
-        self._numerator = reporter._serialize_sum(
-            serializer, '_numerator', reporter._unwrap(self._numerator)
-        )
-        self._denominator = reporter._serialize_sum(
-            serializer, '_denominator', reporter._unwrap(self._denominator)
-        )
+        self._numerator = _serialize_sum(serializer, '_numerator', self._numerator)
+        self._denominator = _serialize_sum(serializer, '_denominator', self._denominator)
+
+
+def _serialize_sum(serializer, key, value):
+    value = reporter._unwrap(value)
+    if isinstance(value, int) and isinstance(serializer, serializer_module.Deserializer):
+        value = float(value)  # what is stored need not be an integer
+    return reporter._scalar(serializer(key, value))
