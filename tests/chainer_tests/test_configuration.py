@@ -20,6 +20,7 @@ DEFAULTS = {
     'debug': False,
     'dtype': numpy.float32,
     'enable_backprop': True,
+    'exact_resume': 'auto',
     'in_recomputing': False,
     'keep_graph_on_report': False,
     'lazy_grad_sum': False,
