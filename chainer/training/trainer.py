@@ -306,14 +306,14 @@ class Trainer:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater, the triggers and the extensions."""
         serializer_module._remember(serializer, self)
-        _serialization.serialize_part(self.updater, serializer['updater'])
-        _serialization.serialize_part(self.stop_trigger, serializer['stop_trigger'])
+        _serialization.serialize_part(self.updater, serializer, 'updater')
+        _serialization.serialize_part(self.stop_trigger, serializer, 'stop_trigger')
 
-        extensions = serializer['extensions']
-        triggers = serializer['extension_triggers']
+        extensions = _serialization.get_child(serializer, 'extensions')
+        triggers = _serialization.get_child(serializer, 'extension_triggers')
         for name, entry in self._extensions.items():
-            _serialization.serialize_part(entry.extension, extensions[name])
-            _serialization.serialize_part(entry.trigger, triggers[name])
+            _serialization.serialize_part(entry.extension, extensions, name)
+            _serialization.serialize_part(entry.trigger, triggers, name)
 
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_snapshot_elapsed_time', self.elapsed_time)
