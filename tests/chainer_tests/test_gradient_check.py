@@ -192,11 +192,32 @@ class TestCheckBackward:
         args = (make(), make(), numpy.array([1, 0]))
         gys = (make(), None, make())
         gradient_check.check_backward(f, args, gys)
-        gradient_check.check_backward(f, list(args), list(gys), no_grads=[False, True, True])
+        with pytest.raises(RuntimeError, match='float64 that no_grads excludes'):
+            gradient_check.check_backward(f, list(args), list(gys), no_grads=[False, True, True])
+        gradient_check.check_backward(
+            lambda x, y: x * y.array, args[:2], make(), no_grads=[False, True]
+        )
         with pytest.raises(ValueError, match='same length of output values'):
             gradient_check.check_backward(f, args, gys[:2])
         with pytest.raises(ValueError, match='Length of no_grads param and xs should be same'):
             gradient_check.check_backward(f, args, gys, no_grads=[False])
+
+    @pytest.mark.parametrize('dtype', [None, 'd'])
+    @pytest.mark.parametrize('names', ['', 'W', 'Wb'])
+    @pytest.mark.parametrize('n_in', [3, None])
+    def test_links(self, n_in, names, dtype):
+        link = L.Linear(n_in, 4)
+        params = [getattr(link, name) for name in names]
+        x, gy, ggx = make(dtype='f'), make((2, 4), 'f'), make(dtype='f')
+        gradient_check.check_backward(link, x, gy, params, atol=1e-2, dtype=dtype)
+        assert link.W.dtype == link.b.dtype == numpy.float32
+        link = L.Linear(n_in, 4)
+        params = [getattr(link, name) for name in names]
+        ggs = [make(shape, 'f') for shape in [(4, 3), (4,)][: len(names)]]
+        gradient_check.check_double_backward(
+            link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype
+        )
+        assert link.W.dtype == link.b.dtype == numpy.float32
 
     def test_wrong_shape_of_y_grad(self):
         with pytest.raises(ValueError, match=r'y_grad\[0\]'):
@@ -244,7 +265,7 @@ class TestCheckBackward:
                 dtype='d',
             )
         with pytest.raises(ValueError, match='not initialized'):
-            gradient_check.check_backward(f, make(), make(), chainer.Parameter())
+            gradient_check.check_backward(square(), make(), make(), chainer.Parameter())
 
     def test_integer_that_gets_a_gradient(self):
         class Wrong(chainer.FunctionNode):
@@ -318,8 +339,12 @@ class TestCheckDoubleBackward:
         gradient_check.check_double_backward(f, args, (make(), make()), (make(), None, make()))
         gradient_check.check_double_backward(f, args, (make(), None), (make(), None, None))
         gradient_check.check_double_backward(
-            f, args, (make(), make()), (make(), None, None), no_grads=[False, True, True]
+            f, args, (make(), make()), (make(), make()), no_grads=[False, True, False]
         )
+        with pytest.raises(RuntimeError, match='float64 that no_grads excludes'):
+            gradient_check.check_double_backward(
+                f, args, (make(), make()), make(), no_grads=[False, True, True]
+            )
 
     def test_params(self):
         w = chainer.Parameter(make((4, 3)))
