@@ -238,7 +238,7 @@ class _BackwardCheck:
         no_grads: Any,
         dtype: DTypeSpec,
         detect_nondifferentiable: bool,
-        link: Link | None = None,
+        link: Link | None,
     ) -> None:
         if dtype is not None and numpy.dtype(dtype).kind != 'f':
             raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
@@ -259,7 +259,7 @@ class _BackwardCheck:
                 f'Actual: {len(no_grads)} != {len(self.x_data)}'
             )
         self.no_grads = no_grads
-        self.link = func if link is None and isinstance(func, Link) else link
+        self.link = link
 
     def run(self) -> None:
         xs, ys = self._forward(self.x_data)
@@ -509,6 +509,35 @@ def check_backward(
         >>> gradient_check.check_backward(lambda x: x * x, x, gy, dtype=np.float64)
 
     """
+    _check_link_backward(
+        func if isinstance(func, Link) else None,
+        func,
+        x_data,
+        y_grad,
+        params,
+        eps,
+        atol,
+        rtol,
+        no_grads,
+        dtype,
+        detect_nondifferentiable,
+    )
+
+
+def _check_link_backward(
+    link: Link | None,
+    func: Callable[..., Any],
+    x_data: Any,
+    y_grad: Any,
+    params: Any,
+    eps: float = 1e-3,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+    no_grads: Sequence[bool] | None = None,
+    dtype: DTypeSpec = None,
+    detect_nondifferentiable: bool = False,
+) -> None:
+    """Implements the checks, of a function that may call ``link``."""
     _BackwardCheck(
         func,
         x_data,
@@ -520,6 +549,7 @@ def check_backward(
         no_grads,
         dtype,
         detect_nondifferentiable,
+        link,
     ).run()
 
 
@@ -625,7 +655,8 @@ def check_double_backward(
     ggxs = [ggx for ggx, no_grad in zip(x_grad_grad, no_grads) if not no_grad and ggx is not None]
     inputs = (*x_data, *[y_grad[i] for i in given])
     try:
-        _BackwardCheck(
+        _check_link_backward(
+            func if isinstance(func, Link) else None,
             first_order_grad,
             inputs,
             (*ggxs, *params_grad_grad),
@@ -636,8 +667,7 @@ def check_double_backward(
             [*no_grads, *[False] * len(given)],
             dtype,
             detect_nondifferentiable,
-            link=func if isinstance(func, Link) else None,
-        ).run()
+        )
     except AssertionError as e:
         raise AssertionError(
             f'check_double_backward failed (eps={eps} atol={atol} rtol={rtol})\n\n{e}'

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer import functions as F, gradient_check
+from chainer import functions as F, gradient_check, links as L
 
 
 class TestNumericalGrad:
