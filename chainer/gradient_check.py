@@ -268,6 +268,8 @@ class _BackwardCheck:
             if param.array is None:
                 raise ValueError(f'A parameter is not initialized: {param}')
         gys = self._get_grad_outputs(ys)
+        variables = self._select(xs)
+        directions = _random_directions([x.shape for x in variables])
         with _saved_grads(self.params):
             for param in self.params:
                 param.cleargrad()
@@ -278,7 +280,6 @@ class _BackwardCheck:
                         f'gradient of int variable must be None: an input of dtype {x.dtype} that '
                         'no_grads excludes has a gradient'
                     )
-            variables = self._select(xs)
             grads = [x.grad for x in variables]
         if not variables:
             return
@@ -288,7 +289,6 @@ class _BackwardCheck:
                     f'the gradient of an input of shape {x.shape} has shape {gx.shape}'
                 )
 
-        directions = _random_directions([x.shape for x in variables])
         actual = sum(
             [
                 float(numpy.sum(_to_double(gx) * direction))
@@ -374,9 +374,7 @@ class _BackwardCheck:
             return []
         checked = {id(param) for param in self.params}
         return [
-            param
-            for param in self.link.params(include_uninit=False)
-            if id(param) not in checked
+            param for param in self.link.params(include_uninit=False) if id(param) not in checked
         ]
 
     def _cast(self, array):

@@ -246,10 +246,7 @@ def get_types(
     if not isinstance(data, tuple):
         raise TypeError(f'data must be a tuple, not {type(data)}')
     types = TypeInfoTuple(
-        [
-            Variable(_get_type(x, shapes and shapes[i]), f'{name}[{i}]')
-            for i, x in enumerate(data)
-        ]
+        [Variable(_get_type(x, shapes and shapes[i]), f'{name}[{i}]') for i, x in enumerate(data)]
     )
     types.name = name
     return types

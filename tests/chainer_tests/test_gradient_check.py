@@ -214,9 +214,7 @@ class TestCheckBackward:
         link = L.Linear(n_in, 4)
         params = [getattr(link, name) for name in names]
         ggs = [make(shape, 'f') for shape in [(4, 3), (4,)][: len(names)]]
-        gradient_check.check_double_backward(
-            link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype
-        )
+        gradient_check.check_double_backward(link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype)
         assert link.W.dtype == link.b.dtype == numpy.float32
 
     def test_wrong_shape_of_y_grad(self):
