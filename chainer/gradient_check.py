@@ -487,7 +487,8 @@ def check_backward(
         no_grads (list of bool): Which inputs must have no gradient; by default those without
             floating point dtype.
         dtype: Floating point dtype for the numerical gradients, to which inputs, parameters (also
-            other ones of ``func`` if that is a link) and gradients are cast, such as float64 for a function in float16.
+            other ones of ``func`` if that is a link) and gradients are cast, such as float64 for a
+            function in float16.
         detect_nondifferentiable (bool): Whether to look for points where the function is not
             smooth, such as the origin for ReLU.
 

@@ -26,7 +26,8 @@ class WalkerAlias(device_resident.DeviceResident):
         probs (iterable of float): Weights of the values 0, 1, ...; their sum can be any number.
 
     Raises:
-        ValueError: If ``probs`` is not a vector, a weight is negative or not finite, or all are zero.
+        ValueError: If ``probs`` is not a vector, a weight is negative or not finite, or all are
+            zero.
 
     See: `Walker, An Efficient Method for Generating Discrete Random Variables with General
     Distributions (1977) <https://doi.org/10.1145/355744.355749>`_
