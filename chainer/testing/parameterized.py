@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import re
 import types
@@ -82,7 +83,7 @@ def _make_case(base, i, param):
         # A function is a value here, not a method.
         members[name] = staticmethod(value) if isinstance(value, types.FunctionType) else value
     for name in dir(base):
-        method = getattr(base, name)
+        method = inspect.getattr_static(base, name)
         if name.startswith('test') and isinstance(method, types.FunctionType):
             members[name] = _explain_failure(method, base.__name__, param)
     name = f'{base.__name__}_param_{i}_{{{_shorten(_params_to_str(param), _PARAMS_MAXLEN)}}}'
