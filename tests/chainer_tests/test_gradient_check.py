@@ -217,6 +217,26 @@ class TestCheckBackward:
         gradient_check.check_double_backward(link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype)
         assert link.W.dtype == link.b.dtype == numpy.float32
 
+    @pytest.mark.parametrize(
+        'device', ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
+    )
+    @pytest.mark.parametrize('dtype', [None, 'd'])
+    def test_integer_input(self, device, dtype):
+        def f(x, i):
+            return F.select_item(x * x, i)
+
+        send = chainer.get_device(device).send
+        x, gy, ggx = send(make(dtype='f')), send(make((2,), 'f')), send(make(dtype='f'))
+        args = (x, send(numpy.array([2, 0])))
+        options = {'atol': 1e-2, 'dtype': dtype}
+        gradient_check.check_backward(f, args, gy, **options)
+        gradient_check.check_backward(f, args, gy, no_grads=[False, True], **options)
+        # Inputs without gradient need no gradient of it.
+        for ggxs in (ggx, (ggx,), (ggx, None)):
+            gradient_check.check_double_backward(f, args, gy, ggxs, **options)
+        with pytest.raises(ValueError, match='x_grad_grad must have one element per input'):
+            gradient_check.check_double_backward(f, args, gy, (ggx, None, None), **options)
+
     def test_wrong_shape_of_y_grad(self):
         with pytest.raises(ValueError, match=r'y_grad\[0\]'):
             gradient_check.check_backward(square(), make(), make((3,)))
