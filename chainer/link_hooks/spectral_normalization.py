@@ -101,7 +101,7 @@ class SpectralNormalization(_weight.WeightHook):
         n_power_iteration (int): Number of power iterations per call.
         eps (float): Small value for the numerical stability.
         use_gamma (bool): If ``True``, multiplies the weight by a parameter
-            ``W_gamma``, which starts as the largest singular value.
+            ``gamma``, which starts as the largest singular value.
         factor (float): The resulting norm. If ``None``, one.
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
@@ -126,7 +126,9 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
-    v: Any
+    #: Right singular vector of the last call, for recomputing it.
+    _v: Any = None
+    _gamma_name = 'gamma'
 
     def __init__(
         self,
@@ -145,19 +147,21 @@ class SpectralNormalization(_weight.WeightHook):
         self.use_gamma = use_gamma
         self.factor = factor
         self.vector_name: str = weight_name + '_u'
-        self.v = None
-
-    @property
-    def _gamma_name(self):
-        return self.weight_name + '_gamma'
+        self.axis = 0
 
     def added(self, link: Link | None) -> None:
         super().added(link)
+        # Deconvolution filters have the output axis second.
+        is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
+        self.axis = 1 if is_deconvolution else 0
+        if hasattr(link, self._gamma_name):  # of another weight
+            self._gamma_name = f'{self.weight_name}_gamma'
         if getattr(link, self.weight_name).array is not None:
             self._prepare_parameters(link)
 
     def deleted(self, link: Link | None) -> None:
-        for name in (self.vector_name, self._gamma_name):
+        names = [self.vector_name, self._gamma_name] if self.use_gamma else [self.vector_name]
+        for name in names:
             if name in link.__dict__:
                 delattr(link, name)
 
@@ -198,7 +202,7 @@ class SpectralNormalization(_weight.WeightHook):
         u = getattr(link, self.vector_name)
         config = configuration.config
         if config.in_recomputing:
-            v = self.v
+            v = self._v
         else:
             with using_device(link.device):
                 new_u, v = update_approximate_vectors(
@@ -209,7 +213,7 @@ class SpectralNormalization(_weight.WeightHook):
                     u = link.__dict__[self.vector_name] = new_u
                 else:
                     u = new_u
-            self.v = v
+            self._v = v
         sigma = calculate_max_singular_value(self.reshape_W(W), u, v)
         if self.factor is not None:
             sigma = sigma / self.factor

@@ -144,14 +144,23 @@ class BaseNStepRNN(Operation):
         device = backend.ChainerxDevice(x.device)
         fallback = device.fallback_device
         with using_device(fallback):
-            self._draw_masks(fallback.xp, len(x), states[0].shape[2], x.dtype)
+            self._draw_masks(fallback.xp, states[0].shape[2], x.dtype)
         finals = []
         for layer in range(self.n_layers):
             cells = slice(layer * self.directions, (layer + 1) * self.directions)
-            if layer:
-                x = x * device.send(self._masks[layer - 1])
-            *layer_states, x = self._run_chainerx(1, [s[cells] for s in states], x, params[cells])
-            finals.append(layer_states)
+            initials = [s[cells] for s in states]
+            if layer == 0:
+                *final, x = self._run_chainerx(1, initials, x, params[cells])
+                finals.append(final)
+                continue
+            # The routine runs both directions on one input, but each has its own mask.
+            ys = []
+            for d, mask in enumerate(self._masks[layer - 1]):
+                *final, y = self._run_chainerx(1, initials, x * device.send(mask), params[cells])
+                size = y.shape[1] // self.directions
+                ys.append(y[:, d * size : (d + 1) * size])
+                finals.append([s[d : d + 1] for s in final])
+            x = chainerx.concatenate(ys, 1)
         return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
 
     def _run_chainerx(self, n_layers, states, x, params):
@@ -173,10 +182,10 @@ class BaseNStepRNN(Operation):
 
     # -- forward and backward ----------------------------------------------------------------
 
-    def _draw_masks(self, xp, total, size, dtype):
-        """Draws the dropout masks for every layer except the first."""
+    def _draw_masks(self, xp, size, dtype):
+        """Draws the dropout masks for the directions of every layer except the first."""
         scale = dtype.type(1 / (1 - self.dropout_ratio))
-        shape = total, size * self.directions
+        shape = self.directions, sum(self.lengths), size * self.directions
         self._masks = [
             (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
         ]
@@ -186,7 +195,7 @@ class BaseNStepRNN(Operation):
         states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
             self._draw_masks(
-                cuda.get_array_module(x), len(x), states[0].shape[2], _compute_dtype(inputs)
+                cuda.get_array_module(x), states[0].shape[2], _compute_dtype(inputs)
             )
         outputs, self._saved = self._run(arrays_like(x), inputs)
         return tuple([y.astype(x.dtype, copy=False) for y in outputs])
@@ -197,16 +206,15 @@ class BaseNStepRNN(Operation):
         states, x, params = self._unpack([m.cast(a, dtype) for a in inputs])
         finals, saved = [], []
         for layer in range(self.n_layers):
-            if layer and self._masks:
-                x = x * self._masks[layer - 1]
             ys = []
             for d in range(self.directions):
                 cell = layer * self.directions + d
                 weights = self._stack(m, *params[cell])
-                final, y, steps = self._run_cell(m, x, [s[cell] for s in states], weights, d)
+                masked = x * self._masks[layer - 1][d] if layer and self._masks else x
+                final, y, steps = self._run_cell(m, masked, [s[cell] for s in states], weights, d)
                 ys.append(y)
                 finals.append(final)
-                saved.append((x, weights, steps))
+                saved.append((masked, weights, steps))
             x = m.hstack(ys) if self.directions == 2 else y
         return (*[m.stack(parts, axis=0) for parts in zip(*finals)], x), saved
 
@@ -262,8 +270,10 @@ class BaseNStepRNN(Operation):
                     *saved[cell],
                     d,
                 )
+                if layer and self._masks:
+                    g = g * self._masks[layer - 1][d]
                 gx = gx + g if d else g
-            gy = gx * self._masks[layer - 1] if layer and self._masks else gx
+            gy = gx
         gxs = [*[m.stack(parts, axis=0) for parts in zip(*ginitials)], gy]
         for g in gparams:
             gxs += self._unstack(g, size)

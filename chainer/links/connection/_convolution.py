@@ -32,7 +32,6 @@ class ConvolutionBase(link.Link):
     """
 
     groups = 1
-    ndim = 2
 
     b: Parameter | None
 
@@ -65,7 +64,9 @@ class ConvolutionBase(link.Link):
         return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())
 
     def _kernel(self):
-        return conv_nd.as_tuple(self.ksize, self.ndim)
+        if isinstance(self.ksize, tuple):
+            return self.ksize
+        return conv_nd.as_tuple(self.ksize, 2)
 
     def _per_group(self, n_channels, what):
         if self.groups < 1:

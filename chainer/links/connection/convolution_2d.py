@@ -85,6 +85,9 @@ class Convolution2D(_convolution.ConvolutionBase):
         self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
         self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
         self.groups: int = int(groups)
+        # Chainer 7 has its choice of cuDNN's memory layout here. All arrays have the usual one.
+        self.cudnn_fast: bool = False
+        self.x_layout: Any = None
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod

@@ -77,8 +77,6 @@ class ConvolutionND(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.ndim = ndim
-        self.in_channels: int | None = in_channels
         self.out_channels: int = out_channels
         self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride

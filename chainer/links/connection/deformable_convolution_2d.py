@@ -34,7 +34,7 @@ class DeformableConvolution2D(link.Chain):
             ``offset_conv.b``.
         deform_nobias (bool): If ``True``, ``deform_conv`` has no bias.
         deform_initialW (initializer or :ref:`ndarray`): Initializer of
-            ``deform_conv.W``.
+            ``deform_conv.W``. The default is zero.
         deform_initial_bias (initializer or :ref:`ndarray`): Initializer of
             ``deform_conv.b``.
 
@@ -121,7 +121,7 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         pad (int or pair of ints): Width of the zeros around inputs.
         nobias (bool): If ``True``, there is no bias.
         initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
-            default is :class:`~chainer.initializers.LeCunNormal`.
+            default is zero.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
 
@@ -158,6 +158,7 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         self.ksize = ksize
         self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
         self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        initialW = 0 if initialW is None else initialW
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     def forward(self, x: VariableLike, offset: VariableLike) -> Variable:
