@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer import backend, configuration, initializers, variable
 from chainer.backend import using_device
 from chainer.functions.math import matmul
+from chainer.functions.util import forget
 from chainer.link_hooks import _weight
 
 if TYPE_CHECKING:
@@ -126,8 +127,6 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
-    #: Right singular vector of the last call, for recomputing it.
-    _v: Any = None
     _gamma_name = 'gamma'
 
     def __init__(
@@ -199,27 +198,26 @@ class SpectralNormalization(_weight.WeightHook):
 
         """
         W = getattr(link, self.weight_name)
-        u = getattr(link, self.vector_name)
-        config = configuration.config
-        if config.in_recomputing:
-            v = self._v
-        else:
-            with using_device(link.device):
-                new_u, v = update_approximate_vectors(
-                    self.reshape_W(W.array), u, self.n_power_iteration, self.eps
-                )
-                if config.train:
-                    # In a new array, because graphs of earlier calls keep the old one.
-                    u = link.__dict__[self.vector_name] = new_u
-                else:
-                    u = new_u
-            self._v = v
+        u, v = forget.remember(lambda: self._update_vectors(link, W.array))
         sigma = calculate_max_singular_value(self.reshape_W(W), u, v)
         if self.factor is not None:
             sigma = sigma / self.factor
         if self.use_gamma:
             return W * (getattr(link, self._gamma_name) / sigma)
         return W / sigma
+
+    def _update_vectors(self, link, W):
+        with using_device(link.device):
+            u, v = update_approximate_vectors(
+                self.reshape_W(W),
+                getattr(link, self.vector_name),
+                self.n_power_iteration,
+                self.eps,
+            )
+        if configuration.config.train:
+            # A new array, because graphs of earlier calls keep the old one.
+            link.__dict__[self.vector_name] = u
+        return u, v
 
     def _transform(self, link):
         self._prepare_parameters(link)
