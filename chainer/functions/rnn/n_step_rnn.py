@@ -194,9 +194,7 @@ class BaseNStepRNN(Operation):
         self.retain_inputs(range(len(inputs)))
         states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
-            self._draw_masks(
-                cuda.get_array_module(x), states[0].shape[2], _compute_dtype(inputs)
-            )
+            self._draw_masks(cuda.get_array_module(x), states[0].shape[2], _compute_dtype(inputs))
         outputs, self._saved = self._run(arrays_like(x), inputs)
         return tuple([y.astype(x.dtype, copy=False) for y in outputs])
 

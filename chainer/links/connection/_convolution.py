@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers, link, variable
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from chainer.variable import Parameter
@@ -22,6 +21,15 @@ def shift_sizes(in_channels, out_channels, ksize):
     if ksize is None:
         return None, in_channels, out_channels
     return in_channels, out_channels, ksize
+
+
+def pair(name, x):
+    """Returns ``x`` as a pair: a single value is repeated."""
+    if not hasattr(x, '__len__'):
+        return x, x
+    if len(x) != 2:
+        raise ValueError(f'{name} must be an integer or a pair of integers, but is {x}')
+    return tuple(x)
 
 
 class ConvolutionBase(link.Link):
@@ -64,9 +72,7 @@ class ConvolutionBase(link.Link):
         return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())
 
     def _kernel(self):
-        if isinstance(self.ksize, tuple):
-            return self.ksize
-        return conv_nd.as_tuple(self.ksize, 2)
+        return pair('ksize', self.ksize)
 
     def _per_group(self, n_channels, what):
         if self.groups < 1:

@@ -86,6 +86,9 @@ class ConvolutionND(_convolution.ConvolutionBase):
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
+    def _kernel(self):
+        return self.ksize
+
     @classmethod
     def from_params(
         cls,

@@ -83,6 +83,9 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
+    def _kernel(self):
+        return self.ksize
+
     _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 
     def forward(self, x: VariableLike) -> Variable:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from chainer import functions, link
 from chainer.links.connection import _convolution, convolution_2d
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +71,7 @@ class DeformableConvolution2D(link.Chain):
         deform_initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-        kh, kw = conv_nd.as_tuple(ksize, 2)
+        kh, kw = _convolution.pair('ksize', ksize)
         with self.init_scope():
             self.offset_conv: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
                 in_channels,
@@ -156,8 +155,8 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
         initialW = 0 if initialW is None else initialW
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 

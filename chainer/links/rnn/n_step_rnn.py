@@ -81,6 +81,9 @@ class NStepRNNBase(link.ChainList):
         initial_bias (initializer): Initializer of every bias. The default is
             zero.
 
+    Raises:
+        ValueError: ``n_layers`` is not positive.
+
     Attributes:
         ws (list of lists of ~chainer.Parameter): Weights of every layer and direction.
         bs (list of lists of ~chainer.Parameter): Biases, likewise.
@@ -116,6 +119,8 @@ class NStepRNNBase(link.ChainList):
             activation='activation is not supported anymore',
         )
         argument.assert_kwargs_empty(kwargs)
+        if n_layers < 1:
+            raise ValueError(f'n_layers must be positive, but is {n_layers}')
         direction = 2 if self.use_bi_direction else 1
         W_initializer = initializers._get_initializer(initialW)
         bias_initializer = initializers._get_initializer(
