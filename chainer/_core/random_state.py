@@ -41,16 +41,9 @@ def serialize_random_state(serializer: Any, random_state: Any) -> None:
 
 
 def serialize_global_states(serializer: Any) -> None:
-    """Reads or writes the states of ``numpy.random`` and ``random`` in the part ``_random_state``.
-
-    Files without this part leave the states unchanged.
-    """
-    try:
-        states = serializer['_random_state']
-        numpy_state, serializer = states['numpy'], states['python']
-    except KeyError:  # HDF5 has no empty parts
-        return
-    serialize_random_state(numpy_state, numpy.random)
+    """Reads or writes the states of ``numpy.random`` and ``random``."""
+    serialize_random_state(serializer['numpy'], numpy.random)
+    serializer = serializer['python']
     if isinstance(serializer, serializer_module.Serializer):
         version, state, gauss = random.getstate()
         serializer('version', version)

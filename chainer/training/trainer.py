@@ -37,9 +37,7 @@ class Trainer:
 
     Serializers save and load a trainer with all its parts (see
     :func:`chainer.training.extensions.snapshot`), including the states of ``numpy.random`` and
-    ``random``. Resumed training gives the same results as uninterrupted training. To leave these
-    states out of snapshots and to ignore those in a snapshot, as Chainer 7 does, set
-    ``snapshots_random_state`` to ``False``.
+    ``random``. Resumed training gives the same results as uninterrupted training.
 
     Args:
         updater (Updater): Updater that performs the iterations.
@@ -55,8 +53,6 @@ class Trainer:
         observation (dict): Values reported in the current iteration.
         out (str): Folder of the results.
         reporter (chainer.Reporter): Reporter that knows the optimizers' links by name.
-        snapshots_random_state (bool): Whether snapshots have the states of ``numpy.random`` and
-            ``random``. ``True`` for every trainer that does not set it.
 
     Raises:
         TypeError, ValueError: If the trigger or an extension is invalid.
@@ -80,7 +76,6 @@ class Trainer:
     """
 
     observation: dict[str, Any]
-    snapshots_random_state: bool = True
 
     def __init__(
         self,
@@ -325,8 +320,7 @@ class Trainer:
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
         self._serialize_observation(serializer)
-        if self.snapshots_random_state:
-            random_state.serialize_global_states(serializer)
+        random_state.serialize_global_states(serializer['_random_state'])
 
     def _serialize_observation(self, serializer):
         # A snapshot is written before the stop trigger sees the observation of the iteration.

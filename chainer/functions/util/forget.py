@@ -26,6 +26,8 @@ _T = TypeVar('_T')
 
 
 class _Memory(threading.local):
+    """What :func:`remember` calls in this thread, ``None`` outside of :func:`forget`."""
+
     access: Callable[[Callable[[], Any]], Any] | None = None
 
 

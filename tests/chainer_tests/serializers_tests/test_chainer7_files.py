@@ -206,32 +206,3 @@ def test_parts_of_a_snapshot(no_warnings):
         FILES / 'trainer_snapshot_4.npz', model, path='updater/model:main/predictor/'
     )
     np.testing.assert_array_equal(model.l1.W.array, whole['updater/model:main/predictor/l1/W'])
-
-
-@pytest.mark.parametrize('kept', [True, False])
-@pytest.mark.parametrize('suffix', ['npz', 'h5'])
-def test_random_state_in_snapshots(kept, suffix, tmp_path, no_warnings):
-    if suffix == 'h5':
-        pytest.importorskip('h5py')
-    save, load = (
-        (serializers.save_npz, serializers.load_npz)
-        if suffix == 'npz'
-        else (serializers.save_hdf5, serializers.load_hdf5)
-    )
-    path = tmp_path / f'snapshot.{suffix}'
-    trainer = make_trainer(tmp_path)
-    trainer.snapshots_random_state = kept
-    trainer.run()
-    names = set(serializers.npz.serialize(trainer))
-    assert any(name.startswith('_random_state/') for name in names) == kept
-    saved = np.random.get_state()[1]
-    save(path, trainer)
-    for restores in True, False:
-        other = make_trainer(tmp_path)
-        other.snapshots_random_state = restores
-        np.random.seed(7)
-        current = np.random.get_state()[1]
-        load(path, other)
-        np.testing.assert_array_equal(
-            np.random.get_state()[1], saved if kept and restores else current
-        )
