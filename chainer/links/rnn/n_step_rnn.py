@@ -208,7 +208,7 @@ class NStepRNNBase(link.ChainList):
             f'xs must be a list or tuple of sequences, but is {type(xs)}'
         )
         if not xs:
-            raise ValueError('xs must have one sequence at least')
+            raise IndexError('xs must have one sequence at least')
 
         # The functions want time steps, of the longest sequences first.
         lengths = [len(x) for x in xs]

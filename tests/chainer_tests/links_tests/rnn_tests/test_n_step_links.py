@@ -136,7 +136,7 @@ def test_dropout_between_layers():
         (lambda: L.NStepLSTM(1, 3, 2, 0)(None, None, [f(2, 3)], train=True), ValueError, 'train'),
         (lambda: L.NStepGRU(1, 3, 2, 0)(None, f(2, 2, 3)), AssertionError, 'xs'),
         (lambda: L.NStepLSTM(0, 3, 2, 0), ValueError, 'n_layers'),
-        (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), ValueError, 'xs'),
+        (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), IndexError, 'xs'),
         (
             lambda: L.NStepGRU(1, 3, 2, 0)(None, [f(2, 4)]),
             chainer.utils.type_check.InvalidType,
