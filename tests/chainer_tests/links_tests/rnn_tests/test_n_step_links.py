@@ -1,5 +1,9 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
+from helpers.functions import devices
 
 import chainer
 from chainer import links as L
@@ -154,3 +158,51 @@ def test_argsort_list_descent():
     indices = n_step_rnn.argsort_list_descent([f(2), f(5), f(3)])
     assert indices.dtype == np.int32
     np.testing.assert_array_equal(indices, [1, 2, 0])
+
+
+@pytest.mark.parametrize(
+    'make_copy',
+    [
+        lambda link: link,
+        lambda link: link.copy(),
+        lambda link: link.copy('copy'),
+        lambda link: link.copy('init'),
+        lambda link: chainer.Chain(rnn=link).copy().rnn,
+        lambda link: link.repeat(1)[0],
+        copy.copy,
+        copy.deepcopy,
+        lambda link: pickle.loads(pickle.dumps(link)),
+        lambda link: link.to_device('@numpy'),
+    ],
+)
+def test_lists_of_parameters_follow_copies(make_copy):
+    link = make_copy(L.NStepBiGRU(2, 3, 2, 0))
+    assert len(link.ws) == len(link.bs) == len(link) == 4
+    for layer, ws, bs in zip(link, link.ws, link.bs):
+        assert all(getattr(layer, f'w{j}') is w for j, w in enumerate(ws))
+        assert all(getattr(layer, f'b{j}') is b for j, b in enumerate(bs))
+
+
+@pytest.mark.parametrize('device', devices())
+def test_directions_have_their_own_dropout(device):
+    """The masks are drawn one after the other, and both devices draw the same ones."""
+    link = L.NStepBiRNNTanh(2, 3, 2, 0.5).to_device(device)
+    x = f(4, 3)
+    np.random.seed(0)
+    _, (y,) = link(None, [link.device.send(x)])
+    np.random.seed(0)
+    masks = (np.random.rand(2, 4, 4) >= 0.5) * np.float32(2)
+    link.to_device('@numpy')
+    link.dropout = 0
+    first = L.NStepBiRNNTanh(1, 3, 2, 0)
+    first[0].copyparams(link[0])
+    first[1].copyparams(link[1])
+    h = first(None, [x])[1][0].array
+    expected = []
+    for d, mask in enumerate(masks):
+        second = L.NStepBiRNNTanh(1, 4, 2, 0)
+        second[0].copyparams(link[2])
+        second[1].copyparams(link[3])
+        expected.append(second(None, [h * mask])[1][0].array[:, 2 * d : 2 * d + 2])
+    y = chainer.get_device('@numpy').send(y.array)
+    np.testing.assert_allclose(y, np.hstack(expected), atol=1e-5)
