@@ -139,33 +139,44 @@ class BaseNStepRNN(Operation):
             return Fallback('mixed dtypes')
         states, x, params = self._unpack(inputs)
         if not self.dropout_ratio:
-            return self._run_chainerx(self.n_layers, states, x, params)
-        # Dropout is between layers, so they run one by one.
+            return self._run_chainerx(self.chainerx_routine, self.n_layers, states, x, params)
+        # Dropout is between layers and differs between directions, so they run one by one.
         device = backend.ChainerxDevice(x.device)
         fallback = device.fallback_device
         with using_device(fallback):
             self._draw_masks(fallback.xp, states[0].shape[2], x.dtype)
         finals = []
         for layer in range(self.n_layers):
-            cells = slice(layer * self.directions, (layer + 1) * self.directions)
-            initials = [s[cells] for s in states]
-            if layer == 0:
-                *final, x = self._run_chainerx(1, initials, x, params[cells])
-                finals.append(final)
-                continue
-            # The routine runs both directions on one input, but each has its own mask.
             ys = []
-            for d, mask in enumerate(self._masks[layer - 1]):
-                *final, y = self._run_chainerx(1, initials, x * device.send(mask), params[cells])
-                size = y.shape[1] // self.directions
-                ys.append(y[:, d * size : (d + 1) * size])
-                finals.append([s[d : d + 1] for s in final])
+            for d in range(self.directions):
+                cell = slice(layer * self.directions + d, layer * self.directions + d + 1)
+                masked = x * device.send(self._masks[layer - 1][d]) if layer else x
+                *final, y = self._run_direction(d, [s[cell] for s in states], masked, params[cell])
+                ys.append(y)
+                finals.append(final)
             x = chainerx.concatenate(ys, 1)
         return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
 
-    def _run_chainerx(self, n_layers, states, x, params):
-        """Runs layers with ChainerX's routine; returns the final states and the outputs."""
-        routine = getattr(chainerx, self.chainerx_routine)
+    def _run_direction(self, reverse, states, x, params):
+        """Runs one layer in one direction with ChainerX's routine."""
+        routine = self.chainerx_routine.replace('step_bi', 'step_')
+        if not reverse:
+            return self._run_chainerx(routine, 1, states, x, params)
+        rows = chainerx.array(self._reversed_rows(), device=x.device)
+        *final, y = self._run_chainerx(routine, 1, states, x.take(rows, 0), params)
+        return (*final, y.take(rows, 0))
+
+    def _reversed_rows(self):
+        """Rows of the time steps, one after the other, with each sequence reversed."""
+        counts = numpy.array(self.lengths)
+        starts = counts.cumsum() - counts
+        ends = numpy.array([(counts > i).sum() for i in range(counts[0])])
+        rows = [starts[ends[:n] - 1 - t] + numpy.arange(n) for t, n in enumerate(self.lengths)]
+        return numpy.concatenate(rows)
+
+    def _run_chainerx(self, routine, n_layers, states, x, params):
+        """Runs layers with a routine of ChainerX; returns the final states and the outputs."""
+        routine = getattr(chainerx, routine)
         xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
         *states, ys = routine(
             n_layers,

@@ -3,10 +3,10 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.functions import devices
+from helpers.functions import devices, no_fallback
 
 import chainer
-from chainer import links as L
+from chainer import functions as F, links as L
 from chainer.links.rnn import n_step_rnn
 
 
@@ -206,3 +206,23 @@ def test_directions_have_their_own_dropout(device):
         expected.append(second(None, [h * mask])[1][0].array[:, 2 * d : 2 * d + 2])
     y = chainer.get_device('@numpy').send(y.array)
     np.testing.assert_allclose(y, np.hstack(expected), atol=1e-5)
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('name', ['NStepBiLSTM', 'NStepBiGRU', 'NStepBiRNNReLU', 'NStepGRU'])
+def test_dropout_on_chainerx(name):
+    """Sequences of all lengths get the masks of NumPy, in both directions."""
+    results = []
+    xs = [f(length, 3) for length in (2, 4, 1, 3)]
+    for device in '@numpy', 'native:0':
+        np.random.seed(0)
+        link = getattr(L, name)(3, 3, 2, 0.4).to_device(device)
+        inputs = [chainer.Variable(link.device.send(x)) for x in xs]
+        with no_fallback():
+            *_, ys = link(*[None] * link.n_cells, inputs)
+            link.cleargrads()
+            sum([F.sum(y * y) for y in ys]).backward()
+        arrays = [y.array for y in ys] + [x.grad for x in inputs] + [p.grad for p in link.params()]
+        results.append(chainer.get_device('@numpy').send(arrays))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
