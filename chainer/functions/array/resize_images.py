@@ -179,8 +179,9 @@ class ResizeImages(Operation):
     _kernels = kernels(least_size=4096)
 
     def __init__(self, output_shape: Sequence[int], mode: str, align_corners: bool) -> None:
-        if mode not in ('bilinear', 'nearest'):
-            raise ValueError(f"mode must be 'bilinear' or 'nearest', not {mode!r}")
+        assert mode in ('bilinear', 'nearest'), (
+            f"mode must be 'bilinear' or 'nearest', not {mode!r}"
+        )
         self.out_H, self.out_W = output_shape
         self.mode = mode
         self.align_corners = align_corners

@@ -24,7 +24,7 @@ class Separate(View):
     """Splits an array along an axis into slices without that axis."""
 
     def __init__(self, axis: int) -> None:
-        self.axis = axis
+        self.axis: int = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -65,6 +65,7 @@ def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
         tuple of ~chainer.Variable: One output per element of the axis.
 
     Raises:
+        TypeError: If ``axis`` is not an int.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
 
     .. admonition:: Example

@@ -9,7 +9,7 @@ import numpy
 
 import chainerx
 from chainer._core.fallback import Fallback
-from chainer.functions._base import Operation, kernels
+from chainer.functions._base import Operation, kernels, pair
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from chainer.utils.type_check import TypeInfoTuple
 
 
-def _expect_bias(in_types, n_channels):
-    x_type, _, b_type = in_types
+def _expect_bias(b_type, n_channels):
     type_check._argname((b_type,), ('b',))
-    type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_channels)
+    type_check.expect(b_type.dtype.kind == 'f', b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
 class _Base(Operation):
@@ -100,7 +99,7 @@ class Convolution(_Base):
             x_type.shape[1] == w_type.shape[1] * self.groups,
         )
         if n_in == 3:
-            _expect_bias(in_types, w_type.shape[0])
+            _expect_bias(in_types[2], w_type.shape[0])
 
     def _plan(self, x, W):
         outs = self.outs
@@ -148,7 +147,7 @@ class Convolution(_Base):
             if i == 0
             else m.apply(_GradW(self, W, gy.shape[2:]), (x, gy))[0]
             if i == 1
-            else _sum_channels(m, gy)
+            else m.cast(_sum_channels(m, gy), self.inputs[2].dtype)
             for i in targets
         ]
 
@@ -182,7 +181,7 @@ class Deconvolution(_Base):
             most = conv.get_conv_outsize(*geometry, cover_all=True, d=self.dilate[i])
             type_check.expect(least <= x_type.shape[i + 2], x_type.shape[i + 2] <= most)
         if n_in == 3:
-            _expect_bias(in_types, w_type.shape[1] * self.groups)
+            _expect_bias(in_types[2], w_type.shape[1] * self.groups)
 
     def _find_outs(self, x, W):
         if self.outs is None:
@@ -236,7 +235,7 @@ class Deconvolution(_Base):
             if i == 0
             else m.apply(_GradW(self, W, x.shape[2:]), (gy, x))[0]
             if i == 1
-            else _sum_channels(m, gy)
+            else m.cast(_sum_channels(m, gy), self.inputs[2].dtype)
             for i in targets
         ]
 
@@ -307,7 +306,5 @@ class TwoDimensional:
     dy: property = property(lambda self: self.dilate[0])
     dx: property = property(lambda self: self.dilate[1])
 
-    def _check_outs(self, outs):
-        for out, axis in zip(outs, ('Height', 'Width')):
-            if out <= 0:
-                raise RuntimeError(f'{axis} in the output should be positive, but is {out}')
+    def _set_geometry(self, ndim, stride, pad, dilate, groups):
+        super()._set_geometry(ndim, pair(stride), pair(pad), pair(dilate), groups)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.namespace import F
 from chainer.functions._base import ReductionFunction, parse_axis
+from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     from chainer.types import Axis, VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
 
@@ -22,6 +24,12 @@ class Mean(ReductionFunction):
 
     def compute(self, xp: Xp, x: Any) -> Any:
         return x.mean(axis=self.axis, keepdims=self.keepdims)
+
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
+        super().check_type_forward(in_types)
+        shape = type_check.eval(in_types[0].shape)
+        if 0 in (shape if self.axis is None else [shape[a] for a in self.axis]):
+            raise ZeroDivisionError(f'an array of shape {shape} has no mean along axis {self.axis}')
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         shape = self.inputs[0].shape
@@ -68,10 +76,11 @@ def average(
     axes = tuple([a % x.ndim for a in axes])
     if len(set(axes)) != len(axes):
         raise ValueError(f'duplicate value in axis: {axis}')
-    expected = tuple([x.shape[a] for a in sorted(axes)])
-    if weights.shape != expected:
-        raise ValueError(f'weights must be of shape {expected}, got {weights.shape}')
     weights = as_variable(weights)
+    if weights.ndim != len(axes):
+        raise ValueError(
+            f'weights must have an axis for each of the {len(axes)} axes, got {weights.ndim}'
+        )
     total = F.sum(weights)
     weights = F.reshape(weights, [n if i in axes else 1 for i, n in enumerate(x.shape)])
     return F.sum(x * F.broadcast_to(weights, x.shape), axis, keepdims) / total

@@ -41,7 +41,7 @@ def _parse_axis(axis):
         isinstance(axis, collections.abc.Sequence)
         and all([isinstance(a, numbers.Integral) for a in axis])
     ):
-        raise RuntimeError(f'axis must be int, tuple of int or None, not {axis!r}')
+        raise TypeError(f'axis must be int, tuple of int or None, not {axis!r}')
     if any(a >= b for a, b in zip(axis, axis[1:])):
         raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
     return tuple([int(a) for a in axis])
@@ -159,7 +159,7 @@ class BatchNormalization(_Normalization):
     ) -> None:
         super().__init__(eps, axis)
         if (mean is None) is not (var is None):
-            raise TypeError('the running mean and the running variance must be given together')
+            raise ValueError('the running mean and the running variance must be given together')
         self.running_mean = mean
         self.running_var = var
         self.decay = decay

@@ -285,11 +285,9 @@ def test_bad_arguments(function):
         function(x.astype(int), W)
 
 
-@pytest.mark.parametrize(
-    'function, error', [(F.convolution_2d, RuntimeError), (F.convolution_nd, AssertionError)]
-)
-def test_kernel_larger_than_image(function, error):
-    with pytest.raises(error, match='should be positive'):
+@pytest.mark.parametrize('function', [F.convolution_2d, F.convolution_nd])
+def test_kernel_larger_than_image(function):
+    with pytest.raises(AssertionError, match='should be positive'):
         function(*sample((2, 3, 4, 4), (2, 3, 2, 5)))
 
 
