@@ -11,6 +11,7 @@ from chainer.backends import cuda
 from chainer.functions._base import Operation, pair
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad
 from chainer.utils import conv, type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,7 @@ class LocalConvolution2DFunction(Operation):
         y = xp.matmul(col, self._weight_matrices(W).transpose(0, 2, 1))
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
         y = y + inputs[2] if len(inputs) == 3 else y
-        return y.astype(x.dtype, copy=False)
+        return _cast(y, x.dtype)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs

@@ -9,6 +9,7 @@ from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import type_check
+from chainer.utils.array import _cast
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class SimplifiedDropconnect(Operation):
             y = xp.matmul(masked, flat[:, :, None])[:, :, 0]
         else:
             y = flat.dot(masked.T)
-        y = y.astype(x.dtype, copy=False)
+        y = _cast(y, x.dtype)
         return ((y + inputs[2] if len(inputs) == 3 else y),)
 
     # ChainerX differentiates the same computation.

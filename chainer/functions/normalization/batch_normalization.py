@@ -18,6 +18,7 @@ from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,7 +124,7 @@ class _Normalization(Operation):
             t *= scale
             t += shift
             if not direct:
-                y[block] = t
+                y[block] = _cast(t, out_dtype)
         return y
 
     def _sums(self, m, centered, gy):
