@@ -88,7 +88,7 @@ class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
         ...     F.normalize(np.zeros(3, np.float32), axis=1)
         ... except IndexError as e:
         ...     print(e.expect, '|', e.actual)
-        1 < x.ndim | 1 >= 1
+        x.ndim > 1 | 1 <= 1
 
     """
 
