@@ -76,10 +76,12 @@ def _cast(x: Any, dtype: DTypeSpec) -> Any:
 
     What float16 cannot hold becomes infinite, as on any NumPy; from 1.24 on, NumPy would warn.
     """
-    if type(x) is numpy.ndarray and x.dtype != dtype and numpy.dtype(dtype).char == 'e':
+    if x.dtype == dtype:
+        return x
+    if type(x) is numpy.ndarray and numpy.dtype(dtype).char == 'e':
         with numpy.errstate(over='ignore'):
             return x.astype(dtype)
-    return x.astype(dtype, copy=False)
+    return x.astype(dtype)
 
 
 def size_of_shape(shape: tuple[int, ...]) -> int:

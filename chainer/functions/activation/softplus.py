@@ -49,6 +49,7 @@ def softplus(x: VariableLike, beta: float = 1.0) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
+        ZeroDivisionError: If ``beta`` is zero.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

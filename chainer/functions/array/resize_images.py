@@ -256,7 +256,7 @@ def resize_images(
         ~chainer.Variable: Images of shape ``(n, c, *output_shape)``.
 
     Raises:
-        ValueError: If ``mode`` is unknown.
+        AssertionError: If ``mode`` is unknown.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and floating
             point.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 class Separate(View):
     """Splits an array along an axis into slices without that axis."""
+
+    # ChainerX slices the array, whose axes are checked before.
+    _kernels = NO_KERNELS
 
     def __init__(self, axis: int) -> None:
         self.axis: int = _base.parse_int(axis)

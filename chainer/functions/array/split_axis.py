@@ -7,6 +7,7 @@ import numbers
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import expect_axis, parse_int
 from chainer.functions.array._views import View
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 class SplitAxis(View):
     """Splits an array along an axis."""
 
+    # ChainerX takes positions beyond the end: inputs are checked before.
+    _kernels = NO_KERNELS
     sections: int | None
     indices: list[int] | None
 
@@ -129,7 +132,8 @@ def split_axis(
         ``force_tuple`` is ``False``.
 
     Raises:
-        TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
+        TypeError: If ``indices_or_sections`` is neither an int nor a sequence of ints, or
+            ``axis`` is not an int.
         ~chainer.utils.type_check.InvalidType: If the split does not fit the axis.
 
     .. admonition:: Example

@@ -81,8 +81,8 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
         ~chainer.Variable: Chosen elements, of the dtype of ``x`` and the common shape.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If shapes cannot be broadcast or the dtypes of
-            ``x`` and ``y`` differ.
+        ~chainer.utils.type_check.InvalidType: If ``condition`` is not boolean, shapes cannot be
+            broadcast or the dtypes of ``x`` and ``y`` differ.
 
     .. admonition:: Example
 

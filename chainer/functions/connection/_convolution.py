@@ -47,6 +47,8 @@ class _Base(Operation):
         self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
         self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
         self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        if min(self.dilate, default=1) < 1:
+            raise ValueError(f'dilate must be positive, got {dilate}')
         self.groups: int = groups
 
     def _transposed(self, size):

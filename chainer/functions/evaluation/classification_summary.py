@@ -98,6 +98,7 @@ def classification_summary(
         one of integers.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -135,6 +136,7 @@ def precision(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -170,6 +172,7 @@ def recall(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -213,6 +216,7 @@ def fbeta_score(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -249,6 +253,7 @@ def f1_score(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 

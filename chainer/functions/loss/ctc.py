@@ -205,7 +205,8 @@ def connectionist_temporal_classification(
 
     Raises:
         TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
-        ValueError: If ``blank_symbol`` is out of range or ``reduce`` is invalid.
+        AssertionError: If ``blank_symbol`` is out of range.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence

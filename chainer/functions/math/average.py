@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.namespace import F
 from chainer.functions._base import ReductionFunction, parse_axis
-from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
     from chainer.types import Axis, VariableLike, Xp
-    from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
 
@@ -23,13 +23,20 @@ class Mean(ReductionFunction):
         super().__init__(axis, keepdims)
 
     def compute(self, xp: Xp, x: Any) -> Any:
+        self._check_not_empty(x)
         return x.mean(axis=self.axis, keepdims=self.keepdims)
 
-    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        super().check_type_forward(in_types)
-        shape = type_check.eval(in_types[0].shape)
-        if 0 in (shape if self.axis is None else [shape[a] for a in self.axis]):
-            raise ZeroDivisionError(f'an array of shape {shape} has no mean along axis {self.axis}')
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+        self._check_not_empty(inputs[0])
+        return super().forward_chainerx(inputs)
+
+    def _check_not_empty(self, x):
+        if x.size == 0 and 0 in (x.shape if self.axis is None else [x.shape[a] for a in self.axis]):
+            raise ZeroDivisionError(
+                f'an array of shape {x.shape} has no mean along axis {self.axis}'
+            )
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         shape = self.inputs[0].shape
@@ -56,8 +63,10 @@ def average(
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis appears twice or the shape of ``weights`` does not fit.
-        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+        ValueError: If an axis appears twice or ``weights`` has another number of axes.
+        ZeroDivisionError: If the axes have no elements.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis, or
+            the shape or dtype of ``weights`` does not fit.
 
     .. admonition:: Example
 

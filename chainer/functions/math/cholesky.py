@@ -76,8 +76,9 @@ def cholesky(a: VariableLike) -> Variable:
         ~chainer.Variable: Lower triangular matrix :math:`L`, of the shape and dtype of ``a``.
 
     Raises:
-        numpy.linalg.LinAlgError: If the matrix is not positive definite (on the CPU).
-        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point square matrix.
+        numpy.linalg.LinAlgError: If the matrix is not square or not positive definite (on the
+            CPU).
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point matrix.
 
     .. admonition:: Example
 

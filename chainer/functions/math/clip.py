@@ -61,7 +61,7 @@ def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        ValueError: If both bounds are ``None``.
+        ValueError: If both bounds are ``None``, or the lower one is above the upper one.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

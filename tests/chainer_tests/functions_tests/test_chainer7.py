@@ -75,6 +75,7 @@ ERRORS = [
     (lambda: F.clip(X, X, X), ValueError),
     (lambda: F.softplus(X, beta=0), ZeroDivisionError),
     (lambda: F.classification_summary(X, T, label_num=-1), ValueError),
+    (lambda: F.embed_id(T, X, ignore_label='a'), TypeError),
     (lambda: F.connectionist_temporal_classification([X], XI, -1), AssertionError),
     (lambda: F.connectionist_temporal_classification([X], XI, 5), AssertionError),
     (lambda: F.resize_images(X4, (2, 2), mode='x'), AssertionError),
@@ -115,6 +116,10 @@ ERRORS = [
     (lambda: F.convolution_2d(X4, W4, stride=-1), AssertionError),
     (lambda: F.convolution_2d(X4, W4, pad=-1), AssertionError),
     (lambda: F.convolution_2d(X4, W4, dilate=9), AssertionError),
+    (lambda: F.convolution_2d(X4, W4, dilate=0), ValueError),
+    (lambda: F.dilated_convolution_2d(X4, W4, dilate=0), ValueError),
+    (lambda: F.convolution_nd(X4, W4, dilate=(1, 0)), ValueError),
+    (lambda: F.deconvolution_2d(X4, D4, dilate=-1), ValueError),
     (lambda: F.convolution_2d(X4, W4, stride=(1, 1, 1)), ValueError),
     (lambda: F.convolution_2d(X4, W4, None, 'a'), ValueError),
     (lambda: F.convolution_nd(X4, W4, stride=(1,)), AssertionError),
@@ -136,6 +141,29 @@ ERRORS = [
 def test_errors(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize(
+    'call, error',
+    [
+        (lambda x: F.mean(x[:0]), ZeroDivisionError),
+        (lambda x: F.mean(x[:0], axis=0), ZeroDivisionError),
+        (lambda x: F.split_axis(x, [5], 1), InvalidType),
+        (lambda x: F.separate(x[0, 0]), InvalidType),
+        (lambda x: F.where(x, x, x), InvalidType),
+        (lambda x: F.clip(x, 1, 0), ValueError),
+        (lambda x: F.concat(x), ValueError),
+        (lambda x: F.softmax(x, axis=2), ValueError),
+        (lambda x: F.linear(x[0], x), ValueError),
+        (lambda x: F.batch_matmul(x, chainerx.ones((2, 3, 3), 'f')), InvalidType),
+    ],
+)
+def test_errors_on_chainerx(call, error):
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DeprecationWarning)
+        with pytest.raises(error):
+            call(chainerx.array(X))
 
 
 def test_handlers_of_numpy_errors_catch_invalid_types():
