@@ -182,7 +182,7 @@ class ResizeImages(Operation):
         assert mode in ('bilinear', 'nearest'), (
             f"mode must be 'bilinear' or 'nearest', not {mode!r}"
         )
-        self.out_H, self.out_W = output_shape
+        self.out_H, self.out_W = output_shape[0], output_shape[1]
         self.mode = mode
         self.align_corners = align_corners
 

@@ -207,7 +207,10 @@ class Deconvolution(_Base):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
-        _check_groups(self.groups, x.shape[1], W.shape[1] * self.groups)
+        if min(self.stride, default=1) < 1:
+            raise ValueError(f'stride must be positive, got {self.stride}')
+        if x.shape[1] % self.groups:
+            raise ValueError(_groups_message(self.groups, 'input', x.shape[1]))
         self.retain_inputs((0, 1))
         y = self._plan(x, W).transpose(x, W)
         if len(inputs) == 3:
@@ -292,10 +295,14 @@ def _sum_channels(m, gy):
 def _check_groups(groups, n_in, n_out):
     for n, what in ((n_in, 'input'), (n_out, 'output')):
         if n % groups:
-            raise TypeError(
-                'The number of groups must be a divisor of that of '
-                f'{what} channels: {groups} groups, {n} channels'
-            )
+            raise TypeError(_groups_message(groups, what, n))
+
+
+def _groups_message(groups, what, n):
+    return (
+        f'The number of groups must be a divisor of that of {what} channels: '
+        f'{groups} groups, {n} channels'
+    )
 
 
 class TwoDimensional:

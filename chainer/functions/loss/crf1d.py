@@ -40,7 +40,7 @@ def crf1d(
         ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`, of the dtype of ``cost``.
 
     Raises:
-        ValueError: If ``reduce`` is invalid or ``xs`` and ``ys`` differ in length.
+        ValueError: If ``reduce`` is invalid or ``ys`` has fewer time steps than ``xs``.
         AssertionError: If ``cost`` is not of shape :math:`(K, K)`.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
 
@@ -56,9 +56,9 @@ def crf1d(
 
     """
     check_reduce(reduce)
-    if len(xs) != len(ys):
-        raise ValueError(f'xs and ys must be of one length, got {len(xs)} and {len(ys)}')
     n_batch, n_label = xs[0].shape
+    if len(ys) < len(xs):
+        raise ValueError(f'ys must have labels for all {len(xs)} time steps, got {len(ys)}')
     assert cost.shape == (n_label, n_label), (
         f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}'
     )

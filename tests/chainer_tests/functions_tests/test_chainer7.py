@@ -125,6 +125,8 @@ ERRORS = [
     (lambda: F.convolution_nd(X4, W4, stride=(1,)), AssertionError),
     (lambda: F.deconvolution_2d(X4, D4, draw(3)), ValueError),
     (lambda: F.deconvolution_2d(X4, D4, pad=9), RuntimeError),
+    (lambda: F.deconvolution_2d(X4, D4, stride=0), ValueError),
+    (lambda: F.deconvolution_2d(X4, D4, groups=2), ValueError),
     (lambda: F.average_pooling_2d(X4, (2, 2, 2)), ValueError),
     (lambda: F.average_pooling_2d(X4, 'a'), ValueError),
     (lambda: F.average_pooling_nd(X4, (2,)), AssertionError),

@@ -123,8 +123,8 @@ def test_crf1d(sizes, reduce):
 
 def test_crf1d_bad_input():
     x, y = _sample((2, 3)), np.zeros(2, np.int32)
-    with pytest.raises(ValueError, match='of one length'):
-        F.crf1d(_sample((3, 3)), [x], [y, y])
+    with pytest.raises(ValueError, match='labels for all'):
+        F.crf1d(_sample((3, 3)), [x, x], [y])
     with pytest.raises(ValueError, match='reduce'):
         F.crf1d(_sample((3, 3)), [x], [y], 'sum')
     with pytest.raises(AssertionError, match='cost must be'):
