@@ -222,6 +222,11 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
         current.observation = old
 
 
+# NumPy 2 adds a Python number to a 0-dimensional array in the dtype of the array, NumPy 1 in double
+# precision.
+_SUMS_ARE_NARROW = numpy.result_type(numpy.float32(0), 0.0) == numpy.float32
+
+
 class Summary:
     r"""Online statistics (weighted mean and standard deviation) of a sequence.
 
@@ -261,7 +266,11 @@ class Summary:
             with backend.using_device(backend.get_device_from_array(value)):
                 self._accumulate(value, weight)
             return
-        if isinstance(value, (numpy.ndarray, numpy.generic)) and value.ndim == 0:
+        if (
+            _SUMS_ARE_NARROW
+            and isinstance(value, (numpy.ndarray, numpy.generic))
+            and value.ndim == 0
+        ):
             value = value.item()
         self._accumulate(value, weight)
 
