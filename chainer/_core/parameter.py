@@ -213,9 +213,17 @@ class Parameter(Variable):
 
         Skips an uninitialized parameter: models may hold links they never call.
 
+        Raises:
+            RuntimeError: If :meth:`cleargrad` has not been called on an uninitialized parameter.
+
         """
-        if self.update_rule is not None and self._array is not None:
-            self.update_rule.update(self)
+        rule = self.update_rule
+        if rule is None:
+            return
+        if self._array is not None:
+            rule.update(self)
+        elif rule.enabled:
+            self._check_grad_known()
 
 
 def _recover_parameter(

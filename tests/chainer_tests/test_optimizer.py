@@ -392,6 +392,14 @@ def test_uninitialized_parameters_stay_so(optimizer):
     optimizer.update(lambda: F.sum(model(numpy.ones((1, 3), numpy.float32))))
     assert (model[0].W.array != before).any()
     assert model[2].linear.W.array is None
+    other = optimizer.__class__().setup(L.Linear(None, 2))
+    with pytest.raises(RuntimeError, match='not initialized'):
+        other.update()
+    other.target.disable_update()
+    other.update()
+    other.target.enable_update()
+    other.target.cleargrads()
+    other.update()
 
 
 class _Unused(chainer.Chain):

@@ -370,7 +370,7 @@ def test_gradients_that_are_missing(device):
         target.late.update_rule = opt.create_update_rule()
         for param in target.params(False):
             param.grad = param.device.send(numpy.ones(param.shape, 'f'))
-        for param in target.p1, target.p5:
+        for param in target.p1, target.p5, target.late:
             param.cleargrad()
         if target is link:
             opt.update()
