@@ -135,7 +135,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_default_context().get_device('native:1').index
 1
@@ -190,7 +191,7 @@ Returns:
     ~chainerx.Device: Device.
 
 Raises:
-    ~chainerx.DeviceError: If there is no such device.
+    IndexError: If there is no such device.
 
 >>> chainerx.get_backend('native').get_device(1)
 native:1
@@ -267,7 +268,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_device('native:1') == chainerx.get_device('native', 1)
 True
@@ -338,7 +340,8 @@ Args:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.set_default_device('native:1')
 >>> chainerx.ones(1).device

@@ -190,9 +190,6 @@ The elements as nested lists of Python numbers.
 Returns:
     list: Lists, or a number if there are no dimensions.
 
-Raises:
-    ~chainerx.ChainerxError: If the array belongs to a graph.
-
 >>> chainerx.array([[1, 2], [3, 4]]).tolist()
 [[1, 2], [3, 4]]
 )";
