@@ -323,6 +323,15 @@ class TestLossScaling:
         testing.assert_allclose(seen[0], 2)
         testing.assert_allclose(link.W.array, 0.75)
 
+    @pytest.mark.parametrize('device', ['@numpy', pytest.param('native:0', marks=attr.chainerx)])
+    def test_every_device(self, device):
+        link, opt = self.make()
+        link.to_device(device)
+        opt.set_loss_scale(8)
+        opt.update(lambda: chainer.functions.sum(link.W) / 4)
+        link.to_device('@numpy')
+        testing.assert_allclose(link.W.array, 0.75)
+
     def test_manual_backward(self):
         link, opt = self.make()
         opt.set_loss_scale(8)
