@@ -143,7 +143,9 @@ def test_gradient_of_repeated_indices():
     chainerx.testing.assert_array_equal(x.grad, [1, 0, 2])
 
 
-@pytest.mark.parametrize('key', [slice(1, 0), slice(5, None), slice(0, 1, 2), slice(9, 0), slice(1, 1, 3)])
+@pytest.mark.parametrize(
+    'key', [slice(1, 0), slice(5, None), slice(0, 1, 2), slice(9, 0), slice(1, 1, 3)]
+)
 def test_place_in_memory_of_slices(key):
     """As of the first element, even if there is none."""
     x = chainerx.array(A)
