@@ -581,7 +581,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
             retain_grad (bool): Whether intermediate variables keep their gradients.
             enable_double_backprop (bool): Whether to record the backward pass, too,
                 to differentiate gradients.
-            loss_scale (float or None): Factor of the initial gradient, for float16 training.
+            loss_scale (float or None): Factor of the initial gradient, for float16 training. On
+                ChainerX it is divided out of the results, elsewhere by the optimizer.
 
         Raises:
             ValueError: If the variable has several elements and no gradient was set.

@@ -11,14 +11,14 @@ An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from i
 then leave the graph, unless ``enable_double_backprop``; what lies behind them stays as long as other arrays lead to it.
 
 Args:
-    outputs (~chainerx.ndarray or sequence of them): Arrays of the graph.
+    outputs (~chainerx.ndarray or sequence of them): Arrays; those outside of the graph count as constants.
     @backprop_id
     @enable_double_backprop
     @loss_scale
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If an output does not belong to the graph, or has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> chainerx.backward((x * x).sum())
@@ -45,7 +45,7 @@ Returns:
     list: A gradient for each input; ``None`` where no output depends on it.
 
 Raises:
-    ~chainerx.GradientError: If an input does not belong to the graph, or an output has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> gx, = chainerx.grad([(x ** 3).sum()], [x], enable_double_backprop=True)
