@@ -49,6 +49,8 @@ class _Base(Operation):
         self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
         self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
         self.groups: int = groups
+        if any([d < 1 for d in self.dilate]):
+            raise ValueError(f'dilate must be positive, got {dilate}')
 
     def _transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)
