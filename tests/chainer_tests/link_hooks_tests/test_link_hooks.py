@@ -194,5 +194,5 @@ class TestTimerHook:
         header, row = out.getvalue().splitlines()
         assert header.split() == ['LinkName', 'ElapsedTime', 'Occurrence']
         assert row.split()[0] == 'Linear' and row.split()[2] == '1'
-        with pytest.raises(ValueError):
+        with pytest.raises(KeyError):
             hook.print_report('hours', out)
