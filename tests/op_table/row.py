@@ -19,7 +19,7 @@ class Row:
         cases: Lists of inputs (:class:`~op_table.inputs.In`) and keyword arguments (a dict at the end).
         dtypes: Dtypes of the inputs.
         result: Kind of the result's dtype: ``'same'``, ``'float'`` (floating point inputs keep
-            theirs, others become NumPy's choice), ``'bool'``, ``'int64'``, ``'sum'`` (integers
+            theirs, others become float32), ``'bool'``, ``'int64'``, ``'sum'`` (integers
             become int64), or ``None``: not compared.
         grad, double: Whether the op has a first and a second derivative.
         elementwise: Whether inputs broadcast and any shape is fine.
