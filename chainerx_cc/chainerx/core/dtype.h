@@ -99,8 +99,8 @@ inline std::ostream& operator<<(std::ostream& os, Dtype d) { return os << GetDty
 // Accepts NumPy's names and type characters. Raises DtypeError for anything else.
 Dtype GetDtype(const std::string& name);
 
-// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans), then
-// the width; int8 and uint8 become int16. All operations of several arrays follow this function.
+// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
+// then the width; int8 and uint8 become int16. All operations of several arrays follow this function.
 constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
     Dtype low = a < b ? a : b;
     Dtype high = a < b ? b : a;

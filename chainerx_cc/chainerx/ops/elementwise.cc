@@ -65,7 +65,9 @@ bool MayOverlap(const Array& a, const Array& b) {
 }
 
 // Whether an array can hold results of a kind. Integers may change their width and sign.
-bool Holds(Dtype dtype, DtypeKind kind) { return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype); }
+bool Holds(Dtype dtype, DtypeKind kind) {
+    return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype);
+}
 
 // Booleans are shifted as integers of the promoted dtype, numbers as int64.
 Dtype ShiftedDtype(const Operand& x, Dtype promoted) {
@@ -132,7 +134,7 @@ void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Opera
     }
     for (int i = 0; i < n; ++i) {
         if (!inputs[i].is_array() && !Holds(out.dtype(), inputs[i].scalar().kind())) {
-            throw DtypeError{info.name, ": the number ", inputs[i].scalar(), " cannot change an array of dtype ",
+            throw DtypeError{info.name,   ": the number ", inputs[i].scalar(), " cannot change an array of dtype ",
                              out.dtype(), " in place"};
         }
     }

@@ -153,7 +153,7 @@ struct Fabs : FloatMath<Fabs, 1> {
     CHAINERX_OP("fabs", "x", R"(Elementwise absolute value :math:`|x|`, always in floating point.
 
 >>> chainerx.fabs(chainerx.array([1, -2, 3]))
-array([1., 2., 3.], shape=(3,), dtype=float64, device='native:0')
+array([1., 2., 3.], shape=(3,), dtype=float32, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {

@@ -132,7 +132,8 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
                                  : " and the promoted dtype; but integers and");
         out += "\n        booleans become float32.\n";
     } else if (info.rule == DtypeRule::kShift) {
-        out += shape + " and the dtype of ``" + inputs[0] + "``; a number counts as int64,\n        booleans as the promoted dtype.\n";
+        out += shape + " and the dtype of ``" + inputs[0] +
+               "``; a number counts as int64,\n        booleans as the promoted dtype.\n";
     } else if (info.rule == DtypeRule::kSelect) {
         out += shape + " and the promoted dtype of\n        ``" + inputs[1] + "`` and ``" + inputs[2] + "``.\n";
     } else {

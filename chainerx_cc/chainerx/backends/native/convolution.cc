@@ -69,8 +69,8 @@ void VisitProducts(const WindowGeometry& g, Visit&& visit) {
             for (int64_t n = 0; n < g.batch; ++n) {
                 for (int64_t o = 0; o < g.out_channels; ++o) {
                     for (int64_t c = 0; c < group_in; ++c) {
-                        visit((n * g.in_channels + o / group_out * group_in + c) * in + i, (o * group_in + c) * taps + q,
-                              (n * g.out_channels + o) * out + p);
+                        visit((n * g.in_channels + o / group_out * group_in + c) * in + i,
+                              (o * group_in + c) * taps + q, (n * g.out_channels + o) * out + p);
                     }
                 }
             }
@@ -90,19 +90,20 @@ void FillBias(const Array& bias, const Array& out) {
 }
 
 // Integers, which wrap around: product by product into x or y.
-void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const Array& y, const Array& bias, bool into_x) {
+void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const Array& y, const Array& bias,
+                bool into_x) {
     FillBias(bias, into_x ? x : y);
     BlockingScope blocking{CountWork(MakeConvShape(g)) > kBlocking};
     VisitDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         if constexpr (std::is_integral_v<T>) {
-            VisitProducts(g, [xs = x.data<T>(), ws = w.data<T>(), ys = y.data<T>(), into_x](int64_t i, int64_t j,
-                                                                                           int64_t k) {
-                T& sum = into_x ? xs[i] : ys[k];
-                T factor = into_x ? ys[k] : xs[i];
-                sum = static_cast<T>(static_cast<uint64_t>(sum) +
-                                     static_cast<uint64_t>(factor) * static_cast<uint64_t>(ws[j]));
-            });
+            VisitProducts(
+                    g, [xs = x.data<T>(), ws = w.data<T>(), ys = y.data<T>(), into_x](int64_t i, int64_t j, int64_t k) {
+                        T& sum = into_x ? xs[i] : ys[k];
+                        T factor = into_x ? ys[k] : xs[i];
+                        sum = static_cast<T>(static_cast<uint64_t>(sum) +
+                                             static_cast<uint64_t>(factor) * static_cast<uint64_t>(ws[j]));
+                    });
         }
     });
 }
