@@ -18,6 +18,7 @@ from chainer import (
     types as types,
     utils as utils,
 )  # isort: skip
+from chainer._core import lazy as _lazy
 from chainer._core.array_types import (
     get_array_types as get_array_types,
     get_cpu_array_types as get_cpu_array_types,
@@ -117,34 +118,28 @@ if TYPE_CHECKING:  # for editors: they do not run __getattr__
     )
     from chainer.types import NdArray
 
-# The same, but imported on first use.
-_LAZY = (
-    'computational_graph',
-    'dataset',
-    'datasets',
-    'distributions',
-    'exporters',
-    'function_hooks',
-    'gradient_check',
-    'iterators',
-    'link_hooks',
-    'links',
-    'optimizer_hooks',
-    'optimizers',
-    'serializers',
-    'training',
+# The same, but imported at first use.
+_lazy.attach(
+    __name__,
+    {
+        name: f'chainer.{name}'
+        for name in (
+            'computational_graph',
+            'dataset',
+            'datasets',
+            'distributions',
+            'exporters',
+            'function_hooks',
+            'gradient_check',
+            'iterators',
+            'link_hooks',
+            'links',
+            'optimizer_hooks',
+            'optimizers',
+            'serializers',
+            'training',
+        )
+    },
 )
 
 disable_experimental_feature_warning = False
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return importlib.import_module(f'chainer.{name}')
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Functions:
     """Namespace of :mod:`chainer.functions`, for recorded gradient rules."""
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        # The package imports a function at its first use.
+        return vars(self)['__getattr__'](name)
 
     @staticmethod
     def apply(func: FunctionNode, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:

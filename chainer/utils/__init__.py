@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 # Names of other packages that scripts reach through this one.
+from chainer._core import lazy as _lazy
 from chainer.utils.argument import (  # noqa: F401
     assert_kwargs_empty as assert_kwargs_empty,
     check_unexpected_kwargs as check_unexpected_kwargs,
@@ -110,19 +111,12 @@ def tempdir(**kwargs: Any) -> Iterator[str]:
 
 
 # They are built on variables and devices, which are built on this package.
-_LAZY = {
-    'CooMatrix': 'chainer.utils.sparse',
-    'get_order': 'chainer.utils.sparse',
-    'to_coo': 'chainer.utils.sparse',
-    'WalkerAlias': 'chainer.utils.walker_alias',
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+_lazy.attach(
+    __name__,
+    {
+        'CooMatrix': 'chainer.utils.sparse',
+        'get_order': 'chainer.utils.sparse',
+        'to_coo': 'chainer.utils.sparse',
+        'WalkerAlias': 'chainer.utils.walker_alias',
+    },
+)

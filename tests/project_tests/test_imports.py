@@ -20,6 +20,7 @@ LAYERS = {
         'chainer._core.dtype',
         'chainer._core.environment',
         'chainer._core.fallback_report',
+        'chainer._core.lazy',
         'chainer._core.mixed16',
         'chainer._core.namespace',
         'chainer._core.profile_report',
@@ -227,3 +228,16 @@ def test_every_module_is_in_a_layer():
     core = {module for module in _modules() if module.startswith('chainer._core.')}
     engines = {module for module in core if module.startswith('chainer._core.engines')}
     assert core - engines <= RANKS.keys()
+
+
+def test_loading_a_function_changes_nothing_else():
+    """Functions and links load at their first use, so no program may depend on which are loaded."""
+    for package in 'functions', 'links':
+        for file in (ROOT / 'chainer' / package).rglob('*.py'):
+            for statement in ast.parse(file.read_text()).body:
+                targets = getattr(statement, 'targets', [])
+                outside = [target for target in targets if isinstance(target, ast.Attribute)]
+                called = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+                if (outside or called) and file.name != '__init__.py':
+                    # The operators of variables, which `import chainer` loads
+                    assert file.name in ('basic_math.py', 'get_item.py'), ast.unparse(statement)

@@ -38,8 +38,10 @@ class _Base(Operation):
 
     """
 
-    #: Class of the transposed function.
-    transposed_class = None
+    @property
+    def transposed_class(self) -> type[_Base]:
+        """Class of the transposed function, looked up because the two refer to each other."""
+        raise NotImplementedError
 
     def _set_geometry(self, ndim, stride, pad, dilate, groups):
         self.ndim: int = ndim

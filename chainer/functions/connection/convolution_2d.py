@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.namespace import F
 from chainer.functions.connection._convolution import Convolution, TwoDimensional
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer.functions.connection.deconvolution_2d import Deconvolution2DFunction
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
@@ -24,6 +26,10 @@ _MESSAGES = {
 
 class Convolution2DFunction(TwoDimensional, Convolution):
     """Convolution of images."""
+
+    @property
+    def transposed_class(self) -> type[Deconvolution2DFunction]:
+        return F.connection.deconvolution_2d.Deconvolution2DFunction
 
     def __init__(
         self,

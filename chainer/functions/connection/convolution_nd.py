@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer._core.namespace import F
 from chainer.functions.connection._convolution import Convolution
 from chainer.functions.pooling.pooling_nd import _check_ndim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer.functions.connection.deconvolution_nd import DeconvolutionND
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
 
 class ConvolutionND(Convolution):
     """Convolution with ``ndim`` spatial dimensions."""
+
+    @property
+    def transposed_class(self) -> type[DeconvolutionND]:
+        return F.connection.deconvolution_nd.DeconvolutionND
 
     def __init__(
         self,

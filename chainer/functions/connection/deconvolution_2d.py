@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.namespace import F
 from chainer.functions.connection._convolution import Deconvolution, TwoDimensional
-from chainer.functions.connection.convolution_2d import _MESSAGES, Convolution2DFunction
+from chainer.functions.connection.convolution_2d import _MESSAGES
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer.functions.connection.convolution_2d import Convolution2DFunction
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 class Deconvolution2DFunction(TwoDimensional, Deconvolution):
     """Transpose of the convolution of images."""
 
-    transposed_class = Convolution2DFunction
     outh: property = property(lambda self: None if self.outs is None else self.outs[0])
     outw: property = property(lambda self: None if self.outs is None else self.outs[1])
+
+    @property
+    def transposed_class(self) -> type[Convolution2DFunction]:
+        return F.connection.convolution_2d.Convolution2DFunction
 
     def __init__(
         self,
@@ -33,9 +38,6 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
         self._set_geometry(2, stride, pad, dilate, groups)
         if outsize is not None:
             self.outs: tuple[int, ...] | None = tuple(outsize)
-
-
-Convolution2DFunction.transposed_class = Deconvolution2DFunction
 
 
 def deconvolution_2d(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer._core.namespace import F
 from chainer.functions.connection._convolution import Deconvolution
-from chainer.functions.connection.convolution_nd import ConvolutionND
 from chainer.functions.pooling.pooling_nd import _check_ndim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer.functions.connection.convolution_nd import ConvolutionND
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 class DeconvolutionND(Deconvolution):
     """Transpose of the convolution with ``ndim`` spatial dimensions."""
 
-    transposed_class = ConvolutionND
+    @property
+    def transposed_class(self) -> type[ConvolutionND]:
+        return F.connection.convolution_nd.ConvolutionND
 
     def __init__(
         self,
@@ -33,9 +36,6 @@ class DeconvolutionND(Deconvolution):
         if outsize is not None:
             assert len(outsize) == ndim, f'outsize should have {ndim} elements: {outsize}'
             self.outs: tuple[int, ...] | None = tuple(outsize)
-
-
-ConvolutionND.transposed_class = DeconvolutionND
 
 
 def deconvolution_nd(

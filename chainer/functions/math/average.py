@@ -75,3 +75,6 @@ def average(
     total = F.sum(weights)
     weights = F.reshape(weights, [n if i in axes else 1 for i, n in enumerate(x.shape)])
     return F.sum(x * F.broadcast_to(weights, x.shape), axis, keepdims) / total
+
+
+mean = average
