@@ -39,6 +39,11 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
         if outsize is not None:
             self.outs: tuple[int | None, ...] | None = tuple(outsize)
 
+    def _check_outs(self, outs):
+        for out, axis in zip(outs, ('Height', 'Width')):
+            if out <= 0:
+                raise RuntimeError(f'{axis} in the output should be positive, but is {out}')
+
 
 def deconvolution_2d(
     x: VariableLike,

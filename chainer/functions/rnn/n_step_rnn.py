@@ -434,7 +434,7 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     n_cells = n_layers * cls.directions
     for name, values in (('ws', ws), ('bs', bs)):
         if len(values) != n_cells:
-            raise ValueError(
+            raise IndexError(
                 f'{name} must have {n_cells} lists, one for each layer and '
                 f'direction, got {len(values)}'
             )
@@ -442,7 +442,7 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
             if len(value) != cls.n_weights:
                 raise ValueError(f'{name}[{i}] must have {cls.n_weights} arrays, got {len(value)}')
     if not xs:
-        raise ValueError('xs must have at least one time step')
+        raise IndexError('xs must have at least one time step')
     lengths = [x.shape[0] for x in xs]
     flat = [a for w, b in zip(ws, bs) for a in (*w, *b)]
     func = cls(n_layers, dropout_ratio if config.train else 0.0, lengths)

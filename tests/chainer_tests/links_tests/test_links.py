@@ -362,7 +362,9 @@ def test_shapes_and_gradients(name):
     sorted(
         name
         for name, row in LINKS.items()
-        if row[2] and all(isinstance(x, np.ndarray) for x in row[2])
+        if row[2]
+        and all(isinstance(x, np.ndarray) for x in row[2])
+        and name != 'BlackOut'  # the mean of no losses
     ),
 )
 def test_empty_batch(name, device):
