@@ -394,6 +394,28 @@ def test_uninitialized_parameters_stay_so(optimizer):
     assert model[2].linear.W.array is None
 
 
+@pytest.mark.parametrize('fp32', [False, True])
+@pytest.mark.parametrize('dtype', ['e', 'f'])
+def test_updates_before_initialization_count(dtype, fp32):
+    with chainer.using_config('dtype', numpy.dtype(dtype)):
+        model = chainer.Sequential(L.Linear(3, 2), L.Linear(None, 2))
+    optimizer = chainer.optimizers.Adam()
+    optimizer.use_fp32_update(fp32)
+    optimizer.setup(model)
+    x = numpy.ones((1, 3), dtype)
+    for _ in range(2):
+        optimizer.update(lambda: F.sum(model[0](x)))
+    assert model[1].W.update_rule.t == 2
+    assert model[1].W.update_rule.state is None
+    before = model[0].W.array.copy()
+    optimizer.update(lambda: F.sum(model(x)))
+    assert (model[0].W.array != before).any()
+    assert {param.update_rule.t for param in model.params()} == {3}
+    # The correction of Adam's bias is that of the third update.
+    rate = 1e-3 * (1 - 0.999**3) ** 0.5 / (1 - 0.9**3)
+    assert model[1].W.update_rule.alpha_t == pytest.approx(rate)
+
+
 class _Unused(chainer.Chain):
     """Passes its input on; its link is never called."""
 
