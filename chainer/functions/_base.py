@@ -126,7 +126,10 @@ class _Routine(Operation):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if 'retains' in cls.__dict__:
-            cls._kernels = cls._kernels._replace(retain=None if 'x' in cls.retains else ())
+            cls._kernels = cls._kernels._replace(
+                retain=None if 'x' in cls.retains else (),
+                rule_outputs=(0,) if 'y' in cls.retains else (),
+            )
         if chainerx.is_available():
             name = cls.chainerx_routine or cls.__name__.lower()
             cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
@@ -254,6 +257,44 @@ def parse_single_axis(axis):
     return axis
 
 
+def parse_int(value, name='axis'):
+    """Checks an argument that is one int.
+
+    Raises:
+        TypeError: If its type is wrong.
+
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f'{name} must be an int, not {value!r}')
+    return int(value)
+
+
+def parse_ints(value, name):
+    """Checks an argument that is one int or a tuple of ints; returns a tuple.
+
+    Raises:
+        TypeError: If its type is wrong.
+
+    """
+    return tuple([parse_int(v, name) for v in (value if isinstance(value, tuple) else (value,))])
+
+
+def pair(x):
+    """Values for height and width, of which one number serves both.
+
+    Raises:
+        ValueError: If there are not two.
+
+    """
+    if not hasattr(x, '__len__'):
+        return x, x
+    if len(x) != 2:
+        raise ValueError(f'expected one value or two, but got {x!r}')
+    return x[0], x[1]
+
+
 def expect_axis(in_type, axis):
     """Type check that every axis of a parsed ``axis`` exists in the input."""
     for a in axis or ():
@@ -295,8 +336,9 @@ class ReductionFunction(UnaryFunction):
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
-        shape = self._kept_shape()
-        ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
+        if not (self.keepdims or self.axis is None):
+            shape = self._kept_shape()
+            ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
         return super().gradients(m, targets, xs, ys, gys)
 
     def _kept_shape(self):

@@ -13,8 +13,10 @@ from chainer import functions as F
 
 PUBLIC = sorted(
     name
-    for name, f in vars(F).items()
-    if not name.startswith('_') and callable(f) and not isinstance(f, type)
+    for name in dir(F)
+    if not name.startswith('_')
+    and callable(getattr(F, name))
+    and not isinstance(getattr(F, name), type)
 )
 
 
@@ -46,6 +48,37 @@ def test_every_dtype_and_device(name):
     row = ROWS[name]
     options = {'tolerances': {np.float16: 1e-2}, **row.checks}
     check_function(_quietly(row.f), row.inputs, lambda *xs: _arrays(row.f, xs), **options)
+
+
+class _Watch(chainer.FunctionHook):
+    name = 'Watch'
+
+
+def _gradients(f, inputs):
+    rng = np.random.RandomState(0)
+    np.random.seed(0)
+    xs = [chainer.Variable(x) for x in inputs]
+    ys = _quietly(f)(*xs)
+    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else (ys,)) if y.dtype.kind == 'f']
+    for y in ys:
+        y.grad = np.asarray(rng.uniform(-1, 1, y.shape).astype(y.dtype))
+    chainer.backward(ys)
+    return [x.grad for x in xs]
+
+
+@pytest.mark.parametrize('kernels', ['never', 'always'])
+@pytest.mark.parametrize('name', PUBLIC)
+def test_hooks_change_no_gradient(name, kernels):
+    row = ROWS[name]
+    with chainer.using_config('use_native_kernels', kernels):
+        expected = _gradients(row.f, row.inputs)
+        with _Watch():
+            actual = _gradients(row.f, row.inputs)
+    for gx, gx_expected in zip(actual, expected):
+        assert (gx is None) is (gx_expected is None)
+        if gx is not None:
+            assert gx.dtype == gx_expected.dtype
+            np.testing.assert_allclose(gx, gx_expected, rtol=1e-9, atol=1e-12)
 
 
 def _second_gradients(row, device):
@@ -132,3 +165,25 @@ def test_float32_parameters_of_float16_activations(name):
     for i, x in enumerate(xs):
         if x.dtype.kind == 'f':
             assert x.grad.dtype == x.dtype, f'input {i}'
+
+
+@pytest.mark.parametrize('name', PUBLIC)
+def test_casts_to_float16_overflow_without_warning(name):
+    row = ROWS[name]
+
+    def float16(x):
+        with np.errstate(over='ignore'):
+            return chainer.Variable((x * 6e4).astype('e'))
+
+    xs = [float16(x) if x.dtype.kind == 'f' else x for x in row.inputs]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        warnings.filterwarnings('error', message='.* encountered in cast')
+        ys = row.f(*xs)
+        ys = ys if isinstance(ys, (tuple, list)) else (ys,)
+        ys = [y for y in ys if isinstance(y, chainer.Variable) and y.dtype.kind == 'f']
+        ys = [y for y in ys if y.requires_grad]
+        for y in ys:
+            y.grad = np.full(y.shape, 3e4, y.dtype)
+        if ys:
+            chainer.backward(ys)
