@@ -230,10 +230,14 @@ class TestOptimizer:
             opt.update,
             lambda: opt.add_hook(print),
             lambda: opt.remove_hook('x'),
+            opt.call_hooks,
             lambda: opt.serialize(npz.DictionarySerializer()),
         ):
             with pytest.raises(RuntimeError):
                 call()
+        with pytest.raises(RuntimeError):
+            npz.NpzDeserializer({'t': 3, 'epoch': 1}).load(opt)
+        assert opt.t == 0
 
     def test_hooks(self):
         link, opt, rule = setup()
