@@ -268,10 +268,11 @@ class Optimizer:
                 deserializer.
 
         """
+        t = serializer('t', self.t)
         if self.target is None:
             raise RuntimeError('self.target is None: call setup() before serialization')
         serializer_module._remember(serializer, self)
-        self.t = serializer('t', self.t)
+        self.t = t
         self.epoch = serializer('epoch', self.epoch)
         if self._loss_scaling_is_dynamic and serializer_module._takes_extras(serializer):
             try:

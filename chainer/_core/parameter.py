@@ -211,10 +211,11 @@ class Parameter(Variable):
     def update(self) -> None:
         """Updates the array with the gradient by :attr:`update_rule`, if any.
 
-        Skips an uninitialized parameter: models may hold links they never call.
+        The rule also counts the updates of an uninitialized parameter without a gradient, which
+        models may hold for links that they have not called yet.
 
         """
-        if self.update_rule is not None and self._array is not None:
+        if self.update_rule is not None:
             self.update_rule.update(self)
 
 
