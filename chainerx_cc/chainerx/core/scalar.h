@@ -43,7 +43,7 @@ public:
     explicit operator int64_t() const { return To<int64_t>(); }
     explicit operator bool() const { return To<bool>(); }
 
-    // The dtype that an array made from this number alone gets.
+    // The dtype of an array made from this number alone.
     Dtype DefaultDtype() const {
         return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt64 : Dtype::kFloat64;
     }
@@ -77,7 +77,7 @@ constexpr Dtype PromoteWithScalar(Dtype array, DtypeKind scalar) {
     return array == Dtype::kBool ? Dtype::kInt64 : array;
 }
 
-// Raises when an integer does not fit into the dtype, as NumPy does.
+// Raises if an integer does not fit into the dtype, as NumPy does.
 inline void CheckScalarFits(const Scalar& s, Dtype dtype) {
     if (s.kind() != DtypeKind::kInt || !IsInteger(dtype) || dtype == Dtype::kInt64) return;
     auto v = static_cast<int64_t>(s);

@@ -75,7 +75,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             plan.strides.push_back(a.strides()[axis]);
         }
     };
-    bool gap = false;       // something else came after an array or integer
+    bool gap = false;       // a slice or new axis followed an array or integer
     bool advanced = false;  // an array or integer was there: for the order of axes both count
     auto add_advanced = [&] {
         if (advanced && gap) plan.separated = true;
@@ -100,7 +100,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             ResolvedSlice r = Resolve(*s, a.shape()[axis]);
             if (r.length > 0) plan.offset += r.start * a.strides()[axis];
             plan.shape.push_back(r.length);
-            // A step beyond the end is of no use, and may be huge.
+            // A step beyond the end has no effect, but may be huge.
             plan.strides.push_back(r.length > 1 ? a.strides()[axis] * r.step : a.strides()[axis]);
             ++axis;
             gap = true;

@@ -320,7 +320,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
                                  class_weight->shape()};
         }
         Array weights = AsType(class_weight->AsDetached(), x1.dtype(), false);
-        // Whatever is taken at ignored labels is multiplied by a loss of zero.
+        // Values taken at ignored labels are multiplied by a loss of zero.
         loss = loss * Take(weights, t, 0, IndexMode::kClip);
     }
     if (reduce == "no") return loss;
