@@ -276,7 +276,8 @@ namespace internal {
 BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
     if (!id.has_value()) {
         BackpropId own = a.context().default_backprop_id();
-        if (CHAINERX_UNLIKELY(!IsGraphSlotCurrent(own.slot(), own.birth()))) own.CheckValid();  // the graph of a closed context
+        if (CHAINERX_UNLIKELY(!IsGraphSlotCurrent(own.slot(), own.birth())))
+            own.CheckValid();  // the graph of a closed context
         return own;
     }
     a.context().CheckValidBackpropId(*id);
