@@ -54,8 +54,8 @@ PyObject* New(PyTypeObject*, PyObject*, PyObject*) {
 
 // ---------------------------------------------------------------- operators
 
-// Leaves an operator to the other operand. Arrays of other libraries have no operators for these arrays; for those
-// Python would give misleading messages and compare identities, so raise here.
+// Leaves an operator to the other operand. Raises for arrays of other libraries, which have no operators for these
+// arrays: Python's messages would mislead, and comparisons would compare identities.
 PyObject* NotImplemented(PyObject* a, PyObject* b) {
     PyTypeObject* x = Py_TYPE(a);
     PyTypeObject* y = Py_TYPE(b);
