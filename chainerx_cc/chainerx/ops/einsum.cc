@@ -270,7 +270,7 @@ double GetCost(const Factor& x, const Factor& y) {
 CHAINERX_ROUTINE(Einsum, "einsum", "*operands, optimize=True", "matmul", R"(
 Einstein summation: products of elements, summed over labels that are not in the result.
 
-Called as ``einsum(subscripts, *operands)``, or with arrays and lists of labels by turns, as NumPy's function.
+Called as ``einsum(subscripts, *operands)``, or with alternating arrays and lists of labels, as NumPy's function.
 ``subscripts`` has a letter for each axis of each operand, and those of the result after ``->``; without them, the
 labels that occur once, in alphabetic order. Three dots stand for axes that broadcast. A label that an operand has
 twice takes its diagonal.

@@ -336,7 +336,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
 }
 
 CHAINERX_ROUTINE(Accuracy, "accuracy", "y, t, ignore_label=None", "", R"(
-Fraction of the samples whose largest score is that of their class.
+Fraction of the samples for which the score of their class is the largest.
 
 Not differentiable.
 
