@@ -451,6 +451,12 @@ def test_as_grad_stopped():
     equal(x.grad, [1, 2])
 
 
+@pytest.mark.parametrize('ids', [[None], [1], 'default'])
+def test_as_grad_stopped_bad_ids(ids):
+    with pytest.raises(TypeError, match='backprop_ids must be chainerx.BackpropId or None, not'):
+        chainerx.ones(2).as_grad_stopped(ids)
+
+
 def test_as_grad_stopped_for_one_graph():
     with chainerx.backprop_scope('a') as a, chainerx.backprop_scope('b') as b:
         x = chainerx.ones(2).require_grad(a).require_grad(b)

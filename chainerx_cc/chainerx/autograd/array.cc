@@ -1,4 +1,4 @@
-// What the classes of core/array.h offer of graphs.
+// The graph-related members of the classes in core/array.h.
 
 #include "chainerx/core/array.h"
 

@@ -13,7 +13,7 @@
 
 namespace chainerx {
 
-// One pass through one graph, from results to what they depend on.
+// One pass through one graph, from results to their inputs.
 class BackwardRun {
 public:
     BackwardRun(const BackpropId& id, bool double_backprop, bool release)
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    // Stores gradients of all alive arrays on the way.
+    // Stores the gradients of all intermediate arrays that are still alive.
     void RetainAll() { retain_all_ = true; }
 
     void Start(ArrayNode* node, Array grad) {
@@ -69,7 +69,7 @@ public:
         }
     }
 
-    // The gradients that have arrived at targets and leaves, and at arrays that require a gradient.
+    // Gradients that have arrived at targets, leaves and arrays that require a gradient.
     struct Leaf {
         IntrusivePtr<ArrayNode> node;
         Array grad;
@@ -98,7 +98,7 @@ private:
         return a.rank < b.rank || (a.rank == b.rank && a.index < b.index);
     }
 
-    // Finds or makes this pass's entry for a node. A node that another pass is using falls back to a table.
+    // Finds or makes the entry of this pass for a node. If another pass uses the node, the entry is in a table.
     template <class T, class F>
     uint32_t IndexOf(T* node, F&& make) {
         internal::RunMark& mark = node->mark;
@@ -156,7 +156,7 @@ private:
     }
 
     void Process(uint32_t index) {
-        // Entries can move when others are added, so take this one's contents out.
+        // Adding entries can move others, so take the contents of this one out.
         IntrusivePtr<OpNode> op = ops_[index].op;
         SmallVector<Array, 1> grads = std::move(ops_[index].grads);
         bool may_keep = retain_all_ || has_targets_ || op->HasOutputGrads();
@@ -175,7 +175,7 @@ private:
         }
 
         bool is_root = IsRoot(*op);
-        // Nothing but this pass holds an operation any more whose results are gone.
+        // If its results are gone, only this pass still holds the operation.
         bool ends = is_root || (release_ && op->use_count() == 2);
         if (ops_[index].below_ended && !ends) {
             if (IntrusivePtr<ArrayNode> output = AnyOutput(*op)) survivors_.push_back(std::move(output));
@@ -210,16 +210,16 @@ private:
         use.Succeed();
     }
 
-    // Whether the operation is kept only by arrays from which the pass started. Those are released. Behind them,
-    // operations that nothing else leads to end with the references of this pass. Others may be needed again; the
-    // arrays that the pass started from still lead to them, so that UnchainBackward can cut them off.
+    // Whether only arrays from which the pass started keep the operation. Such operations are released. The ones behind
+    // them that nothing else leads to end with the references of this pass. Others may be needed again. The arrays from
+    // which the pass started still lead to them, so that UnchainBackward can cut them off.
     bool IsRoot(OpNode& op) const {
         return release_ &&
                std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
                op.IsKeptOnlyBy(roots_.data(), roots_.size());
     }
 
-    // An array that the pass started from. No reference is taken: another pass would count it as a user.
+    // An array from which the pass started. It takes no reference, because another pass would count that as a user.
     ArrayNode* RootAt(const OpNode& op, size_t output) const {
         for (ArrayNode* r : roots_) {
             if (r->creator() == &op && r->output_index() == output) return r;
@@ -243,11 +243,11 @@ private:
         if (CHAINERX_UNLIKELY(&grad.device() != &node.device())) ThrowDeviceMismatch(grad.device(), node.device());
     }
 
-    // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
+    // Marks the nodes from which a target can be reached, by a depth-first walk with an explicit stack.
     void FindPaths(const std::vector<ArrayNode*>& outputs) {
         struct Frame {
             ArrayNode* node;
-            IntrusivePtr<ArrayNode> held;  // not of an output, which the caller holds
+            IntrusivePtr<ArrayNode> held;  // null for an output, which the caller holds
             size_t next;
         };
         std::unordered_set<ArrayNode*> seen;
@@ -284,7 +284,7 @@ private:
     bool retain_all_{false};
     std::vector<Pending> ops_;
     std::vector<HeapItem> heap_;
-    SmallVector<ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
+    SmallVector<ArrayNode*, 2> roots_;  // not owned: the caller holds their arrays
     std::vector<Leaf> leaves_;
     std::vector<IntrusivePtr<ArrayNode>> survivors_;
     std::unordered_map<const void*, uint32_t> shared_;
@@ -313,7 +313,7 @@ ArrayNode* NodeIn(const Array& a, const BackpropId& id) {
     return node != nullptr && (node->mask() & id.mask()) != 0 ? node : nullptr;
 }
 
-// Gradients kept by the user must not share memory with anything a later in-place update would reach.
+// Gradients that the user keeps must not share memory with an array that may be updated in place.
 Array Own(const Array& grad) {
     return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1
                    ? internal::CopyGrad(grad, grad.dtype())
@@ -346,7 +346,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
             node.SetGrad(g, options.enable_double_backprop ? leaf.grad : Own(leaf.grad));
             continue;
         }
-        // Another thread may add a gradient of its own meanwhile.
+        // Another thread may add its gradient meanwhile.
         for (;;) {
             Array old = node.GetGrad(g);
             Array grad = old                              ? internal::AddGrads(old, leaf.grad)

@@ -81,7 +81,7 @@ constexpr Dtype GetScalarDtype(DtypeKind scalar) {
     return scalar == DtypeKind::kBool ? Dtype::kBool : scalar == DtypeKind::kFloat ? Dtype::kFloat32 : Dtype::kInt32;
 }
 
-// Raises when an integer does not fit into the dtype, as NumPy does.
+// Raises if an integer does not fit into the dtype, as NumPy does.
 inline void CheckScalarFits(const Scalar& s, Dtype dtype) {
     if (s.kind() != DtypeKind::kInt || !IsInteger(dtype) || dtype == Dtype::kInt64) return;
     auto v = static_cast<int64_t>(s);

@@ -160,7 +160,7 @@ namespace chainerx {
 
 CHAINERX_ACTIVATION_OPS(CHAINERX_DEFINE_FUNCTION)
 
-// The positive parts of x and of -x, joined along an axis.
+// The positive parts of x and -x, joined along an axis.
 Array Crelu(const Array& x, int64_t axis = 1);
 
 #define CHAINERX_ACTIVATION_ROUTINES(X) X(Crelu)

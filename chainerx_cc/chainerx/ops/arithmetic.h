@@ -283,7 +283,7 @@ CHAINERX_DEFINE_OPERATOR(*, Multiply)
 CHAINERX_DEFINE_OPERATOR(/, Divide)
 #undef CHAINERX_DEFINE_OPERATOR
 
-// Elements limited to an interval; one of its bounds may be missing.
+// Limits elements to an interval, of which one bound may be missing.
 Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optional<Operand>& a_max);
 
 #define CHAINERX_ARITHMETIC_ROUTINES(X) X(Clip)

@@ -30,7 +30,7 @@ Args:
     a (~chainerx.ndarray): Array of any dtype.
 
 Returns:
-    ~chainerx.ndarray: Array with data of its own.
+    ~chainerx.ndarray: Array with its own data.
 
 >>> x = chainerx.array([1, 2])
 >>> y = chainerx.copy(x)

@@ -257,7 +257,7 @@ Array Linspace(double start, double stop, int64_t num, bool endpoint, const std:
     double step = intervals > 0 ? (stop - start) / static_cast<double>(intervals) : 0.0;
     if (num > 0) kArangeKernel(device, out, Scalar{start}, Scalar{step});
     if (endpoint && num > 1) {
-        // Exactly the end, whatever the rounding of the steps.
+        // The last element is exactly `stop`, however the steps round.
         kFillKernel(device, internal::MakeView(out, {1}, out.strides(), (num - 1) * out.GetItemSize()), Scalar{stop});
     }
     return AsType(out, d, false);

@@ -60,7 +60,7 @@ Shape OutputShape(const ElementwiseCall& call) {
 
 bool MayOverlap(const Array& a, const Array& b) {
     if (a.body()->storage.get() != b.body()->storage.get()) return false;
-    // The very same elements in the same order are safe to overwrite one by one.
+    // Overwriting one by one is safe if both arrays have the same elements in the same order.
     return !(a.raw_data() == b.raw_data() && a.shape() == b.shape() && a.strides() == b.strides());
 }
 

@@ -75,7 +75,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             plan.strides.push_back(a.strides()[axis]);
         }
     };
-    bool gap = false;       // something else came after an array or integer
+    bool gap = false;       // a slice or new axis followed an array or integer
     bool advanced = false;  // an array or integer was there: for the order of axes both count
     auto add_advanced = [&] {
         if (advanced && gap) plan.separated = true;
@@ -101,7 +101,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             plan.offset += std::max(r.start, int64_t{0}) * a.strides()[axis];
             plan.shape.push_back(r.length);
             int64_t stride;
-            // A step beyond the end is of no use, and may be huge.
+            // A step beyond the end has no effect, but may be huge.
             if (__builtin_mul_overflow(a.strides()[axis], r.step, &stride)) stride = a.strides()[axis];
             plan.strides.push_back(stride);
             ++axis;

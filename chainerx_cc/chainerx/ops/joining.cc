@@ -1,4 +1,4 @@
-// Arrays made of several, or of several times one.
+// Joins arrays, and repeats an array.
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/ops/creation.h"

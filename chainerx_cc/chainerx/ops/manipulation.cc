@@ -312,7 +312,7 @@ Differentiable any number of times.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int): Axis to move.
-    start (int): Axis before which it goes; the number of dimensions stands for the end.
+    start (int): Axis before which it goes; the number of dimensions means the end.
 
 Returns:
     ~chainerx.ndarray: View.

@@ -101,7 +101,7 @@ Array Sum(const Array& a, const OptionalAxes& axis, bool keepdims) {
 }
 
 CHAINERX_ROUTINE(Nansum, "nansum", "a, axis=None, keepdims=False", "nansum", R"(
-Sum of elements over axes, those that are not-a-number taken as zero.
+Sum of elements over axes, with NaN counted as zero.
 
 Differentiable any number of times; no gradient flows to elements that are not-a-number.
 
@@ -385,7 +385,7 @@ Array ArgMin(const Array& a, const std::optional<int64_t>& axis) {
 }
 
 CHAINERX_ROUTINE(NanArgMax, "nanargmax", "a, axis=None", "argmax", R"(
-Index of the largest element along an axis, leaving out what is not-a-number.
+Index of the largest element along an axis, ignoring NaN.
 
 Not differentiable.
 
@@ -407,7 +407,7 @@ Array NanArgMax(const Array& a, const std::optional<int64_t>& axis) {
 }
 
 CHAINERX_ROUTINE(NanArgMin, "nanargmin", "a, axis=None", "argmin", R"(
-Index of the smallest element along an axis, leaving out what is not-a-number.
+Index of the smallest element along an axis, ignoring NaN.
 
 Not differentiable.
 

@@ -8,7 +8,7 @@
 
 namespace chainerx::python {
 
-// Thrown when a Python exception is set.
+// Thrown after a Python exception was set.
 class PythonError : public std::exception {};
 
 // An owned reference to a Python object.
@@ -56,11 +56,11 @@ template <class... Args>
     throw PythonError{};
 }
 
-// Sets the Python exception that belongs to the C++ exception being handled. Its text begins with the name of the
-// function that failed, if one is given and the text does not have it yet.
+// Sets the Python exception for the C++ exception that is being handled. Its text begins with the name of the failed
+// function, if a name is given and not yet in the text.
 void SetPythonError(const char* function = nullptr) noexcept;
 
-// Runs f and returns what it returns; on a C++ exception sets the Python one and returns `failure`.
+// Returns the result of f; for a C++ exception sets a Python exception and returns `failure`.
 template <class F, class R>
 R Guard(R failure, F&& f, const char* function = nullptr) noexcept {
     try {
@@ -74,7 +74,7 @@ template <class F>
 PyObject* Guard(F&& f) noexcept {
     return Guard<F, PyObject*>(nullptr, std::forward<F>(f));
 }
-// For a function of the module, which errors name.
+// The same for a function of the module; errors give its name.
 template <class F>
 PyObject* GuardFunction(const char* name, F&& f) noexcept {
     return Guard<F, PyObject*>(nullptr, std::forward<F>(f), name);

@@ -21,7 +21,7 @@ PyTypeObject* g_numpy_floating;
 PyObject* g_numpy_dtype;
 PyTypeObject* g_numpy_array;
 
-// Leaves it to the caller to say what is wrong; other errors come from code of users, and are theirs.
+// Clears errors that the caller words better. Other errors come from user code and propagate.
 void ClearTypeError() {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
     PyErr_Clear();
@@ -75,7 +75,7 @@ bool TryScalar(PyObject* o, Scalar* out) {
         PyRef v = Check(PyNumber_Long(o));
         return TryScalar(v.get(), out);
     }
-    // Others have a value as float, too: text, dates, complex numbers.
+    // Text, dates and complex numbers would convert to float, too.
     if (!PyObject_TypeCheck(o, g_numpy_floating)) return false;
     PyRef v = Check(PyNumber_Float(o));
     *out = Scalar{PyFloat_AS_DOUBLE(v.get())};
@@ -103,7 +103,7 @@ Dtype GetDtypeArg(PyObject* o) {
     }
     PyRef dtype{PyObject_CallFunctionObjArgs(g_numpy_dtype, o, nullptr)};
     if (!dtype) {
-        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};  // KeyboardInterrupt and the like
+        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};  // such as KeyboardInterrupt
         PyErr_Clear();
         PyRef text = Check(PyObject_ASCII(o));
         throw DtypeError{"unsupported dtype ", GetText(text.get())};
@@ -218,7 +218,7 @@ Array Arg<ArrayOrNumber>::FromNumber(PyObject* o, const char* name) {
 Indices Arg<Indices>::Get(PyObject* o, const char*) {
     if (IsNdarray(o)) return GetArray(o);
     Device& device = GetDefaultDevice();
-    // Values can go from host memory to any device.
+    // Host memory can be copied to any device.
     Array array = ArrayFromObject(
             o, std::nullopt, device.HasHostMemory() ? device : GetDefaultContext().GetBackend("native").GetDevice(0));
     return Indices::OfValues(array.GetTotalSize() == 0 ? AsType(array, Dtype::kInt64, false) : array);

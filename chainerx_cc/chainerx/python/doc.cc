@@ -85,7 +85,7 @@ std::string FormatMethodDoc(const std::string& text) {
     if (args == text.npos) return FormatDoc(text);
     size_t first = args + kArgs.size();
     size_t next = text.find('\n', first) + 1;
-    while (text.compare(next, 5, "     ") == 0) next = text.find('\n', next) + 1;  // the description goes on
+    while (text.compare(next, 5, "     ") == 0) next = text.find('\n', next) + 1;  // the description continues
     bool is_only = text[next] == '\n';
     return FormatDoc(is_only ? text.substr(0, args) + text.substr(next) : text.substr(0, first) + text.substr(next));
 }

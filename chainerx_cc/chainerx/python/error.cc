@@ -28,7 +28,7 @@ PyObject* g_gradient_error;
 PyObject* g_gradient_check_error;
 PyObject* g_index_error;
 
-// A class that is also one of Python's own, so that `except IndexError` and the like work.
+// A class derived from a built-in one, too, so that `except IndexError` works.
 PyObject* Make(PyObject* module, const char* name, PyObject* base, PyObject* builtin, const char* doc) {
     PyRef bases = Check(builtin == nullptr ? PyTuple_Pack(1, base) : PyTuple_Pack(2, base, builtin));
     std::string full = std::string{"chainerx."} + name;

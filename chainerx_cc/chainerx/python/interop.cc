@@ -16,7 +16,7 @@
 namespace chainerx::python {
 namespace {
 
-// The dtype of a PEP 3118 format in native byte order, if it is one of ours.
+// The dtype of a PEP 3118 format in native byte order, if ChainerX has it.
 std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
     if (format == nullptr) return Dtype::kUInt8;
     std::string f = format;
@@ -64,7 +64,7 @@ void ReleaseBase(Storage* storage) noexcept {
     delete storage;
 }
 
-// A Py_buffer until somebody takes it over.
+// Owns a Py_buffer until another object takes it.
 struct BufferHolder {
     Py_buffer* view = new Py_buffer{};
     bool held = false;
@@ -184,7 +184,7 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
                                     : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
         PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
         PyRef native_order = Check(PyObject_CallMethod(own.get(), "newbyteorder", "s", "="));
-        Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for dtypes that we do not have
+        Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for other dtypes
         PyRef ascontiguous = Numpy("array");
         PyRef native = Check(PyObject_CallFunction(ascontiguous.get(), "OO", array.get(), GetNumpyDtype(d)));
         a = FromBuffer(native.get(), device, false);
@@ -290,7 +290,7 @@ PyRef ToCupy(const Array& array) {
                               "; only arrays on CUDA devices share memory with CuPy"};
 }
 
-// Pickling: contents, and the device by name where it exists at loading.
+// Pickling stores the contents and the name of the device, which is used if it exists at loading.
 Array RebuildArray(PyObject* values, const std::string& device) {
     return ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
 }

@@ -9,7 +9,7 @@
 
 namespace chainerx::python {
 
-// An array from anything that NumPy understands. `copy` false: shares the memory of a buffer where possible.
+// An array from anything that NumPy accepts. Without `copy`, shares the memory of a buffer if possible.
 Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, bool copy = true);
 
 // An array over memory that `base` owns and keeps alive.

@@ -116,7 +116,7 @@ void SetState(PyObject* self, PyObject* state) {
     o->array = a;
     a.body()->binding = self;
 }
-// Reached only when the buffer is refused; says why.
+// Called only if the buffer is refused; gives the reason.
 NumpyArray ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
     if (!self.device().HasHostMemory()) {
         throw DeviceError{"implicit conversion to NumPy: the array lives on ", self.device().name(),
@@ -128,7 +128,7 @@ NumpyArray ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
 }
 
-// Methods that take their arguments separately, or as one tuple, which may have its name.
+// Methods that take separate arguments, or one tuple, possibly as a keyword.
 template <Array (*Fn)(const Array&, PyObject*), const char* name>
 PyObject* VarArgs(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords) {
     return Guard([&]() -> PyObject* {
@@ -162,7 +162,7 @@ PyObject* Property(PyObject* self, F&& f) {
     return Guard([&] { return f(GetArray(self)); });
 }
 
-// The Python object of the last device is kept: most programs have one device, and ask for it often.
+// Keeps the Python object of the last device, because most programs use one device and read it often.
 PyObject* DeviceToPython(Device& device) {
     static Device* last = nullptr;
     static PyObject* object = nullptr;

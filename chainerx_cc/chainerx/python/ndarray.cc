@@ -32,7 +32,7 @@ int g_free_count = 0;
 
 void Dealloc(PyObject* self) {
     auto* o = reinterpret_cast<NdarrayObject*>(self);
-    // First of all: what the following runs may ask for the array, which then gets another object.
+    // Before anything else: the code below may make another object for the array.
     if (ArrayBody* body = o->array.body()) body->binding = nullptr;
     if (o->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     delete o->replaced;
@@ -67,8 +67,8 @@ Py_hash_t Hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<
 
 // ---------------------------------------------------------------- operators
 
-// Leaves an operator to the other operand. Arrays of other libraries have none for these arrays; what Python
-// would make of that are misleading messages, and comparisons of identities.
+// Leaves an operator to the other operand. Raises for arrays of other libraries, which have no operators for these
+// arrays: Python's messages would mislead, and comparisons would compare identities.
 PyObject* NotImplemented(PyObject* a, PyObject* b) {
     PyTypeObject* x = Py_TYPE(a);
     PyTypeObject* y = Py_TYPE(b);
@@ -333,7 +333,7 @@ void InitNdarray(PyObject* module) {
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
     PyRef type = Check(PyType_FromSpec(&spec));
     g_ndarray_type = reinterpret_cast<PyTypeObject*>(type.get());
-    // NumPy, which looks at the type, leaves operators to this one then, and its functions refuse these arrays.
+    // NumPy looks at the type. It then leaves operators to this class, and its functions refuse these arrays.
     if (PyDict_SetItemString(g_ndarray_type->tp_dict, "__array_ufunc__", Py_None) < 0) throw PythonError{};
     PyType_Modified(g_ndarray_type);
     if (PyModule_AddObjectRef(module, "ndarray", type.get()) < 0) throw PythonError{};

@@ -15,7 +15,7 @@
 namespace chainerx::native {
 namespace {
 
-// Multiplications above which other Python threads are let in.
+// The number of multiplications above which the interpreter lock is released.
 constexpr int64_t kBlocking = 262144;
 
 int64_t CountWork(const ConvShape& s) {

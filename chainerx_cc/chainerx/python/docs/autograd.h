@@ -8,7 +8,7 @@ constexpr const char* kBackward = R"(
 Computes gradients of arrays with respect to all that require one, and adds them to their ``grad``.
 
 An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from it, another one from ones. The outputs
-then leave the graph, unless ``enable_double_backprop``; what lies behind them stays as long as other arrays lead to it.
+then leave the graph, unless ``enable_double_backprop``; the arrays behind them stay as long as other arrays lead to them.
 
 Args:
     outputs (~chainerx.ndarray or sequence of them): Arrays; those outside of the graph count as constants.
@@ -38,7 +38,7 @@ Args:
     @enable_double_backprop
     set_grad (bool): Whether the inputs get their gradients, too.
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
-    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` stands for ones.
+    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` means ones.
     @loss_scale
 
 Returns:
@@ -100,7 +100,7 @@ Raises:
 constexpr const char* kContext = R"(
 Owner of backends, devices and graphs.
 
-Arrays of different contexts know nothing of each other. One context is there from the beginning; programs seldom need
+Arrays of different contexts are independent. One context exists from the beginning; programs seldom need
 another.
 
 >>> context = chainerx.get_default_context()
@@ -232,7 +232,7 @@ A graph, as :class:`~chainerx.BackpropScope` or :meth:`~chainerx.Context.make_ba
 )";
 
 constexpr const char* kAnyGraph = R"(
-Class of ``chainerx.anygraph``, which stands for all graphs.
+Class of ``chainerx.anygraph``, which means all graphs.
 
 >>> x = chainerx.array([1.]).require_grad()
 >>> x.is_backprop_required(chainerx.anygraph)
@@ -292,7 +292,7 @@ constexpr const char* kSetDefaultContext = R"(
 Sets the calling thread's default context.
 
 Args:
-    context (~chainerx.Context or None): Context; ``None`` stands for the global one.
+    context (~chainerx.Context or None): Context; ``None`` means the global one.
 
 >>> chainerx.set_default_context(chainerx.Context())
 >>> chainerx.get_default_context() is chainerx.get_global_default_context()
@@ -399,7 +399,7 @@ True
 )";
 
 constexpr const char* kBackpropScope = R"(
-Begins a graph of its own for a block and ends it thereafter. Also called ``backprop_scope``.
+Begins a new graph for a block and ends it afterwards. Also called ``backprop_scope``.
 
 Args:
     backprop_name (str): Name of the graph, for messages.

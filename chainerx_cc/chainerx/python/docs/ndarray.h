@@ -8,7 +8,7 @@ constexpr const char* kNdarray = R"(
 Multi-dimensional array with automatic differentiation.
 
 Arrays are made by functions such as :func:`chainerx.array` and :func:`chainerx.zeros`. They have NumPy's operators,
-indexing and formatting. What is computed from an array that requires a gradient is recorded in a graph.
+indexing and formatting. A graph records computations with arrays that require gradients.
 
 >>> x = chainerx.array([[1., 2.], [3., 4.]])
 >>> x[:, 1] + 1
@@ -218,7 +218,7 @@ The same values outside of graphs: no gradient flows through.
 Called as ``as_grad_stopped(copy)`` or ``as_grad_stopped(backprop_ids, copy)``.
 
 Args:
-    copy (bool): Whether the result has data of its own.
+    copy (bool): Whether to copy the data.
     backprop_ids (sequence of ~chainerx.BackpropId): Graphs to leave; all unless given.
 
 Returns:
@@ -253,7 +253,7 @@ Args:
     @backprop_id
 
 Returns:
-    bool: False for what is computed from such an array.
+    bool: False for arrays computed from such an array.
 
 >>> x = chainerx.array([1.]).require_grad()
 >>> x.is_grad_required(), (2 * x).is_grad_required()
