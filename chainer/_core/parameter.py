@@ -211,19 +211,15 @@ class Parameter(Variable):
     def update(self) -> None:
         """Updates the array with the gradient by :attr:`update_rule`, if any.
 
-        Skips an uninitialized parameter: models may hold links they never call.
+        The rule also counts the updates of an uninitialized parameter without a gradient, which
+        models may hold for links that they have not called yet.
 
         Raises:
             RuntimeError: If :meth:`cleargrad` has not been called on an uninitialized parameter.
 
         """
-        rule = self.update_rule
-        if rule is None:
-            return
-        if self._array is not None:
-            rule.update(self)
-        elif rule.enabled:
-            self._check_grad_known()
+        if self.update_rule is not None:
+            self.update_rule.update(self)
 
 
 def _recover_parameter(

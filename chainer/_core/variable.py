@@ -231,6 +231,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def rank(self) -> int:
         """Length of the longest path from a leaf to this variable in the graph."""
+        self._refuse_chainerx('rank')
         return 0 if self._node is None else self._node._rank
 
     @property
@@ -241,6 +242,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def label(self) -> str:
         """Short text that represents the variable."""
+        self._refuse_chainerx('label')
         return VariableNode(self, self._name).label
 
     # -- array and gradient --------------------------------------------------------------
@@ -337,7 +339,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if isinstance(array, _chx_ndarray):
             if not self._requires_grad:
                 return None
-            grad = array.grad
+            try:
+                grad = array.grad
+            except chainerx.ChainerxError:  # a result, which does not keep its gradient
+                return None
             if grad is not None and grad.is_backprop_required():
                 return grad.as_grad_stopped()
             return grad
@@ -377,7 +382,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def grad_var(self) -> Variable | None:
         """Gradient variable, or ``None``."""
         if isinstance(self._array, _chx_ndarray):
-            grad = self._array.grad if self._requires_grad else None
+            try:
+                grad = self._array.grad if self._requires_grad else None
+            except chainerx.ChainerxError:
+                return None
             return None if grad is None else Variable._from_array(grad, grad.is_backprop_required())
         if self._grad_var is None and self._grad is not None:
             self._grad_var = Variable._from_array(self._grad, True)
@@ -595,7 +603,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 which are cleared by default.
             enable_double_backprop (bool): Whether to record the backward pass, too,
                 to differentiate gradients.
-            loss_scale (float or None): Factor of the initial gradient, for float16 training.
+            loss_scale (float or None): Factor of the initial gradient, for float16 training. On
+                ChainerX it is divided out of the results, elsewhere by the optimizer.
 
         Raises:
             ValueError: If the variable has several elements and no gradient was set.

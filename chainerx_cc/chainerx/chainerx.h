@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything a C++ program needs.
+// The one header that C++ programs include.
 
 #include "chainerx/autograd/backward.h"
 #include "chainerx/core/array.h"

@@ -65,7 +65,7 @@ class TestVariable:
         assert isinstance(x.chx_array, chainerx.ndarray) and x.chx_array.is_backprop_required()
         assert not x.array.is_backprop_required()
         assert x.grad is None
-        for name in ('node', 'creator', 'creator_node'):
+        for name in ('node', 'creator', 'creator_node', 'rank', 'label'):
             with pytest.raises(RuntimeError, match='ChainerX'):
                 getattr(x, name)
         with pytest.raises(ValueError):
@@ -92,6 +92,17 @@ class TestVariable:
         ):
             with pytest.raises(error):
                 x.grad = bad
+
+    def test_results_keep_no_gradients(self):
+        x = _var(np.ones(2, np.float32))
+        y = x * 2
+        assert y.grad is None and y.grad_var is None
+        y.grad = _send(np.array([1, 2], np.float32))
+        y.backward()
+        np.testing.assert_array_equal(_numpy(x.grad), [2, 4])
+        z = x * 3
+        F.sum(z).backward(retain_grad=True)
+        np.testing.assert_array_equal(_numpy(z.grad), [1, 1])
 
     def test_moves_keep_gradients(self):
         x = chainer.Variable(np.array([1, 2], np.float32), grad=np.array([3, 4], np.float32))

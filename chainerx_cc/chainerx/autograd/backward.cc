@@ -13,7 +13,7 @@
 
 namespace chainerx {
 
-// One pass through one graph, from results to what they depend on.
+// One pass through one graph, from results to their inputs.
 class BackwardRun {
 public:
     BackwardRun(const BackpropId& id, bool double_backprop, bool release)
@@ -33,14 +33,25 @@ public:
         FindPaths(outputs);
     }
 
-    // Stores gradients of all alive arrays on the way.
+    // Divides the results by the factor of the initial gradients.
+    void Unscale(const std::optional<double>& loss_scale) {
+        if (!loss_scale.has_value()) return;
+        for (Leaf& l : leaves_) l.grad = internal::ScaleGrad(l.grad, 1.0 / *loss_scale);
+    }
+
+    // Gives each recorded result an array of its own: they can get different gradients in turn.
+    void Separate() {
+        if (!double_backprop_) return;
+        std::unordered_set<const ArrayBody*> seen;
+        for (Leaf& l : leaves_) {
+            if (!seen.insert(l.grad.body()).second) l.grad = internal::CopyGrad(l.grad, l.grad.dtype());
+        }
+    }
+
+    // Stores the gradients of all intermediate arrays that are still alive.
     void RetainAll() { retain_all_ = true; }
 
     void Start(ArrayNode* node, Array grad) {
-        if (node == nullptr || (node->mask() & graph_) == 0) {
-            throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
-                                "'"};
-        }
         roots_.push_back(node);
         Arrive(node, std::move(grad), false);
     }
@@ -58,7 +69,7 @@ public:
         }
     }
 
-    // The gradients that have arrived at targets and leaves, and at arrays that require a gradient.
+    // Gradients that have arrived at targets, leaves and arrays that require a gradient.
     struct Leaf {
         IntrusivePtr<ArrayNode> node;
         Array grad;
@@ -87,7 +98,7 @@ private:
         return a.rank < b.rank || (a.rank == b.rank && a.index < b.index);
     }
 
-    // Finds or makes this pass's entry for a node. A node that another pass is using falls back to a table.
+    // Finds or makes the entry of this pass for a node. If another pass uses the node, the entry is in a table.
     template <class T, class F>
     uint32_t IndexOf(T* node, F&& make) {
         internal::RunMark& mark = node->mark;
@@ -145,7 +156,7 @@ private:
     }
 
     void Process(uint32_t index) {
-        // Entries can move when others are added, so take this one's contents out.
+        // Adding entries can move others, so take the contents of this one out.
         IntrusivePtr<OpNode> op = ops_[index].op;
         SmallVector<Array, 1> grads = std::move(ops_[index].grads);
         bool may_keep = retain_all_ || has_targets_ || op->HasOutputGrads();
@@ -164,7 +175,7 @@ private:
         }
 
         bool is_root = IsRoot(*op);
-        // Nothing but this pass holds an operation any more whose results are gone.
+        // If its results are gone, only this pass still holds the operation.
         bool ends = is_root || (release_ && op->use_count() == 2);
         if (ops_[index].below_ended && !ends) {
             if (IntrusivePtr<ArrayNode> output = AnyOutput(*op)) survivors_.push_back(std::move(output));
@@ -199,16 +210,16 @@ private:
         use.Succeed();
     }
 
-    // Whether the operation is kept only by arrays from which the pass started. Those are released. Behind them,
-    // operations that nothing else leads to end with the references of this pass. Others may be needed again; the
-    // arrays that the pass started from still lead to them, so that UnchainBackward can cut them off.
+    // Whether only arrays from which the pass started keep the operation. Such operations are released. The ones behind
+    // them that nothing else leads to end with the references of this pass. Others may be needed again. The arrays from
+    // which the pass started still lead to them, so that UnchainBackward can cut them off.
     bool IsRoot(OpNode& op) const {
         return release_ &&
                std::any_of(roots_.begin(), roots_.end(), [&](const ArrayNode* r) { return r->creator() == &op; }) &&
                op.IsKeptOnlyBy(roots_.data(), roots_.size());
     }
 
-    // An array that the pass started from. No reference is taken: another pass would count it as a user.
+    // An array from which the pass started. It takes no reference, because another pass would count that as a user.
     ArrayNode* RootAt(const OpNode& op, size_t output) const {
         for (ArrayNode* r : roots_) {
             if (r->creator() == &op && r->output_index() == output) return r;
@@ -232,11 +243,11 @@ private:
         if (CHAINERX_UNLIKELY(&grad.device() != &node.device())) ThrowDeviceMismatch(grad.device(), node.device());
     }
 
-    // Marks the nodes from which a target can be reached: a depth-first walk with its own stack.
+    // Marks the nodes from which a target can be reached, by a depth-first walk with an explicit stack.
     void FindPaths(const std::vector<ArrayNode*>& outputs) {
         struct Frame {
             ArrayNode* node;
-            IntrusivePtr<ArrayNode> held;  // not of an output, which the caller holds
+            IntrusivePtr<ArrayNode> held;  // null for an output, which the caller holds
             size_t next;
         };
         std::unordered_set<ArrayNode*> seen;
@@ -273,7 +284,7 @@ private:
     bool retain_all_{false};
     std::vector<Pending> ops_;
     std::vector<HeapItem> heap_;
-    SmallVector<ArrayNode*, 2> roots_;  // observed; the caller holds their arrays
+    SmallVector<ArrayNode*, 2> roots_;  // not owned: the caller holds their arrays
     std::vector<Leaf> leaves_;
     std::vector<IntrusivePtr<ArrayNode>> survivors_;
     std::unordered_map<const void*, uint32_t> shared_;
@@ -296,7 +307,13 @@ Array InitialGrad(const Array& output, Array grad, const BackwardOptions& option
     return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }
 
-// Gradients kept by the user must not share memory with anything a later in-place update would reach.
+// The node of an array; null if it is not in the graph.
+ArrayNode* NodeIn(const Array& a, const BackpropId& id) {
+    ArrayNode* node = a.body()->node();
+    return node != nullptr && (node->mask() & id.mask()) != 0 ? node : nullptr;
+}
+
+// Gradients that the user keeps must not share memory with an array that may be updated in place.
 Array Own(const Array& grad) {
     return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1
                    ? internal::CopyGrad(grad, grad.dtype())
@@ -312,10 +329,11 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     BackwardRun run{g, options.enable_double_backprop, !options.enable_double_backprop};
     if (options.retain_grad) run.RetainAll();
     for (const Array& output : outputs) {
-        Array grad = output.GetGrad(g);
-        run.Start(output.body()->node(), InitialGrad(output, std::move(grad), options));
+        if (ArrayNode* node = NodeIn(output, g)) run.Start(node, InitialGrad(output, node->GetGrad(g), options));
     }
     run.Run();
+    run.Unscale(options.loss_scale);
+    run.Separate();
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
         ArrayNode& node = *leaf.node;
         if (!node.IsGradRequired(g)) {
@@ -328,7 +346,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
             node.SetGrad(g, options.enable_double_backprop ? leaf.grad : Own(leaf.grad));
             continue;
         }
-        // Another thread may add a gradient of its own meanwhile.
+        // Another thread may add its gradient meanwhile.
         for (;;) {
             Array old = node.GetGrad(g);
             Array grad = old                              ? internal::AddGrads(old, leaf.grad)
@@ -356,20 +374,16 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     BackwardRun run{g, options.enable_double_backprop, false};
     std::vector<ArrayNode*> targets;
     for (const Array& input : inputs) {
-        ArrayNode* node = input.body()->node();
-        if (node == nullptr || (node->mask() & g.mask()) == 0) {
-            throw GradientError{"an input does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
-        }
-        targets.push_back(node);
+        targets.push_back(NodeIn(input, g));
     }
     std::vector<ArrayNode*> starts;
-    for (const Array& output : outputs) starts.push_back(output.body()->node());
+    for (const Array& output : outputs) starts.push_back(NodeIn(output, g));
     run.SetTargets(targets, starts);
     if (retain_grad) run.RetainAll();
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Array& output = outputs[i];
         ArrayNode* node = starts[i];
-        if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
+        if (node == nullptr) continue;  // does not depend on anything
         Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
         if (grad && grad.shape() != output.shape()) {
             throw DimensionError{"grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ",
@@ -378,7 +392,10 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
         run.Start(node, InitialGrad(output, std::move(grad), options));
     }
     run.Run();
+    run.Unscale(options.loss_scale);
+    run.Separate();
     for (size_t i = 0; i < inputs.size(); ++i) {
+        if (targets[i] == nullptr) continue;
         if (const Array* grad = run.Find(targets[i])) results[i] = *grad;
         if (set_grad && results[i]) inputs[i].SetGrad(results[i], g);
     }

@@ -9,7 +9,7 @@
 namespace chainerx::internal {
 namespace {
 
-// A linear operation: the gradients of all inputs are one function of the output's, and nothing has to be kept.
+// A linear operation: the gradients of all inputs are one function of the output gradient, and it keeps no values.
 template <class F>
 class LinearNode final : public OpNode {
 public:
@@ -36,7 +36,7 @@ void RecordLinear(const char* name, std::initializer_list<const Array*> inputs, 
     node->AddOutput(out);
 }
 
-// The call of a kernel with two inputs, of which the second has to be set.
+// Calls a kernel with two inputs, of which the caller has to set the second.
 ElementwiseCall MakeCall(const Array& a, const Array& out) {
     static constexpr char kNoParameters = 0;
     ElementwiseCall call;
@@ -53,7 +53,7 @@ ElementwiseCall MakeCall(const Array& a, const Array& out) {
 Array AddGrads(const Array& a, const Array& b) {
     CheckDevices(a, b);
     if (CHAINERX_UNLIKELY(a.dtype() != b.dtype())) {
-        // Only gradients that a user starts from may differ.
+        // Only gradients that the user supplies may differ.
         Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
         return AddGrads(a.dtype() == dtype ? a : CopyGrad(a, dtype), b.dtype() == dtype ? b : CopyGrad(b, dtype));
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The operations on gradients that a backward pass does itself. They are recorded like others, so that gradients of
-// gradients pass through them, and run on kernels whose slots are in core: the ops of these names lie above autograd.
+// Operations on gradients that a backward pass needs. They are recorded like others, so that gradients of gradients
+// pass through them. The ops of the same names lie above autograd, so these run on kernels whose slots are in core.
 
 #include "chainerx/core/array.h"
 

@@ -39,7 +39,7 @@ Array ArrayNode::LockBody() {
 }
 
 void ArrayNode::ForgetBody(const ArrayBody* body) noexcept {
-    SmallVector<GradEntry, 1> grads;  // ends outside the lock
+    SmallVector<GradEntry, 1> grads;  // destroyed outside the lock
     std::lock_guard<SpinLock> lock{lock_};
     if (body_ != body) return;
     body_ = nullptr;
@@ -60,7 +60,7 @@ IntrusivePtr<OpNode> ArrayNode::Unchain() {
 
 Array ArrayNode::AddEntry(const BackpropId& id, bool required, Array grad) {
     if (creator_) creator_->has_output_grads_.store(true, std::memory_order_relaxed);
-    // The place of a graph that has been released is taken first: loops with a graph for each turn need no more.
+    // Reuse the place of a released graph first, so that a loop with a graph for each turn does not grow the list.
     for (GradEntry& e : grads_) {
         if (internal::IsGraphSlotCurrent(e.slot, e.birth)) continue;
         Array stale = std::move(e.grad);
@@ -98,7 +98,7 @@ Array ArrayNode::GetGrad(const BackpropId& id) {
 void ArrayNode::SetGrad(const BackpropId& id, Array grad) {
     std::unique_lock<SpinLock> lock{lock_};
     if (GradEntry* e = FindEntry(id)) {
-        std::swap(e->grad, grad);  // the old one ends outside the lock
+        std::swap(e->grad, grad);  // the old one is destroyed outside the lock
     } else {
         grad = AddEntry(id, false, std::move(grad));
     }
@@ -140,7 +140,7 @@ Array BackwardContext::RetainedOutput(const Saved& saved, size_t output) const {
 }
 
 void OpNode::Destroy(OpNode* node) noexcept {
-    // The first call on a thread works through a list that nested calls only add to.
+    // The first call on a thread processes a list; nested calls only add to it.
     static thread_local OpNode* t_dead = nullptr;
     static thread_local bool t_active = false;
     node->next_dead_ = t_dead;
@@ -230,7 +230,7 @@ bool OpNode::IsKeptOnlyBy(const ArrayNode* const* nodes, size_t count) {
     std::lock_guard<SpinLock> lock{lock_};
     return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& o) {
         if (o.node == nullptr) return true;
-        // The one reference is the array's.
+        // The array holds the only reference.
         return std::find(nodes, nodes + count, o.node) != nodes + count && o.node->use_count() == 1;
     });
 }
@@ -251,7 +251,7 @@ OpUse::OpUse(OpNode& op, GraphMask graph, bool release) : op_{op}, graph_{graph}
 
 OpUse::~OpUse() {
     if (!entered_) return;
-    SmallVector<Edge, 2> edges;  // end outside the lock
+    SmallVector<Edge, 2> edges;  // destroyed outside the lock
     {
         std::lock_guard<SpinLock> lock{op_.lock_};
         if (release_ && !succeeded_) op_.released_ &= ~graph_;
@@ -267,7 +267,7 @@ OpUse::~OpUse() {
         }
         edges = std::move(op_.edges_);
     }
-    // No graph is left through which anybody could come.
+    // No graph is left that could lead here.
     op_.ReleaseSaved();
 }
 
@@ -276,7 +276,8 @@ namespace internal {
 BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
     if (!id.has_value()) {
         BackpropId own = a.context().default_backprop_id();
-        if (CHAINERX_UNLIKELY(!IsGraphSlotCurrent(own.slot(), own.birth()))) own.CheckValid();  // a closed context's
+        if (CHAINERX_UNLIKELY(!IsGraphSlotCurrent(own.slot(), own.birth())))
+            own.CheckValid();  // the graph of a closed context
         return own;
     }
     a.context().CheckValidBackpropId(*id);
@@ -284,7 +285,7 @@ BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id) {
 }
 
 void CheckInPlace(const Array& out, const char* what) {
-    // Inside no_backprop_mode nothing is recorded: parameters may be updated there.
+    // no_backprop_mode records nothing, so parameters may be updated in it.
     if (GetRecordMask(out) != 0) {
         throw ChainerxError{what,
                             " cannot change an array that belongs to a computational graph in place; "

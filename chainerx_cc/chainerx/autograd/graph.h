@@ -12,12 +12,12 @@
 #include "chainerx/core/small_vector.h"
 #include "chainerx/core/spin_lock.h"
 
-// All graphs share their nodes: an array has at most one node, an operation has at most one, and bit masks say to
-// which graphs a node or an edge belongs. Ownership runs from results to what they were computed from:
+// All graphs share their nodes: an array and an operation have at most one node each, and bit masks say to which graphs
+// a node or an edge belongs. Results own their inputs:
 //
 //     ArrayBody -> ArrayNode -> OpNode -> (edges) ArrayNode -> ...
 //
-// and the ways back (node to body, operation to its results) are observed under a lock without owning.
+// The references back (node to body, operation to results) do not own, and a lock guards them.
 
 namespace chainerx {
 
@@ -26,7 +26,7 @@ class BackwardRun;
 
 namespace internal {
 
-// Where a backward pass keeps its state of a node.
+// The entry in which a backward pass keeps its state of a node.
 struct RunMark {
     std::atomic<const void*> run{nullptr};
     uint32_t index{0};
@@ -34,14 +34,14 @@ struct RunMark {
 
 }  // namespace internal
 
-// An array's place in graphs. It outlives the array while an operation needs it.
+// The node of an array in graphs. It outlives the array while an operation needs it.
 class ArrayNode final : public RefCounted, public internal::Pooled {
 public:
     ArrayNode(ArrayBody& body, GraphMask mask);
     ~ArrayNode() = default;
 
     static void Destroy(ArrayNode* node) noexcept;
-    // Operations observe their results.
+    // Operations refer to their results without owning them.
     bool DropRef() const noexcept { return DropObservedRef(); }
 
     const Shape& shape() const { return shape_; }
@@ -53,7 +53,7 @@ public:
 
     // Graphs to which the node belongs now.
     GraphMask mask() const noexcept {
-        // In the order opposite to AddToGraph: an old mask with a new clock would bring released graphs back.
+        // Reads in the opposite order of AddToGraph: an old mask with a new clock would bring released graphs back.
         uint64_t clock = clock_.load(std::memory_order_acquire);
         GraphMask mask = mask_.load(std::memory_order_relaxed);
         return CHAINERX_LIKELY(mask == 1) ? mask : internal::PruneMask(mask, clock);
@@ -65,7 +65,7 @@ public:
 
     // The array, if it is alive.
     Array LockBody();
-    // Called at the end of a body. Nobody can see the gradients any more then.
+    // Called when the body is destroyed. Nobody can see the gradients then.
     void ForgetBody(const ArrayBody* body) noexcept;
 
     // Gradients and gradient requirements of this node, one per graph.
@@ -89,7 +89,7 @@ private:
         Array grad;
     };
     GradEntry* FindEntry(const BackpropId& id) const;
-    // Returns what the caller has to end outside the lock.
+    // Returns objects that the caller has to destroy outside the lock.
     Array AddEntry(const BackpropId& id, bool required, Array grad);
 
     mutable SpinLock lock_;
@@ -97,7 +97,7 @@ private:
     uint32_t output_index_{0};
     std::atomic<GraphMask> mask_;
     std::atomic<uint64_t> clock_;
-    ArrayBody* body_;  // observed
+    ArrayBody* body_;  // not owned
     IntrusivePtr<OpNode> creator_;
     Device* device_;
     Dtype dtype_;
@@ -105,13 +105,13 @@ private:
     mutable SmallVector<GradEntry, 1> grads_;
 };
 
-// What an operation read: the node and the graphs through which gradients flow to it.
+// An input of an operation: its node, and the graphs through which gradients flow to it.
 struct Edge {
     IntrusivePtr<ArrayNode> node;
     GraphMask mask{0};
 };
 
-// A value kept for the backward computation, with a guard against overwriting.
+// A value that the backward computation needs, with a check that nothing has overwritten it.
 class Saved {
 public:
     Saved() = default;
@@ -126,15 +126,15 @@ public:
     }
 
 private:
-    // Another body with the same node. An array that has gradients must not live on through what it was used for: its
-    // gradient may itself have been computed from it, and such a circle would never end.
+    // Another body with the same node. Operations must not keep alive an array that has gradients: its gradient may
+    // have been computed from it, and such a cycle would never be freed.
     static Array WithoutBody(const Array& a);
     [[noreturn]] void ThrowOverwritten() const;
     Array array_;
     uint32_t version_{0};
 };
 
-// What a backward computation sees.
+// The arguments of a backward computation.
 class BackwardContext {
 public:
     // `grads`: gradients of the outputs, replaced one by one with those of the inputs in `results`.
@@ -149,12 +149,12 @@ public:
     size_t output_count() const;
     bool HasGrad(size_t output) const { return static_cast<bool>(grads_[output]); }
     const Array& grad(size_t output = 0) const { return grads_[output]; }
-    // The gradient of an output, zeros when nothing has arrived there.
+    // The gradient of an output; zeros if none has arrived.
     Array GradOrZeros(size_t output) const;
     bool IsWanted(size_t input) const { return wanted_[input]; }
     void SetGrad(size_t input, Array grad) { results_[input] = std::move(grad); }
 
-    // A kept output, connected to its graphs again where gradients of gradients can be wanted.
+    // A kept output, connected to its graphs again if gradients of gradients are possible.
     Array RetainedOutput(const Saved& saved, size_t output) const;
 
 private:
@@ -166,17 +166,17 @@ private:
     const bool* wanted_;
 };
 
-// A recorded operation. Derived classes keep what their backward computation reads.
+// A recorded operation. Derived classes keep the values that their backward computation reads.
 class OpNode : public RefCounted, public internal::Pooled {
 public:
     OpNode(const char* name, GraphMask mask) : name_{name}, mask_{mask} {}
     virtual ~OpNode() = default;
 
-    // Ends a node without recursion, however long the chain behind it.
+    // Destroys a node without recursion, however long the chain behind it is.
     static void Destroy(OpNode* node) noexcept;
 
     virtual void Backward(BackwardContext& ctx) = 0;
-    // Drops what the backward computation keeps.
+    // Drops the values kept for the backward computation.
     virtual void ReleaseSaved() noexcept = 0;
     const char* name() const { return name_; }
     int32_t rank() const { return rank_; }
@@ -184,7 +184,7 @@ public:
 
     // Only for the thread that records the operation, and within an OpUse.
     const SmallVector<Edge, 2>& edges() const { return edges_; }
-    // For other threads: no edge (and false) after the last one, and after the release of all graphs.
+    // For other threads. Returns false after the last edge and after the release of all graphs.
     bool GetEdge(size_t index, Edge* edge);
     size_t output_count() const { return outputs_.size(); }
 
@@ -201,13 +201,13 @@ public:
 
     bool IsReleased(GraphMask graph);
 
-    // Whether nothing but the arrays of these nodes needs the operation any more.
+    // Whether only the arrays of these nodes still need the operation.
     bool IsKeptOnlyBy(const ArrayNode* const* nodes, size_t count);
 
-    // Once the operation has been released, leads to these nodes instead of its inputs.
+    // After the operation has been released, leads to these nodes instead of its inputs.
     void LeadTo(const std::vector<IntrusivePtr<ArrayNode>>& nodes);
 
-    // False while no output has or requires a gradient of its own.
+    // True if an output has or requires its own gradient.
     bool HasOutputGrads() const { return has_output_grads_.load(std::memory_order_relaxed); }
 
     internal::RunMark mark;
@@ -217,7 +217,7 @@ private:
     friend class OpUse;
 
     struct Output {
-        ArrayNode* node;  // observed
+        ArrayNode* node;  // not owned
         Device* device;
         Dtype dtype;
     };
@@ -237,8 +237,8 @@ private:
     OpNode* next_dead_{nullptr};
 };
 
-// One backward computation of an operation. Its edges and what it keeps stay until all such computations, on any
-// thread, are over. With `release`, the operation then leaves the graph, unless the computation fails.
+// One backward computation of an operation. The operation keeps its edges and values until all such computations have
+// ended, on any thread. With `release`, the operation then leaves the graph, unless the computation fails.
 class OpUse {
 public:
     OpUse(OpNode& op, GraphMask graph, bool release);
@@ -264,7 +264,7 @@ inline int32_t ArrayNode::rank() const { return creator_ ? creator_->rank() : 0;
 
 namespace internal {
 
-// Graphs in which a computation that reads the array has to be recorded.
+// Graphs that record a computation that reads the array.
 inline GraphMask GetRecordMask(const Array& a) noexcept {
     const ArrayBody* body = a.body();
     const ArrayNode* node = body->node();
@@ -275,7 +275,7 @@ inline GraphMask GetRecordMask(const Array& a) noexcept {
 // Resolves the default graph of the array's context; checks that a given one is of the same context.
 BackpropId GetBackpropId(const Array& a, const std::optional<BackpropId>& id);
 
-// Raises unless the array may be changed in place: no graph may depend on its present value.
+// Raises if the array must not be changed in place because a graph depends on its present value.
 void CheckInPlace(const Array& out, const char* what);
 
 }  // namespace internal

@@ -18,7 +18,7 @@ namespace chainerx {
 class ArrayNode;
 class Array;
 
-// What an Array refers to: a view of a storage, and the place of its value in computational graphs.
+// The object behind an Array: a view of a storage, and the node of its value in computational graphs.
 class ArrayBody final : public RefCounted, public internal::Pooled {
 public:
     ArrayBody(const Shape& shape, const Strides& strides, Dtype dtype, Device& device, StoragePtr storage,
@@ -28,15 +28,15 @@ public:
     ~ArrayBody();
 
     static void Destroy(ArrayBody* body) noexcept { delete body; }
-    // Nodes observe their bodies.
+    // Nodes refer to their bodies without owning them.
     bool DropRef() const noexcept { return (IsLastRef() && node() == nullptr) || DropObservedRef(); }
     // Bodies alive in the process.
     static int64_t GetLiveCount() noexcept;
 
-    // The place of the value in graphs, if it has one. Core keeps it and does not look into it.
+    // The node of the value in graphs, if it has one. Core stores it and does not look into it.
     ArrayNode* node() const noexcept { return node_.load(std::memory_order_acquire); }
-    // Sets the node, once in the life of a body. Returns the one that is there now, which another thread may have set.
-    // (Like DropNode and the members of Array about graphs, defined in autograd/array.cc.)
+    // Sets the node if the body has none, and returns the node of the body, which another thread may have set. Defined
+    // in autograd/array.cc, as are DropNode and the graph-related members of Array.
     ArrayNode* SetNode(IntrusivePtr<ArrayNode> node) noexcept;
 
     Shape shape;
@@ -88,16 +88,16 @@ public:
     // Another array with the same contents that belongs to no graph.
     Array AsDetached() const;
 
-    // Autograd. The default graph of the array's context is meant where no id is given.
+    // Autograd. Without an id, these use the default graph of the array's context.
     const Array& RequireGrad(const std::optional<BackpropId>& id = std::nullopt) const;
     bool IsGradRequired(const std::optional<BackpropId>& id = std::nullopt) const;
-    // True when a computation with this array would be recorded in the graph.
+    // True if a computation with this array would be recorded in the graph.
     bool IsBackpropRequired(const std::optional<BackpropId>& id = std::nullopt) const;
-    // True when this would be so for any graph.
+    // True if it would be recorded in any graph.
     bool IsAnyBackpropRequired() const;
-    // True when the array was computed from others in the graph.
+    // True if the array was computed from others in the graph.
     bool IsChained(const std::optional<BackpropId>& id = std::nullopt) const;
-    // The gradient, or no array. Raises GradientError when the array does not belong to the graph.
+    // The gradient, or no array. Raises GradientError if the array does not belong to the graph.
     Array GetGrad(const std::optional<BackpropId>& id = std::nullopt) const;
     void SetGrad(const Array& grad, const std::optional<BackpropId>& id = std::nullopt) const;
     void ClearGrad(const std::optional<BackpropId>& id = std::nullopt) const;
@@ -115,10 +115,10 @@ Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device&
 
 }  // namespace internal
 
-// An array whose elements are not set.
+// An uninitialized array.
 Array Empty(const Shape& shape, Dtype dtype, Device& device = GetDefaultDevice());
 
-// Raises when arrays of one computation live on devices that cannot reach each other.
+// Raises if the arrays of a computation live on devices that cannot access each other's memory.
 [[noreturn]] void ThrowDeviceMismatch(const Device& a, const Device& b);
 inline void CheckDevices(const Array& a, const Array& b) {
     if (CHAINERX_UNLIKELY(&a.device() != &b.device())) ThrowDeviceMismatch(a.device(), b.device());

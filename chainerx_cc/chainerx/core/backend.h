@@ -13,14 +13,14 @@ namespace chainerx {
 
 class Context;
 
-// The identity of a kernel. A backend's kernels are a table indexed by it.
+// Identifies a kernel. The kernels of a backend are a table indexed by it.
 class KernelSlotBase {
 public:
     explicit KernelSlotBase(const char* name);
     const char* name() const { return name_; }
     int id() const { return id_; }
 
-    // All slots in the program, in the order of their ids. Libraries that are loaded later may add some.
+    // All slots in the program, ordered by id. Libraries that are loaded later may add slots.
     static std::vector<const KernelSlotBase*> All();
 
 private:
@@ -28,8 +28,8 @@ private:
     int id_;
 };
 
-// Changes when code compiled with older headers could not work with the library any more: with the layout of a public
-// class, the order of virtual functions, or the arguments of a kernel.
+// Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
+// the order of virtual functions or the arguments of a kernel change.
 constexpr int kAbiVersion = 1;
 
 namespace internal {
@@ -45,7 +45,7 @@ struct AbiVersion {};
 // whose result the caller owns.
 class Backend {
 public:
-    // The last argument stops a library that was compiled for another version from being loaded: the symbol is missing.
+    // The last argument keeps a library that was compiled for another version from loading: it finds no such symbol.
     Backend(Context& context, std::string name, internal::AbiVersion<kAbiVersion> = {});
     Backend(const Backend&) = delete;
     Backend& operator=(const Backend&) = delete;

@@ -13,7 +13,7 @@
 namespace chainerx::internal {
 namespace {
 
-// Folders that may have a subfolder with backends, and where they come from.
+// Folders that may have a subfolder with backends, and the source of each.
 struct SearchPath {
     std::vector<std::string> folders;
     std::string origin;
@@ -33,7 +33,7 @@ SearchPath GetSearchPath() {
     return {{std::string{home} + "/.chainerx"}, "the default of CHAINERX_PATH, which is not set"};
 }
 
-// Anything else cannot be the name of a file in the folder.
+// Other names could refer to files outside the folder.
 bool IsFileName(const std::string& name) {
     return !name.empty() && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
@@ -65,7 +65,7 @@ std::string FindLibrary(const std::string& name, const std::string& known) {
 
 std::unique_ptr<Backend> LoadBackend(Context& context, const std::string& name, const std::string& known) {
     std::string file = FindLibrary(name, known);
-    // Stays open: what the library has made and registered refers to its code.
+    // Stays open, because objects that the library has made or registered refer to its code.
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         std::string error = dlerror();

@@ -8,7 +8,7 @@
 namespace chainerx::internal {
 
 // Makes a backend with the shared library `backends/<name>.so` in one of the folders of CHAINERX_PATH. Raises
-// BackendError when there is none or when it does not work; `known` names the backends that need no library.
+// BackendError if there is none or it does not work; `known` names the backends that need no library.
 std::unique_ptr<Backend> LoadBackend(Context& context, const std::string& name, const std::string& known);
 
 }  // namespace chainerx::internal

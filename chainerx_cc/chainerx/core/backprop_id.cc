@@ -37,7 +37,7 @@ BackpropId AllocateGraphSlot(Context& context, std::string name) {
 void ReleaseGraphSlot(const BackpropId& id) {
     std::lock_guard<std::mutex> lock{g_mutex};
     g_slots[id.slot()] = GraphSlot{};
-    // Nothing that exists now belongs to whatever graph gets this slot next.
+    // Nothing that exists now belongs to the next graph in this slot.
     g_births[id.slot()].store(~uint64_t{0});
 }
 

@@ -19,7 +19,7 @@ public:
     uint64_t birth() const { return birth_; }
     uint64_t mask() const { return uint64_t{1} << slot_; }
     std::string GetName() const;
-    // Raises ChainerxError when the graph has been released.
+    // Raises ChainerxError if the graph has been released.
     void CheckValid() const;
 
     friend bool operator==(const BackpropId& a, const BackpropId& b) {
@@ -37,8 +37,8 @@ using GraphMask = uint64_t;
 
 namespace internal {
 
-// Slots are reused after a graph is released. `birth` counts creations, so that a node which is older than a slot's
-// present graph is known not to belong to it.
+// Slots are reused after a graph is released. `birth` counts creations: a node that is older than the present graph of
+// a slot does not belong to it.
 struct GraphSlot {
     Context* context;
     uint64_t birth;
@@ -49,9 +49,9 @@ BackpropId AllocateGraphSlot(Context& context, std::string name);
 void ReleaseGraphSlot(const BackpropId& id);
 bool IsGraphSlotCurrent(const BackpropId& id);
 std::vector<std::string> GetGraphNames(GraphMask mask);
-// Bits of the graphs that a context has at present.
+// Bits of the present graphs of a context.
 GraphMask GetContextMask(const Context& context);
-// The same without a lock, for a slot and the birth of its graph.
+// The same check without a lock, for a slot and the birth of its graph.
 bool IsGraphSlotCurrent(int slot, uint64_t birth) noexcept;
 uint64_t GetGraphClock() noexcept;
 // Removes the bits of graphs born after `clock`.

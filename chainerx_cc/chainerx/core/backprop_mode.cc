@@ -14,7 +14,7 @@ namespace {
 
 struct ModeEntry {
     const BackpropModeScope* scope;
-    GraphMask previous;      // what was disabled before
+    GraphMask previous;      // graphs disabled before
     const Context* context;  // all graphs of it, including later ones; null when `ids` are meant
     std::vector<BackpropId> ids;
     bool enabled;
@@ -66,7 +66,7 @@ BackpropModeScope::~BackpropModeScope() {
     std::vector<internal::ModeEntry>& modes = internal::t_modes;
     auto entry = std::find_if(modes.begin(), modes.end(), [this](const auto& e) { return e.scope == this; });
     if (entry == modes.end()) return;
-    // The state before this scope is what the next one inside of it goes back to.
+    // When the next inner scope is left, it restores the state from before this scope.
     (entry + 1 == modes.end() ? internal::t_disabled_graphs : (entry + 1)->previous) = entry->previous;
     modes.erase(entry);
 }

@@ -9,14 +9,14 @@ namespace chainerx {
 
 namespace internal {
 
-// Graphs that the calling thread does not record at present.
+// Graphs that the calling thread does not record now.
 extern thread_local GraphMask t_disabled_graphs;
 
-// Recomputes the mask; needed when a graph is made inside a scope that covers a whole context.
+// Recomputes the mask, after a graph is made inside a scope that covers a whole context.
 void RefreshBackpropMode();
 void ForgetContext(const Context& context);
 
-// Disables recording in some graphs for the time of a backward pass.
+// Disables recording in some graphs during a backward pass.
 class DisableGraphsScope {
 public:
     explicit DisableGraphsScope(GraphMask mask) : previous_{t_disabled_graphs} { t_disabled_graphs |= mask; }
@@ -31,8 +31,8 @@ private:
 }  // namespace internal
 
 // Turns recording on or off in this thread, for the given graphs or for all graphs of a context. The innermost scope
-// that names a graph decides. Scopes should be left in the reverse order of entering; one that is left earlier counts
-// until those inside of it are left, one that another thread leaves stays.
+// that names a graph decides. Leave scopes in the reverse order of entering them. A scope that is left too early stays
+// in force until the scopes inside it are left, and a scope that another thread leaves stays.
 class BackpropModeScope {
 public:
     BackpropModeScope(Context& context, bool enabled);

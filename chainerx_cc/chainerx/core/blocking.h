@@ -9,7 +9,7 @@ struct BlockingHooks {
 };
 inline BlockingHooks g_blocking_hooks;
 
-// Lives around work that takes long enough to be worth it.
+// Create one around work that takes long enough to be worth it.
 class BlockingScope {
 public:
     explicit BlockingScope(bool active = true)

@@ -14,19 +14,19 @@
 
 namespace chainerx {
 
-// Owns backends and graphs. Arrays of different contexts know nothing of each other.
+// Owns backends and graphs. Arrays of different contexts are independent.
 class Context {
 public:
     Context();
     ~Context() { Close(); }
-    // Releases the graphs, and makes the context the default of nothing. Its devices and their arrays stay usable: this
-    // is how the life of a context ends for which nobody knows whether something refers to its devices still.
+    // Releases the graphs and stops being the default context of any thread. Its devices and their arrays stay usable,
+    // so this is safe even if something may still refer to its devices.
     void Close() noexcept;
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    // A backend is made when it is first asked for: a built-in or registered one, else the one of a shared library (see
-    // core/backend.h). Raises BackendError when there is none of that name, or none that works.
+    // The first call makes the backend: a built-in or registered one, otherwise one of a shared library (see
+    // core/backend.h). Raises BackendError if there is no working backend of that name.
     Backend& GetBackend(const std::string& name);
     // "native:1", or "native" for its first device.
     Device& GetDevice(const std::string& name);
@@ -36,18 +36,18 @@ public:
     void CheckValidBackpropId(const BackpropId& id) const;
     BackpropId default_backprop_id() { return default_backprop_id_; }
 
-    // What random operations on arrays of this context draw from.
+    // The generator of random operations on arrays of this context.
     RandomGenerator& random_generator() { return random_generator_; }
 
 private:
-    std::recursive_mutex mutex_;  // a backend may ask for others while it is made
+    std::recursive_mutex mutex_;  // recursive: making a backend may make others
     std::map<std::string, std::unique_ptr<Backend>> backends_;
     std::set<std::string> unfinished_backends_;
     BackpropId default_backprop_id_;
     RandomGenerator random_generator_;
 };
 
-// The calling thread's default context, else the global one.
+// The default context of the calling thread, or the global one if it has none.
 Context& GetDefaultContext();
 void SetDefaultContext(Context* context);
 Context& GetGlobalDefaultContext();

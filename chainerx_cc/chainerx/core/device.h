@@ -10,7 +10,7 @@ namespace chainerx {
 class Backend;
 class Context;
 
-// One place where arrays live and are computed. Owned by its backend.
+// A place where arrays live and computations run. Owned by its backend.
 class Device {
 public:
     Device(Backend& backend, int index);
@@ -27,9 +27,9 @@ public:
     // Copies between this device's memory and host memory, after the work that was submitted before.
     virtual void CopyFromHost(void* dst, const void* src, size_t bytes) = 0;
     virtual void CopyToHost(void* dst, const void* src, size_t bytes) = 0;
-    // True when kernels of this device can read the other device's memory as it is.
+    // True if kernels of this device can read the memory of the other device directly.
     virtual bool CanAccess(const Device& other) const { return &other == this; }
-    // True when the host can read and write this device's memory as it is.
+    // True if the host can read and write the memory of this device directly.
     virtual bool HasHostMemory() const { return false; }
     // Waits until all submitted work is done.
     virtual void Synchronize() {}

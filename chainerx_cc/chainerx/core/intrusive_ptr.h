@@ -15,10 +15,10 @@ public:
 
     void AddRef() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
 
-    // Returns true when the last reference has gone. Objects that TryAddRef is used on need DropObservedRef instead.
+    // Returns true if that was the last reference. Classes that use TryAddRef need DropObservedRef instead.
     bool DropRef() const noexcept { return IsLastRef() || DropObservedRef(); }
 
-    // Turns a weak observation into a reference, unless the object is already being destroyed.
+    // Makes a weak reference a strong one, unless the object is already being destroyed.
     bool TryAddRef() const noexcept {
         uint32_t n = count_.load(std::memory_order_relaxed);
         while (n != 0) {
@@ -32,7 +32,7 @@ public:
 protected:
     ~RefCounted() = default;
 
-    // Of the caller's own reference. When it is the last one, no other thread can reach the object by owning it.
+    // Whether the caller's reference is the only one. If so, no other thread owns the object.
     bool IsLastRef() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
     bool DropObservedRef() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels that are needed below the operations: by gradients, by backends among themselves, and by every operation.
+// The kernels that layers below the operations need: gradients and backends.
 
 #include <cstdint>
 
@@ -20,8 +20,8 @@ extern const CopyKernel kCopyKernel;
 
 constexpr int kMaxElementwiseInputs = 3;
 
-// What an elementwise kernel gets. Inputs have the dtype `dtype` (the first of `where`: bool) and broadcast to the
-// output's shape. An input that is a number has no array and lies in `scalars`.
+// The arguments of an elementwise kernel. Inputs have the dtype `dtype` (the first of `where`: bool) and broadcast to
+// the output's shape. A number as input is in `scalars` and has no array.
 struct ElementwiseCall {
     const void* op;  // the op's functor with its parameters
     int n_inputs;
@@ -33,12 +33,12 @@ struct ElementwiseCall {
 
 using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;
 
-// Those of the ops with these names: gradients are added where they meet, and scaled. Their functors have no
+// The kernels of the ops with these names. Backward passes add and scale gradients with them. Their functors have no
 // parameters.
 extern const ElementwiseKernel kAddKernel;
 extern const ElementwiseKernel kMultiplyKernel;
 
-// The following know nothing of graphs.
+// The following functions ignore graphs.
 
 Array FilledArray(const Shape& shape, const Scalar& value, Dtype dtype, Device& device = GetDefaultDevice());
 

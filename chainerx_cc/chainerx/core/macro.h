@@ -1,9 +1,9 @@
 #pragma once
 
-// Inline in every build, so that no copy compiled for one instruction set is linked into another's code.
+// Inlined in every build, so that the linker does not use a copy compiled for one instruction set in code for another.
 #define CHAINERX_INLINE inline __attribute__((always_inline))
 
-// What op functors are made of: for the compilers of every backend.
+// For the functions that op functors call, in the compilers of all backends.
 #if defined(__CUDACC__)
 #define CHAINERX_HOST_DEVICE __host__ __device__ __forceinline__
 #define CHAINERX_INLINE_LAMBDA

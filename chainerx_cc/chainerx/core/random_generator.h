@@ -5,7 +5,7 @@
 
 namespace chainerx {
 
-// Where a random operation reads its numbers: a key, and a position in the sequence that belongs to it.
+// The position of a random operation: a key, and an offset in the sequence of the key.
 struct RandomStream {
     uint64_t key;
     uint64_t position;
@@ -15,7 +15,7 @@ struct RandomStream {
 // they do not depend on how many threads compute them. Threads may share a generator.
 class RandomGenerator {
 public:
-    // Seeded by the system.
+    // Takes a seed from the system.
     RandomGenerator();
 
     void Seed(uint64_t seed);

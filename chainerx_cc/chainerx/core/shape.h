@@ -14,7 +14,7 @@
 
 namespace chainerx {
 
-// Most dimensions an array can have.
+// The maximum number of dimensions of an array.
 constexpr int8_t kMaxNdim = 16;
 
 // Per-dimension integers, stored inline. `Tag` keeps shapes, strides and axes apart.
@@ -122,7 +122,7 @@ public:
     Axes() noexcept = default;
 };
 
-// All axes when there is no value.
+// No value means all axes.
 using OptionalAxes = std::optional<Axes>;
 
 bool IsContiguous(const Shape& shape, const Strides& strides, int64_t item_size) noexcept;
@@ -139,7 +139,7 @@ Shape ReduceShape(const Shape& shape, const Axes& axes, bool keepdims);
 // NumPy's broadcasting of two shapes.
 Shape BroadcastShapes(const Shape& a, const Shape& b);
 
-// Strides with which an array of shape `from` is read as if it had the shape `to`.
+// Strides that make an array of shape `from` look like one of shape `to`.
 Strides BroadcastStrides(const Shape& from, const Strides& strides, const Shape& to);
 
 // Rejects negative dimensions, and sizes or strides that would overflow: as in NumPy, dimensions of length zero count

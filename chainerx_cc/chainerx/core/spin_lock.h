@@ -10,7 +10,7 @@ class SpinLock {
 public:
     void lock() noexcept {
         while (flag_.exchange(true, std::memory_order_acquire)) {
-            // The holder may have lost its processor.
+            // The thread that holds the lock may not be running.
             for (int spins = 0; flag_.load(std::memory_order_relaxed); ++spins) {
                 if (spins >= 100) std::this_thread::yield();
             }

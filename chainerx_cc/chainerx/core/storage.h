@@ -23,7 +23,7 @@ public:
     Device& device() const { return *device_; }
     void* owner() const { return owner_; }
 
-    // Counts in-place changes, so that a graph notices when a value it has kept was overwritten.
+    // Counts in-place changes, so that a graph notices that a kept value was overwritten.
     uint32_t version() const { return version_.load(std::memory_order_relaxed); }
     void BumpVersion() { version_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -34,8 +34,8 @@ private:
     void* data_;
     size_t bytes_;
     Device* device_;
-    Deleter deleter_;  // ends the life of the memory and of this object
-    void* owner_;      // what the deleter needs to know, e.g. the object the memory was borrowed from
+    Deleter deleter_;  // frees the memory and this object
+    void* owner_;      // for the deleter, e.g. the object that owns the memory
 };
 
 using StoragePtr = IntrusivePtr<Storage>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The functions of elementary.h for the compilers of GPUs, which have fast and precise ones of their own. The
-// formulas of those that they lack are chosen for their limits: none overflows or cancels where its value does not.
+// The functions of elementary.h for compilers of GPUs, which have fast and precise versions of most. The formulas of
+// the others neither overflow nor cancel unless their value does.
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-// What compilers of GPUs have beyond the C library.
+// Functions that compilers of GPUs have beyond the C library.
 inline double normcdf(double x) { return static_cast<double>(0.5L * std::erfc(std::sqrt(0.5L) * -x)); }
 inline float normcdff(float x) { return static_cast<float>(normcdf(static_cast<double>(x))); }
 

@@ -109,7 +109,7 @@ CHAINERX_INLINE T Log10(T x) {
     return FinishLog(x, Log10Of(SplitLog(x)));
 }
 
-// A loop over numbers that are all positive, normal and finite takes these.
+// For loops over numbers that are all positive, normal and finite.
 template <class T>
 CHAINERX_INLINE T LogNormal(T x) {
     return LogOf(SplitLogNormal(x));

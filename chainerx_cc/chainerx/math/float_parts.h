@@ -38,7 +38,7 @@ struct Format<float> {
     static constexpr float kExpm1Min = -18.0F;  // below, exp - 1 is -1
     static constexpr float kSinhMax = 90.0F;
     static constexpr float kTanhMax = 10.0F;
-    static constexpr float kSquareMax = 1e9F;  // the square of more is of no use beside 1
+    static constexpr float kSquareMax = 1e9F;  // beyond, 1 does not change the square
     static constexpr float kErfcMax = 10.5F;   // beyond, erfc is 0
     static constexpr float kMills = 2.0F;      // of MillsPolynomial
     static constexpr float kTrigMax = 71476.0F;
@@ -101,7 +101,7 @@ CHAINERX_INLINE double FromBits(int64_t bits) {
     return x;
 }
 
-// Sums and differences of bits, which wrap around where the value is one that is replaced later.
+// Sums and differences of bits. They may wrap around for values that are replaced later.
 template <class Int>
 CHAINERX_INLINE Int WrapAdd(Int a, Int b) {
     using U = std::make_unsigned_t<Int>;
@@ -122,7 +122,7 @@ CHAINERX_INLINE double Sqrt(double x) { return __builtin_sqrt(x); }
 CHAINERX_INLINE float Floor(float x) { return __builtin_floorf(x); }
 CHAINERX_INLINE double Floor(double x) { return __builtin_floor(x); }
 
-// condition ? yes : no, by bits: where many are nested, the compiler would turn ?: back into branches.
+// condition ? yes : no, with bit operations: compilers turn nested conditional expressions into branches.
 CHAINERX_INLINE float Select(bool condition, float yes, float no) {
     int32_t mask = condition ? -1 : 0;
     return FromBits((ToBits(yes) & mask) | (ToBits(no) & ~mask));
@@ -132,7 +132,7 @@ CHAINERX_INLINE double Select(bool condition, double yes, double no) {
     return FromBits((ToBits(yes) & mask) | (ToBits(no) & ~mask));
 }
 
-// What a loop met, as the greatest bits. The loop computes what is right for the usual numbers, and is done over if
+// The extremes of the numbers of a loop, by their bits. The loop uses formulas for usual numbers, and is repeated if
 // there were others.
 template <class T>
 class BitRange {

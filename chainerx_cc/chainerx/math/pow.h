@@ -7,7 +7,7 @@
 
 namespace chainerx::math {
 
-// a * b + c, rounded once: what is left of a product, Fma(a, b, -(a * b)), is exact.
+// a * b + c, rounded once: the rounding error of a product, Fma(a, b, -(a * b)), is exact.
 #ifdef __FMA__
 CHAINERX_INLINE float Fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 CHAINERX_INLINE double Fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -77,8 +77,8 @@ CHAINERX_INLINE T PowSign(T power, T x, T y) {
     return Select((x < T{0}) & !whole & (x > -kInfinity<T>), kNaN<T>, power);
 }
 
-// |x|^y where |x| and the result are normal and finite: what is added to the ranges says whether that was so, by
-// AllNormal and AllBelow(kPowNormal<T>).
+// |x|^y if |x| and the result are normal and finite. AllNormal and AllBelow(kPowNormal<T>) of the ranges tell
+// afterwards whether they were.
 template <class T>
 constexpr T kPowNormal = Format<T>::kBias - 1;
 template <class T>
@@ -118,7 +118,7 @@ CHAINERX_INLINE T PowAny(T x, T y) {
     result = PowSign(result, x, y);
     result = Select(x == x, result, x);
     result = Select(y == y, result, y);
-    // Ones whatever the other is: 1^y, x^0, and (-1)^(+-inf).
+    // One for any other operand: 1^y, x^0 and (-1)^(+-inf).
     bool one = (x == T{1}) | ((x == T{-1}) & (Abs(y) == kInfinity<T>)) | (y == T{0});
     return Select(one, T{1}, result);
 }

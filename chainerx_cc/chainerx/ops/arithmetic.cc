@@ -100,7 +100,7 @@ Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optio
     if (!a_min.has_value() && !a_max.has_value()) throw ValueError{"clip: a_min and a_max must not both be None"};
     if (!a_max.has_value()) return Maximum(a, *a_min);
     if (!a_min.has_value()) return Minimum(a, *a_max);
-    // Bounds that are arrays take part in the graph.
+    // Array bounds take part in the graph.
     if (a_min->is_array() || a_max->is_array()) return Minimum(Maximum(a, *a_min), *a_max);
     return ClipBetween(a, *a_min, *a_max);
 }

@@ -22,7 +22,7 @@ constexpr const char* kName = "scaled_dot_product_attention";
 
 Array SwapLast(const Array& a) { return Swapaxes(a, -1, -2); }
 
-// Below all scores, and finite: a row without any key must not give NaN.
+// Below all scores, but finite, so that a row without keys does not give NaN.
 Scalar Lowest(Dtype dtype) {
     switch (dtype) {
         case Dtype::kFloat16:
@@ -49,7 +49,7 @@ struct AttentionBackward {
         Array ms = mask ? mask.Get() : Array{};
         const Array& gy = ctx.grad();
         Array grads[4];
-        // The gradient of a mask is as large as the scores: nothing is gained by blocks.
+        // The gradient of a mask is as large as the scores, so blocks would save no memory.
         if (ctx.IsWanted(3) || internal::GetRecordMask({&qs, &ks, &vs, &ms, &gy}) != 0) {
             Compose(qs, ks, vs, ms, gy, grads);
         } else {
@@ -63,7 +63,7 @@ struct AttentionBackward {
         }
     }
 
-    // In operations that have gradients themselves.
+    // Written with differentiable operations.
     void Compose(const Array& qs, const Array& ks, const Array& vs, const Array& ms, const Array& gy,
                  Array* grads) const {
         Dtype dtype = qs.dtype();

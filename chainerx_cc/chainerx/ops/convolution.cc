@@ -16,8 +16,8 @@ namespace {
 
 Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
 
-// A convolution is linear in each of x, w and y once the two others are given; so the gradient of each of the three
-// contractions consists of the two others, to any order.
+// The three contractions of x, w and y are linear in each of their two inputs. The gradient of each contraction
+// therefore consists of the two others, to any order.
 Array ConvY(const WindowGeometry& g, const Array& x, const Array& w, const Array& b);
 Array ConvX(const WindowGeometry& g, const Array& y, const Array& w, const Array& b);
 Array ConvW(const WindowGeometry& g, const Array& x, const Array& y);
@@ -29,7 +29,7 @@ Array SumOfChannels(const Array& a) {
     return Sum(a, axes);
 }
 
-// Keeps what the gradients of the inputs that take part in graphs need.
+// Keeps the arrays that the gradients need.
 std::pair<Saved, Saved> SaveFactors(const Array& a, const Array& b) {
     return {internal::GetRecordMask(b) != 0 ? Saved{a} : Saved{}, internal::GetRecordMask(a) != 0 ? Saved{b} : Saved{}};
 }
@@ -99,9 +99,7 @@ Operands Unify(const char* op, const Array& x, const Array& w, const std::option
         CheckDevices(x, *b);
         dtype = PromoteTypes(dtype, b->dtype());
     }
-    if (!IsFloat(dtype)) {
-        throw DtypeError{op, ": floating point dtypes are needed, not ", x.dtype(), " and ", w.dtype()};
-    }
+    if (dtype == Dtype::kBool) throw DtypeError{op, ": x, w and b must not all be of dtype bool"};
     auto cast = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
     return {cast(x), cast(w), b.has_value() ? cast(*b) : Array{}};
 }
@@ -149,7 +147,7 @@ Each spatial length becomes :math:`\lfloor (l + 2 pad - d (k - 1) - 1) / s \rflo
 times.
 
 Args:
-    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`.
     w (~chainerx.ndarray): Filters of shape :math:`(O, C / groups, k_1, ..., k_n)`.
     b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
     stride (int or tuple of int): Steps :math:`s` of the filters.
@@ -190,7 +188,7 @@ Each spatial length becomes :math:`s (l - 1) + d (k - 1) + 1 - 2 pad` unless ``o
 number of times.
 
 Args:
-    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`.
     w (~chainerx.ndarray): Filters of shape :math:`(C, O / groups, k_1, ..., k_n)`.
     b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
     stride (int or tuple of int): Steps :math:`s` of the filters.
@@ -215,7 +213,7 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
                     const PerAxis& pad, const std::optional<PerAxis>& outsize, int64_t groups, const PerAxis& dilate) {
     constexpr const char* kName = "conv_transpose";
     Operands in = Unify(kName, x, w, b);
-    // Of the convolution whose adjoint this is, x is the output.
+    // This is the adjoint of a convolution whose output is x.
     WindowGeometry g = MakeGeometry(kName, x, w, stride, pad, groups, dilate);
     if (x.shape()[1] != g.out_channels) ThrowChannels(kName, x, w, g.out_channels);
     CheckBias(kName, in.b, g.in_channels);

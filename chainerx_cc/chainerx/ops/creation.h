@@ -15,7 +15,7 @@ namespace chainerx {
 using ArangeKernel = KernelSlot<void(const Array& out, const Scalar& start, const Scalar& step)>;
 extern const ArangeKernel kArangeKernel;  // out[i] = start + i * step
 
-// An array whose elements are not set. The dtype is float32 unless given, as that of zeros and ones.
+// An uninitialized array. The default dtype is float32, as for zeros and ones.
 Array Uninitialized(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt,
                     Device& device = GetDefaultDevice());
 Array Zeros(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
@@ -23,20 +23,21 @@ Array Ones(const Shape& shape, const std::optional<Dtype>& dtype = std::nullopt,
 // An array filled with a number, of the number's dtype unless another is given.
 Array Full(const Shape& shape, const Scalar& value, const std::optional<Dtype>& dtype = std::nullopt,
            Device& device = GetDefaultDevice());
-// An array of the shape of `a` whose elements are not set. Device and dtype are those of `a` unless given.
+// An uninitialized array of the shape of `a`. Device and dtype default to those of `a`.
 Array EmptyLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array ZerosLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array OnesLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array FullLike(const Array& a, const Scalar& value, const std::optional<Dtype>& dtype = std::nullopt,
                Device* device = nullptr);
 
-// start, start + step, ... below stop. A single number is the stop, from zero. Without a dtype, the numbers decide it.
+// start, start + step, ... below stop. A single number is `stop`, and start is zero. The numbers determine the default
+// dtype.
 Array Arange(const Scalar& start, const std::optional<Scalar>& stop = std::nullopt,
              const std::optional<Scalar>& step = std::nullopt, const std::optional<Dtype>& dtype = std::nullopt,
              Device& device = GetDefaultDevice());
 Array Linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
-// The identity matrix. The dtype is float64 unless given, as that of eye; that of tri is float32.
+// The identity matrix. The default dtype is float64, as for eye; the default of tri is float32.
 Array Identity(int64_t n, const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());
 Array Eye(int64_t n, const std::optional<int64_t>& m = std::nullopt, int64_t k = 0,
           const std::optional<Dtype>& dtype = std::nullopt, Device& device = GetDefaultDevice());

@@ -23,7 +23,7 @@ using Lengths = std::map<int, int64_t>;
 
 bool Has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
-// An array and what its axes are called.
+// An array and the labels of its axes.
 struct Factor {
     Array array;
     Labels labels;
@@ -35,7 +35,7 @@ struct Factor {
     void Drop(int8_t axis) { labels.erase(labels.begin() + axis); }
 };
 
-// Subscripts of one array as they are written.
+// The subscripts of one array, as written.
 struct Term {
     Labels letters;
     bool has_ellipsis{false};
@@ -87,7 +87,7 @@ Equation Parse(const std::string& text) {
     return out;
 }
 
-// The output: what was asked for, or dimensions of the ellipsis and letters that appear once.
+// The labels of the output: the given ones, or the dimensions of the ellipsis and the letters that appear once.
 Labels MakeOutput(const Equation& equation, int n_ellipsis) {
     std::map<int, int> counts;
     for (const Term& term : equation.inputs) {
@@ -153,7 +153,7 @@ Lengths GetLengths(const std::vector<Factor>& operands) {
     return out;
 }
 
-// Removes axes of the length one along which others are longer.
+// Removes axes of length one that other operands broadcast.
 void DropBroadcast(Factor& x, const Lengths& lengths) {
     Axes axes;
     Labels rest;
@@ -235,7 +235,7 @@ Factor Contract(const Factor& x, const Factor& y, const std::set<int>& needed) {
     if (inner.empty()) {
         product = Product(a, b);
     } else if (rows == 1 && columns == 1 && !batch.empty()) {
-        // Many short sums, for which products of matrices would be no gain.
+        // Many short sums: matrix products would not be faster.
         Axes last{-1};
         product = AsDtype(Sum(Product(Squeeze(a, Axes{-2}), Squeeze(b, last)), last), a.dtype());
     } else {
@@ -270,7 +270,7 @@ double GetCost(const Factor& x, const Factor& y) {
 CHAINERX_ROUTINE(Einsum, "einsum", "*operands, optimize=True", "matmul", R"(
 Einstein summation: products of elements, summed over labels that are not in the result.
 
-Called as ``einsum(subscripts, *operands)``, or with arrays and lists of labels by turns, as NumPy's function.
+Called as ``einsum(subscripts, *operands)``, or with alternating arrays and lists of labels, as NumPy's function.
 ``subscripts`` has a letter for each axis of each operand, and those of the result after ``->``; without them, the
 labels that occur once, in alphabetic order. Three dots stand for axes that broadcast. A label that an operand has
 twice takes its diagonal.
@@ -320,7 +320,7 @@ Array Einsum(const std::string& subscripts, const std::vector<Array>& operands) 
         rest.push_back({operands[i], term.Expand(n)});
     }
     Labels output = MakeOutput(equation, n_ellipsis);
-    // Partial products of small floats are kept in larger ones.
+    // Computes partial products of float16 in float32.
     Dtype compute = dtype == Dtype::kFloat16 && rest.size() > 1 ? Dtype::kFloat32 : dtype;
     for (Factor& x : rest) {
         x.array = AsDtype(x.array, compute);

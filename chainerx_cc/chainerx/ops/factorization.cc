@@ -13,8 +13,8 @@
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
 
-// Gradients: Giles, An extended collection of matrix derivative results for forward and reverse mode algorithmic
-// differentiation, 2008, where nothing else is named.
+// Unless noted otherwise, the gradients are from Giles, An extended collection of matrix derivative results for forward
+// and reverse mode algorithmic differentiation, 2008.
 
 namespace chainerx {
 
@@ -76,7 +76,7 @@ Array Symmetrize(const Array& a) { return (a + T(a)) * Scalar{0.5}; }
 // x a^-1, by solving the transposed equations.
 Array SolveRight(const Array& x, const Array& a) { return T(Solve(T(a), T(x))); }
 
-// Sums gradients that are there.
+// The sum of the gradients that exist.
 class Total {
 public:
     void Add(const Array& term) { sum_ = sum_ ? sum_ + term : term; }

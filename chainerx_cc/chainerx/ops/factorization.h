@@ -31,7 +31,7 @@ struct QrOutput {
 };
 
 // Kernels. Arrays are contiguous stacks of matrices with equal leading dimensions, of one dtype: float32 or float64.
-// A matrix that has no solution is a ChainerxError.
+// Raise ChainerxError for a matrix without a solution.
 using SolveKernel = KernelSlot<void(const Array& a, const Array& b, const Array& x)>;
 using InverseKernel = KernelSlot<void(const Array& a, const Array& out)>;
 using SlogdetKernel = KernelSlot<void(const Array& a, const Array& sign, const Array& logdet)>;

@@ -320,7 +320,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
                                  class_weight->shape()};
         }
         Array weights = AsType(class_weight->AsDetached(), x1.dtype(), false);
-        // Whatever is taken at ignored labels is multiplied by a loss of zero.
+        // Values taken at ignored labels are multiplied by a loss of zero.
         loss = loss * Take(weights, t, 0, IndexMode::kClip);
     }
     if (reduce == "no") return loss;
@@ -336,7 +336,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
 }
 
 CHAINERX_ROUTINE(Accuracy, "accuracy", "y, t, ignore_label=None", "", R"(
-Fraction of the samples whose largest score is that of their class.
+Fraction of the samples for which the score of their class is the largest.
 
 Not differentiable.
 

@@ -58,18 +58,18 @@ Array Atleast2D(const Array& a);
 Array Atleast3D(const Array& a);
 Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::optional<int64_t>& axis = std::nullopt);
 Array Tile(const Array& a, const Shape& reps);
-// A shift for each axis, or one for all, and the like for axes. Without axes, the flattened array is shifted by the
-// sum.
+// A shift for each axis, or one shift for all axes or one axis for all shifts. Without axes, shifts the flattened array
+// by the sum.
 Array Roll(const Array& a, const std::vector<int64_t>& shift,
            const std::optional<std::vector<int64_t>>& axis = std::nullopt);
 
-// How pad makes elements: of given values, or as copies of the element at the end, of those counted back from it
-// (without or with itself), or of those at the other end.
+// The elements that pad adds: given values, copies of the edge element, elements mirrored at the edge (without or with
+// the edge element), or elements of the other end.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
 CHAINERX_ENUM_WORDS(PadMode, "constant", "edge", "reflect", "symmetric", "wrap");
 
-// What pad takes for the two sides of each axis, as in NumPy: one value, a value for each side, or a list for the axes
-// of one or the other. A list of one item is for all axes.
+// The widths or values of pad for the two sides of each axis, as in NumPy: one value, a value for each side, or a list
+// of either with an item for each axis. A list of one item holds for all axes.
 template <class T>
 class Sides {
 public:
@@ -77,7 +77,7 @@ public:
     Sides(T before, T after) : rows_{{before, after}} {}
     Sides(std::vector<std::vector<T>> rows) : rows_{std::move(rows)} {}  // NOLINT(runtime/explicit)
 
-    // Before and after, for each axis. Raises ValueError, with the name, when the counts do not fit.
+    // Before and after, for each axis. Raises ValueError with the name if the counts do not fit.
     std::vector<std::array<T, 2>> Expand(const char* name, int8_t ndim) const {
         CheckCount(name, ndim, rows_.size(), ndim);
         std::vector<std::array<T, 2>> out;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Scalar functions that op functors are written with, for the compiler of whichever backend includes this.
+// Scalar functions that op functors call. The compiler of every backend can include this.
 
 #include <cmath>
 #include <cstdint>

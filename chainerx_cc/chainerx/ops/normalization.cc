@@ -100,7 +100,7 @@ Array Flat(const Array& a) { return a.ndim() == 1 ? a : Reshape(a, Shape{a.GetTo
 
 // ---------------------------------------------------------------- normalization by own statistics
 
-// What distinguishes batch normalization (per channel) from layer normalization (per row).
+// The differences between batch normalization (per channel) and layer normalization (per row).
 struct Form {
     Axes over;        // axes of the statistics
     Axes parameters;  // axes over which gamma and beta are repeated

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of an operation's declaration that bindings, stubs and documentation are generated from. A family's list
+// The parts of an operation's declaration from which bindings, stubs and documentation are generated. A family's list
 // (CHAINERX_<FAMILY>_OPS at the end of its header) names its ops once; everything else follows from the list:
 //
 //   - the C++ function `chainerx::Exp`, an OpFunction that forwards to `ops::Exp::Call`,

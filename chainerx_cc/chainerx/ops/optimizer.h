@@ -158,7 +158,7 @@ struct Msvag {
         : lr(k[0]),
           rate(k[1]),
           fix(k[2]),
-          rho(k[3] < 1 ? k[3] : 0),  // at the first step there is no noise to see
+          rho(k[3] < 1 ? k[3] : 0),  // the first step gives no estimate of the noise
           rest(k[3] < 1 ? 1 - k[3] : 1),
           eta(k[4]),
           decay(k[5]) {}
@@ -176,7 +176,7 @@ struct Msvag {
 
 }  // namespace update_rules
 
-// A rule, and its kernel. That takes the scalars and arrays for `count` parameters: the parameters, then their
+// A rule and its kernel. The kernel takes the scalars and arrays for `count` parameters: the parameters, then their
 // gradients, then their states of each kind. All are of one dtype and on one device.
 struct UpdateRule : KernelSlot<void(const double* scalars, const Array* arrays, int64_t count)> {
     UpdateRule(const char* name, int n_states, int n_scalars)
@@ -209,8 +209,7 @@ struct UpdateRule : KernelSlot<void(const double* scalars, const Array* arrays, 
 CHAINERX_UPDATE_RULES(CHAINERX_DECLARE_UPDATE_RULE)
 #undef CHAINERX_DECLARE_UPDATE_RULE
 
-// One step on any number of parameters, with arrays as a kernel takes them. Nothing is changed where an argument is
-// wrong.
+// One step on any number of parameters, with arrays as a kernel takes them. Changes nothing if an argument is wrong.
 void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars);
 
 }  // namespace chainerx

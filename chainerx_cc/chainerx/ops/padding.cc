@@ -105,7 +105,7 @@ Args:
     array (~chainerx.ndarray): Array of any dtype.
     pad_width (int, pair of int, or sequence of pairs): Number of elements before and after: one for all sides, a pair
         for all axes, or a pair for each axis.
-    mode (str): What the new elements are: ``'constant'`` values; copies of the element at the ``'edge'``; copies of
+    mode (str): The new elements: ``'constant'`` values; copies of the element at the ``'edge'``; copies of
         the elements seen in a mirror that stands on it (``'reflect'``) or behind it (``'symmetric'``); or those at
         the other end (``'wrap'``).
     constant_values (number, pair, or sequence of pairs): Values in mode ``'constant'``, in the forms of ``pad_width``.

@@ -28,8 +28,8 @@ Array RandomNormal(const Shape& shape, double loc = 0, double scale = 1, Dtype d
 // int64, from `low` on and below `high`.
 Array RandomIntegers(const Shape& shape, int64_t low, int64_t high, Device& device = GetDefaultDevice());
 
-// Zero at random with probability `ratio`, else x / (1 - ratio); or x * mask, if there is a mask. No mask is kept for
-// the backward computation: it draws the same numbers again.
+// Zero with probability `ratio`, otherwise x / (1 - ratio); or x * mask, if there is a mask. The backward computation
+// draws the same numbers again instead of keeping a mask.
 Array Dropout(const Array& x, double ratio = 0.5, const std::optional<Array>& mask = std::nullopt);
 
 #define CHAINERX_RANDOM_ROUTINES(X) \

@@ -25,7 +25,7 @@ extern const ReduceKernel kLogSumExpKernel;
 using ScanKernel = KernelSlot<void(const Array& a, int8_t axis, const Array& out)>;
 extern const ScanKernel kCumsumKernel;
 extern const ScanKernel kCumprodKernel;
-// Along one axis; all arrays are contiguous. The gradient is found from the output.
+// Along one axis; all arrays are contiguous. The gradient uses the output.
 using SoftmaxKernel = KernelSlot<void(const Array& x, int8_t axis, const Array& y)>;
 using SoftmaxGradKernel = KernelSlot<void(const Array& y, const Array& gy, int8_t axis, const Array& gx)>;
 extern const SoftmaxKernel kSoftmaxKernel;

@@ -10,7 +10,7 @@
 
 namespace chainerx {
 
-// How the gates of all units lie in a row.
+// The order of the gates of all units in a row.
 enum class Gates {
     kInterleaved,  // the gates of unit 0, those of unit 1, ...
     kBlocks,       // one gate of all units, the next gate of all units, ...
@@ -48,12 +48,12 @@ struct RnnLayer {
     Array bh;       // (gates U), GRU only: biases of the others are in x_gates
     Array h0;       // (B, U)
     Array c0;       // (B, U), LSTM only
-    Array x_gates;  // (total, gates U): what the input gives; but for GRU, what the state gives is added to it
-    Array h_gates;  // (total, gates U), GRU only: what the state gives
+    Array x_gates;  // (total, gates U): the part of the input; except for GRU, the part of the state is added to it
+    Array h_gates;  // (total, gates U), GRU only: the part of the state
     Array y;        // (total, U)
     Array cells;    // (total, U), LSTM only: the cell states
 };
-// Computes the arrays from x_gates on and the last states (B, U); there is no `c` but for LSTM.
+// Computes the arrays from x_gates on and the last states (B, U); `c` is for LSTM only.
 using RnnLayerKernel = KernelSlot<void(const RnnLayer& layer, const Array& h, const Array& c)>;
 // The gradients of x_gates and, for GRU, of h_gates, from gy (or no array). The states before each step, (total, U),
 // go to h_prev. gh and gc are gradients of the last states and become those of the first.

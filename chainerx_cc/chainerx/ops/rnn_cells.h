@@ -1,6 +1,6 @@
 #pragma once
 
-// What cells and stacked networks share.
+// Functions that cells and stacked networks share.
 
 #include <vector>
 

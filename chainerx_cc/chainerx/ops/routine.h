@@ -1,7 +1,7 @@
 #pragma once
 
-// How operations that are not elementwise are declared. The C++ function is declared in the header of its family. Its
-// Python face is declared beside its definition, in the family's source file:
+// Declarations of operations that are not elementwise. The header of the family declares the C++ function, and the
+// source file declares the Python function beside the definition:
 //
 //   CHAINERX_ROUTINE(Roll, "roll", "a, shift, axis=None", "", R"(
 //   ... documentation ...

@@ -104,7 +104,7 @@ Differentiable any number of times with respect to ``W``.
 Args:
     x (~chainerx.ndarray): Numbers of rows, in any shape, of an integer dtype.
     W (~chainerx.ndarray): Table of shape :math:`(V, D)`.
-    ignore_label (int or None): Number that stands for a row of zeros.
+    ignore_label (int or None): Index that gives a row of zeros.
 
 Returns:
     ~chainerx.ndarray: Rows: the shape of ``x`` and an axis of length :math:`D`.

@@ -12,7 +12,7 @@ namespace chainerx {
 // Over rows of contiguous x; both results have its shape. Not-a-number is last.
 using SortKernel = KernelSlot<void(const Array& x, const Array& out)>;
 extern const SortKernel kSortKernel;
-extern const SortKernel kArgsortKernel;  // positions, int64; the order of equal elements stays
+extern const SortKernel kArgsortKernel;  // positions, int64; stable
 
 // Along an axis, or of the flattened array without one.
 Array Sort(const Array& a, const std::optional<int64_t>& axis = -1);

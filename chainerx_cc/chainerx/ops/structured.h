@@ -1,6 +1,6 @@
 #pragma once
 
-// Recording of operations that are not elementwise, and of a program's own.
+// Records operations that are not elementwise, and those that a program defines.
 
 #include <initializer_list>
 #include <utility>
@@ -11,8 +11,8 @@
 
 namespace chainerx {
 
-// A node whose backward computation is a function object of the type `F`, called as f(BackwardContext&). What it keeps
-// is in its members.
+// A node whose backward computation is a function object of the type `F`, called as f(BackwardContext&). Its members
+// hold the kept values.
 template <class F>
 class FunctionObjectNode final : public OpNode {
 public:
@@ -71,9 +71,9 @@ Array RecordView(const char* name, const Array& a, Array out, F&& backward) {
 
 }  // namespace internal
 
-// Connects results that were computed outside of graphs (in a NoBackpropModeScope) to what they were computed from.
-// `backward` is a function object that computes gradients of the inputs; what it reads it keeps in members of the type
-// Saved. Gradients of any order follow if it is written with differentiable operations.
+// Connects results that were computed outside of graphs (in a NoBackpropModeScope) to their inputs. `backward` is a
+// function object that computes the gradients of the inputs and keeps the values that it reads in members of the type
+// Saved. If it uses differentiable operations, gradients of any order follow.
 template <class F>
 void RecordFunction(const char* name, std::initializer_list<const Array*> inputs,
                     std::initializer_list<const Array*> outputs, F&& backward) {

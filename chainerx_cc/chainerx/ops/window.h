@@ -7,7 +7,7 @@
 
 namespace chainerx {
 
-// Most spatial dimensions of a convolution or a pooling.
+// The maximum number of spatial dimensions of a convolution or a pooling.
 constexpr int kMaxWindowDims = 8;
 
 // One integer for each spatial dimension, or one for all of them.
@@ -16,7 +16,7 @@ public:
     PerAxis(int64_t all) : values_{all}, is_uniform_{true} {}  // NOLINT(runtime/explicit)
     explicit PerAxis(const Shape& values) : values_{values} {}
 
-    // Writes `ndim` values to `out`. Raises when there is another number of them, or one is below `least` or out of 32
+    // Writes `ndim` values to `out`. Raises if their number differs, or if one is below `least` or does not fit 32
     // bits.
     void Expand(const char* op, const char* name, int ndim, int64_t least, int64_t* out) const {
         if (!is_uniform_ && values_.ndim() != ndim) {
@@ -52,8 +52,8 @@ struct WindowGeometry {
     int64_t pad[kMaxWindowDims];
     int64_t dilation[kMaxWindowDims];
 
-    // Number of places of a window along an axis with `room` for it to move. If all elements are to be
-    // covered, the last window may reach beyond the axis, and so may a single one on a short axis.
+    // The number of positions of a window along an axis with `room` for it to move. With cover_all, the last window may
+    // reach beyond the axis, and so may the only window on a short axis.
     static int64_t CountWindows(int64_t room, int64_t stride, bool cover_all) {
         if (cover_all) room += stride - 1;
         return room < 0 ? 0 : room / stride + 1;

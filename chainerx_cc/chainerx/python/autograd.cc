@@ -17,11 +17,11 @@ namespace py = pybind11;
 namespace chainerx::python {
 
 BackpropId Arg<BackpropId>::Get(PyObject* o, const char* name) {
-    try {
-        return py::handle{o}.cast<BackpropId>();
-    } catch (const py::cast_error&) {
+    // A cast alone would take None for a null pointer.
+    if (!py::isinstance<BackpropId>(o)) {
         ThrowTypeError("%s must be chainerx.BackpropId or None, not %s", name, Py_TYPE(o)->tp_name);
     }
+    return py::handle{o}.cast<BackpropId>();
 }
 
 bool Arg<AnyGraph>::Accepts(PyObject* o) { return py::isinstance<AnyGraph>(o); }

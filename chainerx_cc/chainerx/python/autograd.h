@@ -16,7 +16,7 @@ struct Arg<BackpropId> {
     static BackpropId Get(PyObject* o, const char* name);
 };
 
-// Stands for all graphs in is_backprop_required.
+// Means all graphs in is_backprop_required.
 struct AnyGraph {};
 template <>
 struct Arg<AnyGraph> {
@@ -25,10 +25,10 @@ struct Arg<AnyGraph> {
     static AnyGraph Get(PyObject*, const char*) { return {}; }
 };
 
-// ['<default>', ...] of the graphs to which the array belongs
+// The names of the graphs to which the array belongs: ['<default>', ...]
 std::string GraphNames(const Array& a);
 
-// Arrays, with no array in the place of None; none for None.
+// Arrays of a list, with no array for each None; an empty list for None.
 std::vector<Array> WithNone(PyObject* o, const char* name);
 
 }  // namespace chainerx::python

@@ -54,7 +54,7 @@ Signature::Signature(const char* name, const char* text, int arity) : name_{name
         item += c;
     }
     add();
-    // Calls would read what is not there.
+    // Calls would read missing parameters.
     if (size() != arity) {
         throw ChainerxError{name, ": the signature has ", size(), " arguments, the C++ function has ", arity};
     }
@@ -147,7 +147,7 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
     if (method != nullptr) {
         const char* comma = std::strchr(r.signature, ',');
         std::string signature = std::string{"$self"} + (comma == nullptr ? "" : comma);
-        // A function has the array among its arguments; what is only a method has not.
+        // A function has the array among its arguments; a pure method does not.
         MethodDefs().push_back(
                 MakeDef(r.name, method, signature, function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
     }

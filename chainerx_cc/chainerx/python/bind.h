@@ -24,7 +24,7 @@ public:
     // For a function with `arity` parameters; raises if the text has others.
     Signature(const char* name, const char* text, int arity);
 
-    // Sorts the arguments of a fast call into their places. `self`, if not null, is the first one.
+    // Assigns the arguments of a fast call to the parameters. `self`, if not null, is the first argument.
     void Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const;
     // A tuple of the arguments of a variadic function.
     PyRef Pack(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) const;
@@ -33,7 +33,7 @@ public:
     const char* arg_name(int i) const { return names_[i].c_str(); }
     int size() const { return static_cast<int>(names_.size()); }
     bool is_variadic() const { return text_[0] == '*'; }
-    // The signature without the other spellings, for people.
+    // The signature without alternative names, for documentation.
     const std::string& text() const { return text_; }
 
 private:
@@ -43,12 +43,12 @@ private:
     const char* name_{nullptr};
     std::vector<std::string> names_;
     std::vector<PyObject*> interned_;
-    std::vector<PyObject*> defaults_;  // null where an argument is required
+    std::vector<PyObject*> defaults_;  // null for a required argument
     std::vector<std::pair<PyObject*, int>> spellings_;
     std::string text_;
 };
 
-// A C++ function as a Python function or method; arguments are converted by their C++ types.
+// Wraps a C++ function as a Python function or method. The C++ types decide how arguments are converted.
 template <auto Fn, class Type = decltype(Fn)>
 class Bound;
 
@@ -65,7 +65,7 @@ public:
         return Call(self, args, nargs, kwnames);
     }
 
-    // Whether the signature may be "*xs": all arguments make the only parameter.
+    // Whether the signature may be "*xs": the only parameter takes all arguments.
     static constexpr bool kTakesList = std::is_same_v<std::tuple<std::decay_t<A>...>, std::tuple<std::vector<Array>>>;
     static PyObject* CallVariadic(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return GuardFunction(signature.name(), [&]() -> PyObject* {
@@ -75,7 +75,7 @@ public:
         });
     }
 
-    // The types of the parameters and of the result, as type stubs write them.
+    // The types of the parameters and the result for type stubs.
     static std::vector<std::string> Types() { return {Arg<std::decay_t<A>>::Type()..., ResultType<R>::Text()}; }
 
 private:
@@ -100,10 +100,10 @@ private:
 
 using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
-// What Python can ask about a function.
+// The metadata of a function.
 struct FunctionInfo {
-    const char* family;  // null for what is not an op
-    Routine routine;     // without its documentation once Python has it
+    const char* family;  // null if the function is not an op
+    Routine routine;     // without documentation after Python has it
     std::vector<std::string> (*types)();
 };
 
@@ -113,7 +113,7 @@ std::vector<PyMethodDef>& FunctionDefs();
 std::vector<PyMethodDef>& LinalgDefs();
 std::vector<PyMethodDef>& MethodDefs();
 
-// Registers a function, a method or both: one of them may be null.
+// Registers a function, a method or both; either may be null.
 void AddFunction(const FunctionInfo& info, FastCall function, FastCall method);
 
 template <auto Fn>

@@ -1,4 +1,4 @@
-// The loop over the families' lists: every op becomes a Python function here, and a method where it says so.
+// Binds every op of the families' lists as a Python function, and as a method if its declaration says so.
 
 #include "chainerx/core/context.h"
 #include "chainerx/ops/activation.h"
@@ -29,7 +29,7 @@
 namespace chainerx::python {
 namespace {
 
-// Ops of one array take a number for it, too.
+// Ops of one array also take a number.
 template <auto Call>
 struct OfNumbers {
     static constexpr auto kCall = Call;
@@ -51,7 +51,7 @@ void BindElementwise(const char* family) {
 
 void PyRandomSeed(int64_t seed) { GetDefaultContext().random_generator().Seed(static_cast<uint64_t>(seed)); }
 
-// Labels 0 to 51 as letters in the order in which NumPy counts them, and the ellipsis.
+// Labels 0 to 51 as letters in NumPy's order, and the ellipsis.
 std::string GetSubscripts(PyObject* labels) {
     std::string out;
     ForEachItem(labels, "the list of labels of an operand", [&out](PyObject* item) {
@@ -66,7 +66,7 @@ std::string GetSubscripts(PyObject* labels) {
     return out;
 }
 
-// einsum(subscripts, *operands), or operands and lists of labels by turns.
+// einsum(subscripts, *operands), or alternating operands and lists of labels.
 Array PyEinsum(PyObject* const* args, Py_ssize_t nargs) {
     if (nargs == 0) ThrowTypeError("einsum() missing required argument 'subscripts'");
     std::vector<Array> operands;
@@ -87,7 +87,7 @@ PyObject* CallEinsum(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
     return GuardFunction("einsum", [&] {
         for (Py_ssize_t i = 0; kwnames != nullptr && i < PyTuple_GET_SIZE(kwnames); ++i) {
             PyObject* key = PyTuple_GET_ITEM(kwnames, i);
-            // The order of products is always chosen.
+            // Einsum always optimizes the order of products.
             if (PyUnicode_CompareWithASCIIString(key, "optimize") == 0) continue;
             ThrowTypeError("einsum() got an unexpected keyword argument '%U'", key);
         }

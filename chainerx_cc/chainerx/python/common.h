@@ -8,7 +8,7 @@
 
 namespace chainerx::python {
 
-// Thrown when a Python exception is set.
+// Thrown after a Python exception was set.
 class PythonError : public std::exception {};
 
 // An owned reference to a Python object.
@@ -41,22 +41,26 @@ inline PyRef Check(PyObject* p) {
     return PyRef{p};
 }
 
+// chainerx.TypeError and chainerx.ValueError.
+extern PyObject* g_type_error;
+extern PyObject* g_value_error;
+
 template <class... Args>
 [[noreturn]] void ThrowTypeError(const char* format, Args... args) {
-    PyErr_Format(PyExc_TypeError, format, args...);
+    PyErr_Format(g_type_error, format, args...);
     throw PythonError{};
 }
 template <class... Args>
 [[noreturn]] void ThrowValueError(const char* format, Args... args) {
-    PyErr_Format(PyExc_ValueError, format, args...);
+    PyErr_Format(g_value_error, format, args...);
     throw PythonError{};
 }
 
-// Sets the Python exception that belongs to the C++ exception being handled. Its text begins with the name of the
-// function that failed, if one is given and the text does not have it yet.
+// Sets the Python exception for the C++ exception that is being handled. Its text begins with the name of the failed
+// function, if a name is given and not yet in the text.
 void SetPythonError(const char* function = nullptr) noexcept;
 
-// Runs f and returns what it returns; on a C++ exception sets the Python one and returns `failure`.
+// Returns the result of f; for a C++ exception sets a Python exception and returns `failure`.
 template <class F, class R>
 R Guard(R failure, F&& f, const char* function = nullptr) noexcept {
     try {
@@ -70,7 +74,7 @@ template <class F>
 PyObject* Guard(F&& f) noexcept {
     return Guard<F, PyObject*>(nullptr, std::forward<F>(f));
 }
-// For a function of the module, which errors name.
+// The same for a function of the module; errors give its name.
 template <class F>
 PyObject* GuardFunction(const char* name, F&& f) noexcept {
     return Guard<F, PyObject*>(nullptr, std::forward<F>(f), name);

@@ -19,8 +19,9 @@ PyTypeObject* g_numpy_bool;
 PyTypeObject* g_numpy_integer;
 PyTypeObject* g_numpy_floating;
 PyObject* g_numpy_dtype;
+PyTypeObject* g_numpy_array;
 
-// Leaves it to the caller to say what is wrong; other errors come from code of users, and are theirs.
+// Clears errors that the caller words better. Other errors come from user code and propagate.
 void ClearTypeError() {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
     PyErr_Clear();
@@ -39,6 +40,7 @@ void InitConvert() {
     auto type = [&](const char* name) {
         return reinterpret_cast<PyTypeObject*>(Check(PyObject_GetAttrString(numpy.get(), name)).release());
     };
+    g_numpy_array = type("ndarray");
     g_numpy_generic = type("generic");
     g_numpy_bool = type("bool_");
     g_numpy_integer = type("integer");
@@ -73,7 +75,7 @@ bool TryScalar(PyObject* o, Scalar* out) {
         PyRef v = Check(PyNumber_Long(o));
         return TryScalar(v.get(), out);
     }
-    // Others have a value as float, too: text, dates, complex numbers.
+    // Text, dates and complex numbers would convert to float, too.
     if (!PyObject_TypeCheck(o, g_numpy_floating)) return false;
     PyRef v = Check(PyNumber_Float(o));
     *out = Scalar{PyFloat_AS_DOUBLE(v.get())};
@@ -81,6 +83,8 @@ bool TryScalar(PyObject* o, Scalar* out) {
 }
 
 bool IsNumpyScalar(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_generic); }
+
+bool IsNumpyArray(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_array); }
 
 PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
 
@@ -99,7 +103,7 @@ Dtype GetDtypeArg(PyObject* o) {
     }
     PyRef dtype{PyObject_CallFunctionObjArgs(g_numpy_dtype, o, nullptr)};
     if (!dtype) {
-        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};  // KeyboardInterrupt and the like
+        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};  // such as KeyboardInterrupt
         PyErr_Clear();
         PyRef text = Check(PyObject_ASCII(o));
         throw DtypeError{"unsupported dtype ", GetText(text.get())};
@@ -140,6 +144,15 @@ int64_t GetIntArg(PyObject* o, const char* name) {
         throw PythonError{};
     }
     return v;
+}
+
+bool IsSequence(PyObject* o) {
+    if (PyList_Check(o) || PyTuple_Check(o)) return true;
+    if (PySequence_Check(o) == 0) return false;
+    if (PyIndex_Check(o) == 0) return true;
+    PyRef number{PyNumber_Index(o)};
+    if (!number) ClearTypeError();
+    return !number;
 }
 
 int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n) {
@@ -186,7 +199,7 @@ namespace {
 template <class D, class F>
 D GetDims(PyObject* o, const char* name, F&& check) {
     D out;
-    if (PyLong_Check(o) || !PySequence_Check(o) || IsNdarray(o)) {
+    if (IsNdarray(o) || !IsSequence(o)) {
         out.push_back(check(GetIntArg(o, name)));
         return out;
     }
@@ -205,7 +218,7 @@ Array Arg<ArrayOrNumber>::FromNumber(PyObject* o, const char* name) {
 Indices Arg<Indices>::Get(PyObject* o, const char*) {
     if (IsNdarray(o)) return GetArray(o);
     Device& device = GetDefaultDevice();
-    // Values can go from host memory to any device.
+    // Host memory can be copied to any device.
     Array array = ArrayFromObject(
             o, std::nullopt, device.HasHostMemory() ? device : GetDefaultContext().GetBackend("native").GetDevice(0));
     return Indices::OfValues(array.GetTotalSize() == 0 ? AsType(array, Dtype::kInt64, false) : array);
@@ -213,7 +226,7 @@ Indices Arg<Indices>::Get(PyObject* o, const char*) {
 
 AxesPair Arg<AxesPair>::Get(PyObject* o, const char* name) {
     std::vector<PyRef> pair;
-    if (PySequence_Check(o) != 0) {
+    if (IsSequence(o)) {
         ForEachItem(o, name, [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
     }
     if (pair.size() != 2) {

@@ -29,7 +29,7 @@
 
 namespace chainerx::python {
 
-// Numbers, including those of NumPy; false for anything else.
+// Converts a number, including NumPy's; returns false for other objects.
 bool TryScalar(PyObject* o, Scalar* out);
 bool IsNumpyScalar(PyObject* o);
 // Arrays and numbers.
@@ -49,13 +49,17 @@ Dtype GetDtypeArg(PyObject* o);
 PyObject* GetNumpyDtype(Dtype dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
 int64_t GetIntArg(PyObject* o, const char* name);
+// Whether an argument that may be one number or several is several. Numbers and arrays of NumPy have the methods of
+// both.
+bool IsSequence(PyObject* o);
+bool IsNumpyArray(PyObject* o);
 // The position among the words.
 int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n);
 // The words in quotes.
 std::string JoinWords(const char* const* words, size_t n, const char* separator, const char* last_separator);
-// A list or tuple of the items. Not a sequence: TypeError.
+// A list or tuple of the items. Raises TypeError if the object is no sequence.
 PyRef GetItems(PyObject* o, const char* name);
-// Calls f with each item. It may run code of users that changes the list.
+// Calls f with each item. f may run user code that changes the list.
 template <class F>
 void ForEachItem(PyObject* o, const char* name, F&& f) {
     PyRef items = GetItems(o, name);
@@ -73,8 +77,8 @@ PyRef ToTuple(const D& dims) {
 
 void InitConvert();
 
-// What a C++ parameter of type T takes from Python: Get converts, and Type is the text for type stubs. Where the type
-// is one of two in a std::variant, Accepts tells whether it is this one.
+// Conversion of a Python argument to a C++ parameter of type T: Get converts, and Type is the text for type stubs. For
+// a std::variant of two types, Accepts tells whether an object has this type.
 template <class T, class = void>
 struct Arg;
 
@@ -87,7 +91,7 @@ struct Arg<Array> {
         ThrowTypeError("%s must be chainerx.ndarray, not %s", name, Py_TYPE(o)->tp_name);
     }
 };
-// An array, or a number that became one on the default device.
+// An array, or a number, which becomes an array on the default device.
 class ArrayOrNumber {
 public:
     explicit ArrayOrNumber(const Array& a) : array_{&a} {}
@@ -146,7 +150,7 @@ struct Arg<double> {
 template <>
 struct Arg<bool> {
     static std::string Type() { return "bool"; }
-    // None counts as false. Words and containers do not: they are arguments in the wrong place.
+    // None counts as false. Strings and containers raise: they are arguments in the wrong place.
     static bool Get(PyObject* o, const char* name) {
         if (o == Py_True) return true;
         if (o == Py_False || o == Py_None) return false;
@@ -177,7 +181,7 @@ struct Arg<Device> {
     static std::string Type() { return "_DeviceLike"; }
     static Device& Get(PyObject* o, const char*) { return GetDeviceArg(o); }
 };
-// No device, where the function chooses one itself.
+// No device if the function chooses one itself.
 template <>
 struct Arg<Device*> {
     static std::string Type() { return "_DeviceLike"; }
@@ -188,7 +192,7 @@ struct Arg<Indices> {
     static std::string Type() { return "ndarray | ArrayLike"; }
     static Indices Get(PyObject* o, const char*);
 };
-// A word for each value, but for Dtype, which has a conversion of its own.
+// Enums have a word for each value, except Dtype, which has its own conversion.
 template <class E>
 struct Arg<E, std::enable_if_t<std::is_enum_v<E>>> {
     static std::string Type() {
@@ -212,7 +216,7 @@ template <>
 struct Arg<PerAxis> {
     static std::string Type() { return "_Ints"; }
     static PerAxis Get(PyObject* o, const char* name) {
-        if (PySequence_Check(o)) return PerAxis{Arg<Shape>::Get(o, name)};
+        if (IsSequence(o)) return PerAxis{Arg<Shape>::Get(o, name)};
         return GetIntArg(o, name);
     }
 };
@@ -244,8 +248,8 @@ struct Arg<std::vector<T>> {
     }
     static std::vector<T> Get(PyObject* o, const char* name) {
         if constexpr (std::is_same_v<T, int64_t>) {
-            // A count or index stands for a list of one.
-            if (PyIndex_Check(o) != 0 && !PySequence_Check(o)) return {GetIntArg(o, name)};
+            // A number counts as a list of one.
+            if (PyIndex_Check(o) != 0 && !IsSequence(o)) return {GetIntArg(o, name)};
         }
         std::vector<T> out;
         if (PyList_Check(o) || PyTuple_Check(o)) out.reserve(PySequence_Fast_GET_SIZE(o));
@@ -258,7 +262,7 @@ struct Arg<AxesPair> {
     static std::string Type() { return "Sequence[_Ints]"; }
     static AxesPair Get(PyObject* o, const char* name);
 };
-// Bytes that stay as they are while the function runs.
+// Bytes that do not change while the function runs.
 class Bytes {
 public:
     explicit Bytes(PyRef bytes) : bytes_{std::move(bytes)} {}
@@ -290,7 +294,7 @@ struct Arg<Sides<T>> {
     }
     static Sides<T> Get(PyObject* o, const char* name) {
         std::vector<PyRef> axes = Items(o, name);
-        if (std::none_of(axes.begin(), axes.end(), [](const PyRef& p) { return PySequence_Check(p.get()) != 0; })) {
+        if (std::none_of(axes.begin(), axes.end(), [](const PyRef& p) { return IsSequence(p.get()); })) {
             axes = {PyRef::Borrow(o)};
         }
         std::vector<std::vector<T>> rows;
@@ -302,15 +306,15 @@ struct Arg<Sides<T>> {
     }
 
 private:
-    // What is no list counts as its only item.
+    // A single item counts as a list of one.
     static std::vector<PyRef> Items(PyObject* o, const char* name) {
-        if (PySequence_Check(o) == 0 || PyUnicode_Check(o)) return {PyRef::Borrow(o)};
+        if (!IsSequence(o) || PyUnicode_Check(o)) return {PyRef::Borrow(o)};
         std::vector<PyRef> items;
         ForEachItem(o, name, [&items](PyObject* item) { items.push_back(PyRef::Borrow(item)); });
         return items;
     }
 };
-// A Python object as it is.
+// A Python object without conversion.
 template <>
 struct Arg<PyObject*> {
     static std::string Type() { return "Any"; }
@@ -341,7 +345,7 @@ inline PyObject* ToPython(const std::vector<Array>& v) {
     for (size_t i = 0; i < v.size(); ++i) PyList_SET_ITEM(list.get(), i, Check(ToPython(v[i])).release());
     return list.release();
 }
-// An index for all dimensions at once has to be a tuple.
+// An index for several dimensions has to be a tuple.
 inline PyObject* ToPython(const ArrayTuple& v) {
     PyRef list = Check(ToPython(static_cast<const std::vector<Array>&>(v)));
     return PyList_AsTuple(list.get());
@@ -361,7 +365,7 @@ PyObject* ToPython(const std::variant<T...>& v) {
     return std::visit([](const auto& value) { return ToPython(value); }, v);
 }
 
-// Python objects of which more is known.
+// Python objects of a known type.
 struct NumpyArray : PyRef {
     NumpyArray(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
 };
@@ -372,7 +376,7 @@ struct PyTuple : PyRef {
     PyTuple(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
 };
 
-// The text for type stubs of what ToPython makes of a T.
+// The type of the result of ToPython for a T, for type stubs.
 template <class T>
 struct ResultType;
 #define CHAINERX_RESULT_TYPE(T, text)              \

@@ -21,19 +21,19 @@ namespace {
 
 constexpr auto kReference = py::return_value_policy::reference;
 
-// Arrays and devices refer to their context without owning it, so its memory is never given back.
+// Arrays and devices refer to their context without owning it, so its memory is never freed.
 struct ContextCloser {
     void operator()(Context* context) const noexcept { context->Close(); }
 };
 
-// A context that was a default one stays open: threads know it by its address only.
+// A context that was a default context stays open, because threads refer to it by address.
 Context* KeepOpen(Context* context) {
     if (context != nullptr) py::cast(context, kReference).release();
     return context;
 }
 
-// Makes C.__new__(C) an error: methods of an object that __init__ never saw would read memory that was never set.
-// C() and classes derived in Python are left as they are.
+// Makes C.__new__(C) an error: methods of such an object would read uninitialized memory. C() and classes derived in
+// Python are unaffected.
 void ForbidBareNew(const py::handle& type) {
     auto* t = reinterpret_cast<PyTypeObject*>(type.ptr());
     py::object base_new = py::handle{reinterpret_cast<PyObject*>(t->tp_base)}.attr("__new__");
@@ -44,7 +44,7 @@ void ForbidBareNew(const py::handle& type) {
                 }
                 return base_new(cls);
             }}};
-    // Not by setattr, which would put it into the slot that the class itself is called by.
+    // Not setattr, which would set the slot that calls the class itself.
     if (PyDict_SetItemString(t->tp_dict, "__new__", guard.ptr()) < 0) throw py::error_already_set{};
     PyType_Modified(t);
 }
@@ -134,7 +134,7 @@ Context& OrDefault(const py::object& context) {
     return context.cast<Context&>();
 }
 
-// A device, or the names of one or of a backend and an index.
+// A device, the name of a device, or the name of a backend and an index.
 Device& GetDeviceFrom(const py::object& device, const py::object& index) {
     if (index.is_none()) return GetDeviceArg(device.ptr());
     return GetDefaultContext()
@@ -222,6 +222,7 @@ void InitCoreTypes(py::module_& m) {
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
     BindScope<DeviceManager>(m, "DeviceScope", docs::kDeviceScope)
             .def(py::init([](const py::object& device, const py::object& index) {
+                     if (device.is_none()) ThrowTypeError("device must be chainerx.Device or str, not None");
                      return DeviceManager{&GetDeviceFrom(device, index),
                                           [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
                  }),

@@ -10,7 +10,7 @@
 namespace chainerx::python {
 namespace {
 
-// On the device of an array unless another is given.
+// The given device, otherwise the device of an array.
 Array PyArray(PyObject* object, std::optional<Dtype> dtype, bool copy, Device* device) {
     Device& d = device != nullptr ? *device : IsNdarray(object) ? GetArray(object).device() : GetDefaultDevice();
     return ArrayFromObject(object, dtype, d, copy);

@@ -148,7 +148,7 @@ PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObjec
 template <class Managed>
 void ReleaseImported(Storage* storage) noexcept {
     auto* m = static_cast<Managed*>(storage->owner());
-    // The other library may need the interpreter to let go of its object.
+    // The other library may need the interpreter to release its object.
     if (m->deleter != nullptr && Py_IsInitialized() != 0) {
         GilScope gil;
         m->deleter(m);
@@ -210,7 +210,7 @@ Array FromCapsule(PyObject* capsule, Device& device) {
     return internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
 }
 
-// Whether memory may be written to. Producers before version 1 cannot say.
+// Whether the memory is writable. Producers before version 1 do not tell.
 bool IsReadOnly(PyObject* capsule) {
     auto* m = static_cast<DlManagedVersioned*>(PyCapsule_GetPointer(capsule, DlManagedVersioned::kName));
     return (m->flags & kDlReadOnly) != 0;

@@ -1,10 +1,10 @@
 #pragma once
 
-// What Python shows as documentation.
+// The documentation that Python shows.
 //
-// It is written in Google's style, beside the declaration of an operation, or in python/docs/ for the rest. An
-// example comes last, from the first line that begins with ">>>"; the tests run it. A word after "@" stands for the
-// description of an argument or error that many functions have; doc.cc has the list.
+// The text of an operation is beside its declaration, other texts are in python/docs/, in Google's style. An example
+// comes last and begins with ">>>"; the tests run it. A word after "@" is replaced by the description of a common
+// argument or error; doc.cc has the list.
 
 #include <string>
 #include <string_view>
@@ -13,18 +13,18 @@
 
 namespace chainerx::python {
 
-// The documentation as Python shows it.
+// The text as Python shows it.
 std::string FormatDoc(std::string_view text);
 
-// The same for the method of ndarray: without the first argument, which is the array.
+// The same for a method of ndarray, without the first argument, which is the array.
 std::string FormatMethodDoc(const std::string& text);
 
-// The same for what takes a pointer; kept as long as the process.
+// The same as a pointer that stays valid as long as the process.
 const char* KeepDoc(const char* text);
 
-// Adds to the documentation of an elementwise op what follows from its declaration: arguments, dtypes, errors and
-// whether it is differentiable. Bit i of `grads` tells whether there is a gradient of input i. The result is valid
-// until the next call.
+// Completes the documentation of an elementwise op from its declaration: arguments, dtypes, errors and whether it is
+// differentiable. Bit i of `grads` tells whether there is a gradient of input i. The result is valid until the next
+// call.
 const char* DescribeElementwise(const char* text, const char* signature, const ElementwiseInfo& info, int n_inputs,
                                 unsigned grads);
 

@@ -11,7 +11,7 @@ namespace {
 std::optional<int64_t> Bound(PyObject* o) {
     if (o == Py_None) return std::nullopt;
     if (!PyIndex_Check(o)) ThrowTypeError("slice bound must be an integer or None, not %s", Py_TYPE(o)->tp_name);
-    Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // what does not fit is as good as the largest there is
+    Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // clamped if it does not fit
     if (v == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
     return v;
 }
@@ -37,11 +37,9 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
         if (index.GetTotalSize() == 0) index = AsType(index, Dtype::kInt64, false);
         return index;
     }
-    PyErr_Format(
-            PyExc_IndexError,
-            "only integers, slices (:), ellipsis (...), None and integer or boolean arrays are valid indices, not %s",
-            Py_TYPE(o)->tp_name);
-    throw PythonError{};
+    throw IndexError{
+            "only integers, slices (:), ellipsis (...), None and integer or boolean arrays are valid indices, not ",
+            Py_TYPE(o)->tp_name};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "chainerx/python/interop.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 namespace chainerx::python {
 namespace {
 
-// The dtype of a PEP 3118 format in native byte order, if it is one of ours.
+// The dtype of a PEP 3118 format in native byte order, if ChainerX has it.
 std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
     if (format == nullptr) return Dtype::kUInt8;
     std::string f = format;
@@ -62,7 +64,7 @@ void ReleaseBase(Storage* storage) noexcept {
     delete storage;
 }
 
-// A Py_buffer until somebody takes it over.
+// Owns a Py_buffer until another object takes it.
 struct BufferHolder {
     Py_buffer* view = new Py_buffer{};
     bool held = false;
@@ -76,6 +78,18 @@ PyRef Numpy(const char* name) {
     static PyObject* numpy = PyImport_ImportModule("numpy");
     if (numpy == nullptr) throw PythonError{};
     return Check(PyObject_GetAttrString(numpy, name));
+}
+
+// A copy whose axes have the same order in memory.
+Array CopyInOrder(const Array& a) {
+    Axes order;
+    for (int8_t i = 0; i < a.ndim(); ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int8_t i, int8_t j) { return std::abs(a.strides()[i]) > std::abs(a.strides()[j]); });
+    if (std::is_sorted(order.begin(), order.end())) return Copy(a);
+    Axes back = order;
+    for (int8_t i = 0; i < a.ndim(); ++i) back[order[i]] = i;
+    return Transpose(Copy(Transpose(a, order)), back);
 }
 
 // An array over the memory of a buffer, or copied from it. No array when the object has no suitable buffer.
@@ -102,7 +116,7 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     holder.held = false;
     holder.view = nullptr;
     Array a = internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
-    return share && writable ? a : Copy(a);
+    return share && writable ? a : CopyInOrder(a);
 }
 
 // An array of a flat list or tuple of Python floats; no array for anything else.
@@ -153,7 +167,10 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
     if (!a) {
         Scalar s;
         if (!convert && TryScalar(o, &s)) {
-            Dtype d = s.DefaultDtype();
+            // Wider than what other functions make of numbers: this one copies objects of Python.
+            Dtype d = s.kind() == DtypeKind::kBool  ? Dtype::kBool
+                      : s.kind() == DtypeKind::kInt ? Dtype::kInt64
+                                                    : Dtype::kFloat64;
             PyRef own{PyObject_GetAttrString(o, "dtype")};  // NumPy's numbers have one
             if (own) {
                 d = GetDtypeArg(own.get());
@@ -167,7 +184,7 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
                                     : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
         PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
         PyRef native_order = Check(PyObject_CallMethod(own.get(), "newbyteorder", "s", "="));
-        Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for dtypes that we do not have
+        Dtype d = GetDtypeArg(native_order.get());  // raises DtypeError for other dtypes
         PyRef ascontiguous = Numpy("array");
         PyRef native = Check(PyObject_CallFunction(ascontiguous.get(), "OO", array.get(), GetNumpyDtype(d)));
         a = FromBuffer(native.get(), device, false);
@@ -177,7 +194,6 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
 }
 
 PyRef ToNumpy(const Array& a, bool copy) {
-    CheckNoGraph(a, "conversion to NumPy");
     Array host = a.AsDetached();
     if (!a.device().HasHostMemory()) {
         host = ToDevice(host, a.context().GetDevice("native"));
@@ -274,7 +290,7 @@ PyRef ToCupy(const Array& array) {
                               "; only arrays on CUDA devices share memory with CuPy"};
 }
 
-// Pickling: contents, and the device by name where it exists at loading.
+// Pickling stores the contents and the name of the device, which is used if it exists at loading.
 Array RebuildArray(PyObject* values, const std::string& device) {
     return ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
 }

@@ -9,14 +9,14 @@
 
 namespace chainerx::python {
 
-// An array from anything that NumPy understands. `copy` false: shares the memory of a buffer where possible.
+// An array from anything that NumPy accepts. Without `copy`, shares the memory of a buffer if possible.
 Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, bool copy = true);
 
 // An array over memory that `base` owns and keeps alive.
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset = 0);
 
-// A numpy.ndarray; raises for an array that belongs to a graph.
+// A numpy.ndarray, outside of graphs.
 PyRef ToNumpy(const Array& a, bool copy);
 void CheckNoGraph(const Array& a, const char* what);
 

@@ -48,7 +48,6 @@ Array FlattenMethod(const Array& self) {
     return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
 }
 PyRef ToList(const Array& self) {
-    CheckNoGraph(self, "tolist");
     PyRef numpy = ToNumpy(self, false);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
@@ -117,18 +116,19 @@ void SetState(PyObject* self, PyObject* state) {
     o->array = a;
     a.body()->binding = self;
 }
-// Reached only when the buffer is refused; says why.
+// Called only if the buffer is refused; gives the reason.
 NumpyArray ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
     if (!self.device().HasHostMemory()) {
         throw DeviceError{"implicit conversion to NumPy: the array lives on ", self.device().name(),
                           ", not in host memory; use chainerx.to_numpy"};
     }
+    CheckNoGraph(self, "implicit conversion to NumPy");
     PyRef numpy = ToNumpy(self, copy == Py_True);
     if (dtype == Py_None) return NumpyArray{numpy};
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
 }
 
-// Methods that take their arguments separately, or as one tuple, which may have its name.
+// Methods that take separate arguments, or one tuple, possibly as a keyword.
 template <Array (*Fn)(const Array&, PyObject*), const char* name>
 PyObject* VarArgs(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords) {
     return Guard([&]() -> PyObject* {
@@ -162,7 +162,7 @@ PyObject* Property(PyObject* self, F&& f) {
     return Guard([&] { return f(GetArray(self)); });
 }
 
-// The Python object of the last device is kept: most programs have one device, and ask for it often.
+// Keeps the Python object of the last device, because most programs use one device and read it often.
 PyObject* DeviceToPython(Device& device) {
     static Device* last = nullptr;
     static PyObject* object = nullptr;
@@ -192,7 +192,7 @@ CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
-CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(1000)))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(100)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {

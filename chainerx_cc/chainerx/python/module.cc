@@ -46,7 +46,7 @@ py::list ListOps() {
     return out;
 }
 
-// Those of methods begin with "ndarray.".
+// The names of methods begin with "ndarray.".
 py::dict ListTypes() {
     py::dict out;
     for (const FunctionInfo& info : Functions()) {

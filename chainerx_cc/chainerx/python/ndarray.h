@@ -13,7 +13,7 @@ namespace chainerx::python {
 struct NdarrayObject {
     PyObject_HEAD Array array;
     PyObject* weakrefs;
-    // What __setstate__ put another array in place of: calls and buffers that use it may still be there.
+    // The array that __setstate__ replaced: calls and buffers may still use it.
     std::vector<Array>* replaced;
 };
 

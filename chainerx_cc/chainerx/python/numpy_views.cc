@@ -1,4 +1,5 @@
-// What chainer's functions of NumPy arrays need to run on kernels: views of the arrays, and of what comes out.
+// Views with which chainer's functions of NumPy arrays run on kernels: of the inputs as ChainerX arrays, and of the
+// outputs as NumPy arrays.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -67,7 +68,7 @@ std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
     }
 }
 
-// A view of a NumPy array; no array if there is anything unusual about it.
+// A view of a NumPy array; no array if it is unusual in any way.
 Array View(PyObject* o, Device& device) {
     constexpr int kUsual =
             NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_ | NumpyApi::NPY_ARRAY_WRITEABLE_;
@@ -81,12 +82,12 @@ Array View(PyObject* o, Device& device) {
     return ShareMemory(a->data, shape, Strides{shape, GetItemSize(*dtype)}, *dtype, device, o);
 }
 
-// Where views are. It is of the first context, which lives as long as the process; the graph is the default one of that
-// context, whichever context is the default one now.
+// The device of views. It belongs to the first context, which lives as long as the process. Their graph is the default
+// graph of that context, even if another context is the default now.
 Device* g_device;
 
-// Views of all arrays, in the graph where the element of `requires_grad` is true and the array is of floating point.
-// None if an array is unusual, if floating point dtypes differ, or if nothing would be recorded.
+// Views of all arrays. An array is in the graph if its element of `requires_grad` is true and its dtype is floating
+// point. None if an array is unusual, if floating point dtypes differ, or if nothing would be recorded.
 PyRef Views(PyObject* arrays, PyObject* requires_grad) {
     PyRef objects = Check(PySequence_Fast(arrays, "arrays must be a sequence"));
     PyRef flags = Check(PySequence_Fast(requires_grad, "requires_grad must be a sequence"));
@@ -143,7 +144,7 @@ py::tuple ToSeparateViews(std::vector<Array> arrays, const std::vector<Array>& o
     return out;
 }
 
-// A gradient as an array; it may be of any layout, and is often broadcast.
+// A gradient as an array. It may have any layout and is often broadcast.
 Array GradientView(PyObject* o) {
     if (o == Py_None) return Array{};
     Array view = View(o, *g_device);
@@ -158,7 +159,7 @@ py::tuple NumpyGrad(const Subgraph& self, const py::object& indexes, const py::s
 
 bool IsRecorded(const Array& a) { return a && a.body()->node() != nullptr; }
 
-// NumPy views of outputs, and the graph behind them; no graph where nothing was recorded.
+// NumPy views of outputs, and their graph, or None if nothing was recorded.
 py::tuple Outputs(const py::object& inputs, const py::object& outputs) {
     std::vector<Array> xs = WithNone(inputs.ptr(), "inputs");
     std::vector<Array> ys = WithNone(outputs.ptr(), "outputs");

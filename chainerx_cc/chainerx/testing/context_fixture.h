@@ -9,7 +9,7 @@
 
 namespace chainerx::testing {
 
-// A test with a context of its own, which checks that no array outlives it.
+// A test with its own context, which checks that no array outlives it.
 class ContextFixture : public ::testing::Test {
 protected:
     void SetUp() override { live_before_ = ArrayBody::GetLiveCount(); }

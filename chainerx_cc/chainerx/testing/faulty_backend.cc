@@ -1,4 +1,4 @@
-// Backend libraries that must be refused, one for each value of FAULT.
+// Backend libraries that loading must refuse, one for each value of FAULT.
 
 #include <stdexcept>
 #include <string>

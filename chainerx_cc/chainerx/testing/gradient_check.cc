@@ -120,7 +120,7 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
             std::vector<double> values = x;
             values[j] = value;
             moved[i] = FromHostAs(values, inputs[i]);
-            // The function may itself differentiate, so its inputs keep requiring gradients.
+            // The function may differentiate internally, so its inputs still require gradients.
             for (size_t m = 0; m < moved.size(); ++m) {
                 moved[m] = moved[m].AsDetached();
                 if (required[m]) moved[m].RequireGrad(g);
@@ -150,7 +150,7 @@ void CheckDoubleBackward(const ArrayFunction& func, const std::vector<Array>& in
                          const std::vector<Array>& eps, double atol, double rtol, const std::optional<BackpropId>& id) {
     BackpropId g = Resolve(inputs, id);
     size_t n = inputs.size();
-    // The first gradients as a function of inputs and output gradients.
+    // First-order gradients as a function of inputs and output gradients.
     ArrayFunction first = [&](const std::vector<Array>& xs) {
         std::vector<Array> x(xs.begin(), xs.begin() + n);
         std::vector<Array> gy(xs.begin() + n, xs.end());

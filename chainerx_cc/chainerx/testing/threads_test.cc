@@ -1,4 +1,4 @@
-// Many threads at once. What they prove is mostly that ThreadSanitizer is silent: tools/build.py --sanitize thread.
+// Many threads at once, mainly for ThreadSanitizer: tools/build.py --sanitize thread.
 
 #include <atomic>
 #include <condition_variable>
@@ -42,7 +42,7 @@ protected:
     }
 };
 
-// As when a library with slots of its own is loaded while others look for theirs.
+// Like loading a library with new slots while other threads look for theirs.
 TEST_F(ThreadsTest, SlotsAppearWhileTheyAreListed) {
     static KernelSlotBase* slots[kThreads][kTurns];  // as long as the program
     InThreads([&](int i, int turn) {

@@ -10,7 +10,7 @@ struct RowSearch {
     using C = typename R::C;
 
     CHAINERX_INLINE static void Run(int64_t rows, int64_t n, const T* p, int64_t* out) {
-        constexpr int64_t kPart = 512;  // of which one is searched
+        constexpr int64_t kPart = 512;  // the unit of the search
         for (int64_t r = 0; r < rows; ++r, p += n) {
             int64_t at = 0;
             C best = RowReduce<R>::Block(p, n < kPart ? n : kPart);
@@ -87,7 +87,7 @@ void SearchColumns(int64_t n, int64_t inner, const typename R::Element* p, int64
 #define CHAINERX_INSTANTIATE(Op, E)                                                   \
     template void SearchRows<Reduction<Op, E>>(int64_t, int64_t, const E*, int64_t*); \
     template void SearchColumns<Reduction<Op, E>>(int64_t, int64_t, const E*, int64_t, int64_t*);
-// Those of booleans are those of uint8.
+// Booleans use the kernels of uint8.
 #define CHAINERX_INSTANTIATE_EXTREMES(E) \
     CHAINERX_INSTANTIATE(MaxOp, E)       \
     CHAINERX_INSTANTIATE(MinOp, E)

@@ -13,10 +13,10 @@
 namespace chainerx::native {
 namespace {
 
-// Products above which other Python threads are let in.
+// The number of products above which the interpreter lock is released.
 constexpr int64_t kBlocking = 262144;
 
-// Matrices of a dtype, copied only if their rows are not contiguous. Rows of a mask may be one and the same.
+// Matrices of a dtype, copied only if their rows are not contiguous. All rows of a mask may share memory.
 class Matrices {
 public:
     Matrices(const Array& a, Dtype dtype, bool is_mask = false) : array_{a.dtype() == dtype ? a : Input(a, dtype)} {

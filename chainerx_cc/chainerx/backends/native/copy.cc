@@ -30,8 +30,8 @@ CopyTable MakeCopyTable() {
 
 const CopyTable g_copy = MakeCopyTable();  // by the source's dtype, then the destination's
 
-// Copies where the destination is contiguous in one dimension and the source in another, as a transposed matrix: the
-// last two dimensions of the loops. False where that is not so.
+// Copies a transposed matrix: the destination is contiguous in one of the last two dimensions and the source in the
+// other. Returns false for other layouts.
 bool CopyTransposed(LoopNest nest, int64_t item, char* const* data) {
     int last = nest.ndim - 1;
     if (nest.ndim < 2 || (item != 4 && item != 8) || nest.strides[last][0] != item) return false;

@@ -11,11 +11,10 @@
 namespace chainerx::native {
 namespace {
 
-// Elements per task, and the size from which other threads are let in while the loop runs.
+// Elements per task, and the size from which the loop releases the interpreter lock.
 constexpr int64_t kGrain = 32768;
 
-// A tile of an operand that is contiguous from row to row and not along them, as a transposed matrix. Tiles are turned
-// round before the loops run over them.
+// A tile of a transposed operand, which is contiguous across rows. Tiles are transposed before the loops run over them.
 constexpr int64_t kTileRows = 32;
 constexpr int64_t kTileColumns = 256;
 
@@ -25,7 +24,7 @@ void TurnTile(int64_t rows, int64_t columns, const char* from, int64_t column_st
                     reinterpret_cast<T*>(to), kTileColumns);
 }
 
-// Runs the loops by tiles where there is such an operand; false where there is none.
+// Runs the loops tile by tile if there is such an operand; returns false if there is none.
 bool RunTiles(const ElementwiseCall& call, RowFunction row, const LoopNest& nest, char* const* data) {
     int last = nest.ndim - 1;
     if (nest.ndim < 2 || nest.lengths[last] < kTileRows || nest.lengths[last - 1] < kTileRows) return false;

@@ -28,13 +28,13 @@
 namespace chainerx::native {
 namespace {
 
-// Operations above which other Python threads are let in.
+// The number of operations above which the interpreter lock is released.
 constexpr double kBlocking = 262144;
-// Operations that repay handing matrices to a thread, and those that a call of LAPACK costs in any case.
+// The number of operations that make a thread worthwhile, and the fixed cost of a LAPACK call in operations.
 constexpr double kGrain = 100000;
 constexpr double kCall = 1000;
 
-// A size as LAPACK takes it.
+// A size in LAPACK's integer type.
 int ToInt(int64_t n) {
     if (n > std::numeric_limits<int>::max()) throw DimensionError{"a matrix with a side of ", n, " is too large"};
     return static_cast<int>(n);
@@ -49,7 +49,7 @@ struct Stack {
     int64_t size() const { return int64_t{m} * n; }
     // n^3 for a square matrix.
     double work() const { return static_cast<double>(size()) * k; }
-    // Whether LAPACK would take longer than functions of our own.
+    // Whether the functions of factor_small.h are faster than LAPACK.
     bool is_small() const { return std::max(m, n) <= kSmallMatrix; }
 
     int m;
@@ -77,7 +77,7 @@ void ForMatrices(const Stack& s, double work, F&& f) {
     ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kGrain / work)), f);
 }
 
-// dst (columns, rows) = src (rows, columns) transposed: between the order of rows and LAPACK's order of columns.
+// dst (columns, rows) = src (rows, columns) transposed: from row-major order to LAPACK's column-major order.
 template <class T>
 void Transpose(const T* src, int rows, int columns, T* dst) {
     constexpr int kBlock = 16;
@@ -98,16 +98,16 @@ void SetIdentity(T* a, int n) {
     for (int i = 0; i < n; ++i) a[int64_t{i} * n + i] = 1;
 }
 
-// The length of a workspace, from the number that LAPACK answers.
+// The length of a workspace, from the number that LAPACK returns.
 template <class T>
 int WorkLength(const char* name, T answer) {
-    // A float may be rounded down.
+    // LAPACK may round the float down.
     double length = std::ceil(static_cast<double>(answer) * (1 + std::numeric_limits<T>::epsilon()));
     if (!(length <= std::numeric_limits<int>::max())) throw DimensionError{name, ": the matrix is too large"};
     return std::max(static_cast<int>(length), 1);
 }
 
-// Elements of iterative algorithms: those may not end for others.
+// Checks that all elements are finite: iterative algorithms may not end otherwise.
 template <class T>
 bool AreFinite(const T* a, int64_t n) {
     T sum = 0;
@@ -379,7 +379,7 @@ void Qr(const Array& a, const QrOutput& out) {
 template <class T>
 bool FactorLower(const Stack& s, T* a) {
     if (s.n <= kSmallCholesky) return FactorCholesky(s.n, a);
-    // What is the lower triangle in the order of rows is the upper one in the order of columns.
+    // The lower triangle in row-major order is the upper one in column-major order.
     char uplo = 'U';
     int info = 0;
     CHAINERX_LAPACK(T, potrf, &uplo, &s.n, a, &s.n, &info, 1);
@@ -428,7 +428,7 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
             for (int64_t i = begin; i < end; ++i) {
                 Transpose(a.data<T>() + i * s.size(), s.n, s.n, x.data());
                 for (int j = 0; j < s.n; ++j) {
-                    // Column j of the triangle that is read.
+                    // Column j of the triangle that the routine reads.
                     int first = triangle == Triangle::kLower ? j : 0;
                     int count = triangle == Triangle::kLower ? s.n - j : j + 1;
                     if (!AreFinite(x.data() + int64_t{j} * s.n + first, count)) {

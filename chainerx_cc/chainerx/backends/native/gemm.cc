@@ -18,7 +18,7 @@ struct Matrix {
     int64_t leading;
 };
 
-// How BLAS can read the last two dimensions, if it can.
+// The layout with which BLAS can read the last two dimensions, if any.
 bool Describe(const Array& a, Matrix* m) {
     int n = a.ndim();
     int64_t item = a.GetItemSize();
@@ -60,7 +60,7 @@ struct Loop {
     int64_t step_b;
 };
 
-// The loops over leading dimensions, the innermost first. Dimensions that step evenly together are one loop.
+// The loops over leading dimensions, innermost first. Merges dimensions whose steps allow it.
 std::vector<Loop> MakeLoops(const Array& a, const Array& b) {
     int64_t item = a.GetItemSize();
     std::vector<Loop> loops;

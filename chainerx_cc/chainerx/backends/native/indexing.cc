@@ -57,7 +57,7 @@ void Take(const Array& a, const Array& indices, const TakeGeometry& g, const Arr
     VisitDtype(a.dtype(), [&](auto tag) { TakeTyped<typename decltype(tag)::type>(a, indices, g, out); });
 }
 
-// Serial over indices, which can repeat.
+// Serial over indices, because they can repeat.
 template <class T, class F>
 void Scatter(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b, F&& f) {
     int64_t n = indices.GetTotalSize();
@@ -122,7 +122,7 @@ Array Nonzero(const Array& a) {
     auto* q = out.data<int64_t>();
     int last = a.ndim() - 1;
     if (last < 0) return out;
-    // Row by row. Positions in a row are written without a branch, which nobody could predict.
+    // Row by row. Writes positions in a row without a branch, which would be unpredictable.
     int64_t length = a.shape()[last];
     Scratch<int64_t> positions{length + 1};
     int64_t index[kMaxNdim] = {};

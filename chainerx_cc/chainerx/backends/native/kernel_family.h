@@ -4,7 +4,7 @@
 
 namespace chainerx::native {
 
-// A function that registers kernels. A source file with kernels has one at its end, and is thereby known to the
+// A function that registers kernels. Each source file with kernels ends with one, which makes them known to the
 // backend:
 //
 //     const KernelFamily g_sorting_kernels{[](Backend& backend) { kSortKernel.Register(backend, &Sort); }};
@@ -22,7 +22,7 @@ public:
     }
 
 private:
-    // Set before any constructor of a static object runs, in whichever order those of the source files do.
+    // Constant-initialized, so it is set before the constructors of static objects run in any order.
     static inline const KernelFamily* first_ = nullptr;
 
     Function function_;

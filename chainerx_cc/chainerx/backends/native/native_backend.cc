@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-// The storage object lies in front of its data, in one block; data stays aligned to cache lines.
+// The storage object and its data share one block; the data is aligned to cache lines.
 constexpr size_t kHeader = 64;
 static_assert(sizeof(Storage) <= kHeader);
 

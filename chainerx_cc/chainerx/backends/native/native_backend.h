@@ -7,7 +7,7 @@
 
 namespace chainerx::native {
 
-// The CPU. Its devices share memory; several exist so that programs for many devices can be tried without any.
+// The CPU. Its devices share memory; there are several so that programs for many devices run on one processor.
 class NativeBackend final : public Backend {
 public:
     static constexpr const char* kName = "native";

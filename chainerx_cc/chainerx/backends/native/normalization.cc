@@ -13,10 +13,10 @@
 namespace chainerx::native {
 namespace {
 
-// Elements above which other Python threads are let in.
+// The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 32768;
 
-// running = decay * running + (1 - decay) * adjust * value, where there is a running statistic.
+// running = decay * running + (1 - decay) * adjust * value, if there is a running statistic.
 template <class T>
 void Update(const Array& running, const Array& value, double decay, double adjust) {
     Output out{running, value.dtype()};

@@ -1,13 +1,13 @@
 #pragma once
 
-// Kernels at pointer level compute in float32 or float64 on contiguous memory; these adapt other arrays to them.
+// Kernels at pointer level compute in float32 or float64 on contiguous memory. These functions adapt other arrays.
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernels.h"
 
 namespace chainerx::native {
 
-// The dtype in which arrays of floating point dtypes are computed.
+// The dtype in which kernels compute for floating point arrays.
 constexpr Dtype GetComputeDtype(Dtype dtype) { return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32; }
 
 // Calls f(TypeTag<T>{}) with float or double.
@@ -26,7 +26,7 @@ inline Array MakeContiguousCopy(const Array& a, Dtype dtype) {
     return out;
 }
 
-// The array's values in a dtype, contiguous; the array itself where it is so.
+// The values of an array in a dtype, contiguous; the array itself if it already is.
 inline Array Input(const Array& a, Dtype dtype) {
     return a.dtype() == dtype && a.IsContiguous() ? a : MakeContiguousCopy(a, dtype);
 }
@@ -43,8 +43,8 @@ inline Array Permuted(const Array& a, const Axes& order) {
     return internal::MakeView(a, shape, strides, a.offset());
 }
 
-// Contiguous memory of a dtype that a kernel writes; Finish() brings it to the array. Made from the array itself where
-// it can be.
+// Contiguous memory of a dtype that a kernel writes; Finish() copies it to the array. It is the memory of the array
+// itself if possible.
 class Output {
 public:
     Output(const Array& a, Dtype dtype) : target_{a}, is_direct_{a.dtype() == dtype && a.IsContiguous()} {

@@ -15,7 +15,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements that are worth a thread.
+// The number of elements that makes a thread worthwhile.
 constexpr int64_t kGrain = 32768;
 
 // Whether parameters lie in the same memory, so that one must be updated after the other.
@@ -33,8 +33,8 @@ bool Overlap(const Array* params, int64_t count) {
     return false;
 }
 
-// Updates contiguous arrays. The threads share out the elements of all parameters, so that many small ones cost no more
-// than one.
+// Updates contiguous arrays. Threads divide the elements of all parameters, so many small parameters cost no more than
+// a large one.
 template <template <class> class Rule, int kStates, class T>
 void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
@@ -67,7 +67,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
     for (int64_t i = 0; i < count; ++i) total += arrays[i].GetTotalSize();
     bool is_long = total > kGrain;
     bool is_flat = std::all_of(arrays, end, [](const Array& a) { return a.IsContiguous(); });
-    // Short work is done in order anyway.
+    // A single thread works in order anyway.
     if (count > 1 && (is_long || !is_flat) && Overlap(arrays, count)) {
         for (int64_t i = 0; i < count; ++i) {
             std::vector<Array> one;

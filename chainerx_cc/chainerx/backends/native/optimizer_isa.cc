@@ -1,4 +1,4 @@
-// Compiled without contraction: parameters are updated as by NumPy, which rounds products before it adds them.
+// Compiled without contraction, for the same results as NumPy, which rounds products before adding them.
 
 #include <utility>
 
@@ -16,7 +16,7 @@ inline __attribute__((always_inline)) void UpdateStates(const double* scalars, i
     const typename T::template RuleOf<C> rule{scalars};
     E* const p = data[0];
     const E* const g = data[1];
-    // A rule may have no state, but arrays have an element at least.
+    // A rule may have no state, but C++ arrays need at least one element.
     [[maybe_unused]] E* const states[] = {data[2 + K]..., nullptr};
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {

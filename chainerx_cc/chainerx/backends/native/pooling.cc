@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements above which other Python threads are let in.
+// The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 32768;
 
 // Runs `kernel(in, out)` on pointers.

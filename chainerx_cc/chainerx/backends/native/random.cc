@@ -16,7 +16,7 @@ namespace {
 
 static_assert(RandomGenerator::kAlignment % kRandomChunk == 0);
 
-// Elements above which other Python threads are let in.
+// The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 16384;
 
 // `make(number of elements, pointer to float or double)` fills the array.

@@ -70,9 +70,8 @@ void ReduceTyped(const Layout& l, const Array& out) {
     });
 }
 
-// Reduces the trailing run of axes first where that leaves others, so that nothing has to be transposed. Then the
-// kernel is called for the result and the other axes. Not for half precision, which would be rounded in between, nor
-// for short runs.
+// Reduces the trailing axes first if others remain, and then the others, which avoids a transposition. Not for half
+// precision, which would round in between, nor for few elements.
 template <class Kernel>
 bool ReduceInTwoSteps(const Array& a, const Axes& axes, const Array& out, const Kernel& first, const Kernel& second) {
     constexpr int64_t kShortest = 16;
@@ -92,7 +91,7 @@ bool ReduceInTwoSteps(const Array& a, const Axes& axes, const Array& out, const 
 }
 
 // Sums and products: the input has the type of the result, or is a boolean or integer array summed in int64. Join
-// reduces what Op has reduced in part.
+// combines partial results of Op.
 template <template <class> class Op, template <class> class Join = Op>
 void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
@@ -103,7 +102,7 @@ void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
         if constexpr (!std::is_same_v<T, bool>) {
             ReduceTyped<Op, T, T>(l, out);
         } else {
-            // The extreme of booleans.
+            // Extremes of booleans.
             ReduceTyped<Op, uint8_t, uint8_t>(l, out);
         }
     });

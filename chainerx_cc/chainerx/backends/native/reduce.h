@@ -1,6 +1,6 @@
 #pragma once
 
-// What reductions and searches of extremes share: the layout of loops, and the loops.
+// Loops of reductions and of searches for extremes.
 
 #include <algorithm>
 #include <cstdint>
@@ -63,7 +63,7 @@ CHAINERX_ISA_KERNEL(ReduceRows, (int64_t rows, int64_t n, const typename T::Elem
 CHAINERX_ISA_KERNEL(ReduceColumns,
                     (int64_t n, int64_t inner, const typename T::Element* p, int64_t stride, typename T::Acc* out),
                     (n, inner, p, stride, out))
-// The same for the positions of extremes, of which the first not-a-number is one, as in NumPy. In columns, n < 2^31.
+// The same for the positions of extremes. As in NumPy, the first NaN is the extreme. In columns, n < 2^31.
 CHAINERX_ISA_KERNEL(SearchRows, (int64_t rows, int64_t n, const typename T::Element* p, int64_t* out),
                     (rows, n, p, out))
 CHAINERX_ISA_KERNEL(SearchColumns,

@@ -12,7 +12,7 @@ struct ColumnReduce {
     using O = typename R::Op;
     using Acc = typename R::Acc;
 
-    // Rows are taken in blocks, so that errors of sums do not grow with the number of rows.
+    // Processes rows in blocks, so that rounding errors do not grow with the number of rows.
     CHAINERX_INLINE static void Run(int64_t n, int64_t inner, const T* p, int64_t stride, Acc* out) {
         constexpr int64_t kRows = 256;
         Rows(n < kRows ? n : kRows, inner, p, stride, out);
@@ -56,7 +56,7 @@ template <class T>
 CHAINERX_INLINE MaxAndSum<typename ComputeType<T>::type> ExpSum(const T* p, int64_t n) {
     using C = typename ComputeType<T>::type;
     C max = RowReduce<Reduction<MaxOp, T>>::Row(p, n);
-    C shift = max - max == 0 ? max : C{0};  // an infinite maximum is left alone
+    C shift = max - max == 0 ? max : C{0};  // do not subtract an infinite maximum
     constexpr int kWide = 16;
     C lane[kWide] = {};
     int64_t i = 0;
@@ -95,7 +95,7 @@ void LogSumExpRows(int64_t rows, int64_t n, const T* p, T* out) {
     template void ReduceRows<Reduction<Op, E>>(int64_t, int64_t, const E*, Reduction<Op, E>::Acc*); \
     template void ReduceColumns<Reduction<Op, E>>(int64_t, int64_t, const E*, int64_t, Reduction<Op, E>::Acc*);
 
-// Sums, products and extremes of booleans are those of uint8.
+// Booleans use the sums, products and extremes of uint8.
 #define CHAINERX_INSTANTIATE_NUMERIC(E) \
     CHAINERX_INSTANTIATE(SumOp, E)      \
     CHAINERX_INSTANTIATE(NansumOp, E)   \

@@ -43,7 +43,7 @@ struct RowReduce {
         return O::Combine(lane[0], tail);
     }
 
-    // One comparison instead of two: products with zero say whether all were finite, else it is done over.
+    // One comparison instead of two: products with zero tell whether all were finite; if not, the block is repeated.
     CHAINERX_INLINE static Acc ExtremeBlock(const T* p, int64_t n) {
         Acc lane[kLanes];
         C zero[kLanes] = {};

@@ -12,7 +12,7 @@
 namespace chainerx::native {
 namespace {
 
-// Gates above which other Python threads are let in.
+// The number of gates above which the interpreter lock is released.
 constexpr int64_t kBlocking = 8192;
 
 GateLayout MakeLayout(int64_t units, Gates gates) {
@@ -64,7 +64,7 @@ void LstmGrad(const Array& c_prev_, const Array& x_, Gates gates, const Array& c
 
 // ---------------------------------------------------------------- cells with several children
 
-// Pointers to the gates and states of such a cell, and to gradients in the same places.
+// Pointers to the gates and states of such a cell, and to their gradients.
 template <class T>
 class TreePointers {
 public:

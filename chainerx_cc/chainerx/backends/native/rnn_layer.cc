@@ -15,10 +15,10 @@
 namespace chainerx::native {
 namespace {
 
-// Multiply-adds above which other Python threads are let in.
+// The number of multiply-adds above which the interpreter lock is released.
 constexpr int64_t kBlocking = 262144;
 
-// The matrix that each step multiplies with, packed where that pays.
+// The matrix by which each step multiplies, packed if that is faster.
 template <class T>
 class StepMatrix {
 public:
@@ -51,7 +51,7 @@ int64_t CountGates(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == R
 
 GateLayout Blocks(int64_t units, int64_t n) { return {n * units, 1, {0, units, 2 * units, 3 * units}}; }
 
-// f(first row, number of sequences) for the steps in the order of the recurrence, or against it.
+// Calls f(first row, number of sequences) for the steps in the order of the recurrence or in reverse.
 template <class F>
 void ForSteps(const RnnLayer& layer, bool backward, F&& f) {
     auto steps = static_cast<int64_t>(layer.lengths.size());
@@ -105,7 +105,7 @@ void Forward(const RnnLayer& layer, const Array& h_, const Array& c_) {
 template <class T>
 void FindPrevious(const RnnLayer& layer, const T* first, const T* after, int64_t units, T* before) {
     const T* previous = first;
-    int64_t known = 0;  // sequences that the previous step had
+    int64_t known = 0;  // sequences of the previous step
     ForSteps(layer, false, [&](int64_t start, int64_t n) {
         int64_t shared = std::min(n, known);
         std::copy_n(previous, shared * units, before + start * units);

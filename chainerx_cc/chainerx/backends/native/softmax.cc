@@ -12,7 +12,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements above which other Python threads are let in.
+// The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 8192;
 
 struct Sizes {
@@ -26,7 +26,7 @@ struct Sizes {
     }
 };
 
-// `kernel(tag, sizes, x, y)` for pointers in the dtype in which is computed.
+// Calls `kernel(tag, sizes, x, y)` with pointers in the dtype of the computation.
 template <class F>
 void OnAxis(const Array& x_, int8_t axis, const Array& y_, F&& kernel) {
     if (x_.GetTotalSize() == 0) return;

@@ -12,10 +12,10 @@
 namespace chainerx::native {
 namespace {
 
-// Elements above which other Python threads are let in.
+// The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 8192;
 
-// Calls f(pointer to elements of a type that the kernels take, rows, n).
+// Calls f(pointer, rows, n) with elements of a type that the kernels take.
 template <class F>
 void OnRows(const Array& x, F&& f) {
     int64_t n = x.ndim() == 0 ? 1 : x.shape().back();

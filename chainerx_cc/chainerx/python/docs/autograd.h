@@ -8,17 +8,17 @@ constexpr const char* kBackward = R"(
 Computes gradients of arrays with respect to all that require one, and adds them to their ``grad``.
 
 An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from it, another one from ones. The outputs
-then leave the graph, unless ``enable_double_backprop``; what lies behind them stays as long as other arrays lead to it.
+then leave the graph, unless ``enable_double_backprop``; the arrays behind them stay as long as other arrays lead to them.
 
 Args:
-    outputs (~chainerx.ndarray or sequence of them): Arrays of the graph.
+    outputs (~chainerx.ndarray or sequence of them): Arrays; those outside of the graph count as constants.
     @backprop_id
     @enable_double_backprop
     @loss_scale
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If an output does not belong to the graph, or has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> chainerx.backward((x * x).sum())
@@ -38,14 +38,14 @@ Args:
     @enable_double_backprop
     set_grad (bool): Whether the inputs get their gradients, too.
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
-    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` stands for ones.
+    grad_outputs (sequence): Gradients of the outputs to start from; ``None`` means ones.
     @loss_scale
 
 Returns:
     list: A gradient for each input; ``None`` where no output depends on it.
 
 Raises:
-    ~chainerx.GradientError: If an input does not belong to the graph, or an output has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> gx, = chainerx.grad([(x ** 3).sum()], [x], enable_double_backprop=True)
@@ -100,7 +100,7 @@ Raises:
 constexpr const char* kContext = R"(
 Owner of backends, devices and graphs.
 
-Arrays of different contexts know nothing of each other. One context is there from the beginning; programs seldom need
+Arrays of different contexts are independent. One context exists from the beginning; programs seldom need
 another.
 
 >>> context = chainerx.get_default_context()
@@ -135,7 +135,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_default_context().get_device('native:1').index
 1
@@ -190,7 +191,7 @@ Returns:
     ~chainerx.Device: Device.
 
 Raises:
-    ~chainerx.DeviceError: If there is no such device.
+    IndexError: If there is no such device.
 
 >>> chainerx.get_backend('native').get_device(1)
 native:1
@@ -231,7 +232,7 @@ A graph, as :class:`~chainerx.BackpropScope` or :meth:`~chainerx.Context.make_ba
 )";
 
 constexpr const char* kAnyGraph = R"(
-Class of ``chainerx.anygraph``, which stands for all graphs.
+Class of ``chainerx.anygraph``, which means all graphs.
 
 >>> x = chainerx.array([1.]).require_grad()
 >>> x.is_backprop_required(chainerx.anygraph)
@@ -267,7 +268,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_device('native:1') == chainerx.get_device('native', 1)
 True
@@ -290,7 +292,7 @@ constexpr const char* kSetDefaultContext = R"(
 Sets the calling thread's default context.
 
 Args:
-    context (~chainerx.Context or None): Context; ``None`` stands for the global one.
+    context (~chainerx.Context or None): Context; ``None`` means the global one.
 
 >>> chainerx.set_default_context(chainerx.Context())
 >>> chainerx.get_default_context() is chainerx.get_global_default_context()
@@ -338,7 +340,8 @@ Args:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.set_default_device('native:1')
 >>> chainerx.ones(1).device
@@ -396,7 +399,7 @@ True
 )";
 
 constexpr const char* kBackpropScope = R"(
-Begins a graph of its own for a block and ends it thereafter. Also called ``backprop_scope``.
+Begins a new graph for a block and ends it afterwards. Also called ``backprop_scope``.
 
 Args:
     backprop_name (str): Name of the graph, for messages.

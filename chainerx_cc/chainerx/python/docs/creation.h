@@ -8,9 +8,9 @@ constexpr const char* kArray = R"(
 Makes an array from an array, a NumPy array, a number, or nested sequences of numbers.
 
 Args:
-    object: What the elements come from.
+    object: Source of the elements.
     @dtype
-    copy (bool): Whether the result has data of its own in any case. A copy of a ChainerX array stays in its graph.
+    copy (bool): Whether to copy the data in any case. A copy of a ChainerX array stays in its graph.
     device (~chainerx.Device or str): Device of the result; that of a ChainerX array, else the default one, unless
         given.
 
@@ -26,7 +26,7 @@ array([[1., 2.],
 )";
 
 constexpr const char* kAsArray = R"(
-Converts to an array; what is an array already, or a NumPy array in memory that can be shared, is not copied.
+Converts to an array, without copying an array, or a NumPy array whose memory can be shared.
 
 Args:
     a: Array, NumPy array, number, or nested sequences. May also be given as the keyword ``object``.
@@ -35,7 +35,7 @@ Args:
         given.
 
 Returns:
-    ~chainerx.ndarray: ``a`` itself where nothing has to change.
+    ~chainerx.ndarray: ``a`` itself if nothing has to change.
 
 Raises:
     ~chainerx.DtypeError: If ChainerX does not have the dtype.
@@ -48,7 +48,7 @@ array([1., 1.])
 )";
 
 constexpr const char* kAsContiguousArray = R"(
-Converts to an array in C order of at least one dimension; what is one already is not copied.
+Converts to an array in C order of at least one dimension, without copying one that already is.
 
 Args:
     a: Array, NumPy array, number, or nested sequences.
@@ -68,18 +68,14 @@ Raises:
 )";
 
 constexpr const char* kToNumpy = R"(
-Converts an array to NumPy.
+Converts an array to NumPy. The result does not belong to a graph, whether ``array`` does or not.
 
 Args:
     array (~chainerx.ndarray): Array of any device.
-    copy (bool): Whether the result has data of its own; else it shares that of ``array`` where both can.
+    copy (bool): Whether to copy the data; otherwise the result shares the data of ``array`` if possible.
 
 Returns:
     numpy.ndarray: Array.
-
-Raises:
-    ~chainerx.ChainerxError: If the array belongs to a graph, which would be lost; see
-        :meth:`~chainerx.ndarray.as_grad_stopped`.
 
 >>> chainerx.to_numpy(chainerx.array([1., 2.]))
 array([1., 2.])

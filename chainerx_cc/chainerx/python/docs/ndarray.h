@@ -8,7 +8,7 @@ constexpr const char* kNdarray = R"(
 Multi-dimensional array with automatic differentiation.
 
 Arrays are made by functions such as :func:`chainerx.array` and :func:`chainerx.zeros`. They have NumPy's operators,
-indexing and formatting. What is computed from an array that requires a gradient is recorded in a graph.
+indexing and formatting. A graph records computations with arrays that require gradients.
 
 >>> x = chainerx.array([[1., 2.], [3., 4.]])
 >>> x[:, 1] + 1
@@ -190,9 +190,6 @@ The elements as nested lists of Python numbers.
 Returns:
     list: Lists, or a number if there are no dimensions.
 
-Raises:
-    ~chainerx.ChainerxError: If the array belongs to a graph.
-
 >>> chainerx.array([[1, 2], [3, 4]]).tolist()
 [[1, 2], [3, 4]]
 )";
@@ -221,7 +218,7 @@ The same values outside of graphs: no gradient flows through.
 Called as ``as_grad_stopped(copy)`` or ``as_grad_stopped(backprop_ids, copy)``.
 
 Args:
-    copy (bool): Whether the result has data of its own.
+    copy (bool): Whether to copy the data.
     backprop_ids (sequence of ~chainerx.BackpropId): Graphs to leave; all unless given.
 
 Returns:
@@ -256,7 +253,7 @@ Args:
     @backprop_id
 
 Returns:
-    bool: False for what is computed from such an array.
+    bool: False for arrays computed from such an array.
 
 >>> x = chainerx.array([1.]).require_grad()
 >>> x.is_grad_required(), (2 * x).is_grad_required()
@@ -288,7 +285,7 @@ Returns:
     ~chainerx.ndarray or None: Gradient.
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph.
+    ~chainerx.ChainerxError: If the array neither has nor requires a gradient.
 
 >>> x = chainerx.array([3.]).require_grad()
 >>> (x * x).backward()
@@ -304,9 +301,7 @@ Args:
     @backprop_id
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph.
-    ~chainerx.DimensionError: If the shape differs.
-    ~chainerx.DtypeError: If the dtype differs.
+    ~chainerx.GradientError: If the array does not belong to the graph, or the shape or dtype differs.
 
 >>> x = chainerx.array([3.]).require_grad()
 >>> x.set_grad(chainerx.array([1.]))
@@ -340,8 +335,7 @@ Args:
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph, has no gradient but more than one element, or
-        the graph has been released.
+    ~chainerx.GradientError: If the array has left the graph, because of an earlier backward.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> (x * x).sum().backward()

@@ -12,7 +12,7 @@
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
-#define CHAINERX_CACHE_BLOCKS 0  // let the sanitizer see every block come and go
+#define CHAINERX_CACHE_BLOCKS 0  // the sanitizer checks every block
 #else
 #define CHAINERX_CACHE_BLOCKS 1
 #endif
@@ -130,7 +130,8 @@ public:
         auto bytes = static_cast<int64_t>(ClassBytes(size_class));
         {
             std::lock_guard<std::mutex> lock{mutex_};
-            // Keep no more than is in use, beyond a fixed allowance: the cache at most doubles the footprint.
+            // Beyond a fixed allowance, cache no more bytes than are in use, so that the cache at most doubles the
+            // footprint.
             int64_t limit = std::max(kCacheAllowance, large_allocated_.load(std::memory_order_relaxed));
             if (CHAINERX_CACHE_BLOCKS && cached_ + bytes <= limit) {
                 auto* block = static_cast<Block*>(ptr);
@@ -229,7 +230,7 @@ __attribute__((tls_model("initial-exec")))
 thread_local ThreadCache* t_cache = nullptr;
 thread_local bool t_ended = false;
 
-// Hands the thread's blocks over when the thread ends. Frees that come later go to the central cache.
+// Returns the thread's blocks to the central cache when the thread ends. Later frees go there directly.
 struct ThreadCacheOwner {
     ~ThreadCacheOwner() {
         ThreadCache* cache = t_cache;
@@ -314,7 +315,7 @@ void Free(void* ptr, size_t bytes) noexcept {
     cache->heads[size_class] = block;
     Add(cache->cached, size);
     Add(cache->allocated, -size);
-    // A thread that only frees must not hoard: pass half of an overfull list on.
+    // A thread that only frees must not hoard blocks: move half of a long list to the central cache.
     constexpr int kMaxCount = 128;
     constexpr int64_t kMaxListBytes = int64_t{1} << 19;
     int count = ++cache->counts[size_class];

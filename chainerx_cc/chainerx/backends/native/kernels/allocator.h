@@ -7,21 +7,21 @@
 
 namespace chainerx::native {
 
-// Memory for arrays: 64-byte aligned, uninitialized, cached after use. Small blocks come from free lists of
-// the calling thread, large ones from a shared cache. A block may be freed on any thread, with the size it
-// was asked for with. Allocate(0) gives a valid block. Throws std::bad_alloc when memory is exhausted.
+// Memory for arrays: 64-byte aligned, uninitialized, cached after use. Small blocks come from free lists of the calling
+// thread, large ones from a shared cache. A block may be freed on any thread, with the size of its allocation.
+// Allocate(0) gives a valid block. Throws std::bad_alloc when memory is exhausted.
 void* Allocate(size_t bytes);
 void Free(void* ptr, size_t bytes) noexcept;
 
-// Gives cached blocks (the shared ones and those of the calling thread) back to the system.
+// Returns cached blocks (the shared ones and those of the calling thread) to the system.
 void ReleaseCachedMemory() noexcept;
 
-// Bytes in blocks now handed out, and bytes kept for reuse, over all threads.
+// Bytes in allocated blocks, and bytes kept for reuse, of all threads.
 int64_t AllocatedBytes();
 int64_t CachedBytes();
 
-// A block for the time of a scope: scratch space of kernels. Its members are always inlined because it is
-// used in sources compiled for several instruction sets (see isa.h).
+// A block that lives as long as a scope, for scratch space of kernels. Its members are always inlined because sources
+// compiled for several instruction sets use it (see isa.h).
 template <class T>
 class Scratch {
 public:

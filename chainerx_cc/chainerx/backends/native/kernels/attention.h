@@ -15,7 +15,7 @@ struct MatrixStack {
     T* At(int64_t b) const { return data + offsets[b]; }
 };
 
-// What the scores of a query and a key are changed by; no mask where both pointers are null.
+// The mask of the scores of queries and keys; both pointers are null if there is no mask.
 template <class T>
 struct AttentionMask {
     MatrixStack<const bool> allowed;  // false: the query does not attend to the key
@@ -33,14 +33,14 @@ struct AttentionSizes {
 };
 
 // y = softmax(scale q k^T + mask) v for q (batch, queries, width), k (batch, keys, width) and v (batch, keys,
-// value_width). y is contiguous, and zero for a query that attends to no key. log_sum (batch, queries) is what the
-// backward pass needs: the logarithm of the sum of exp(scores), infinite where that is empty.
-// The scores of a block of queries are alive at a time.
+// value_width). y is contiguous, and zero for a query that attends to no key. The backward pass needs log_sum (batch,
+// queries), the logarithm of the sum of exp(scores), infinite for a query without keys. Only the scores of a block of
+// queries are in memory at a time.
 template <class T>
 void AttentionForward(const AttentionSizes& sizes, const MatrixStack<const T>& q, const MatrixStack<const T>& k,
                       const MatrixStack<const T>& v, const AttentionMask<T>& mask, T* y, T* log_sum);
 
-// The gradients gq, gk and gv, contiguous, from that of y.
+// The gradients gq, gk and gv, contiguous, from the gradient of y.
 template <class T>
 void AttentionBackward(const AttentionSizes& sizes, const MatrixStack<const T>& q, const MatrixStack<const T>& k,
                        const MatrixStack<const T>& v, const AttentionMask<T>& mask, const T* log_sum,
@@ -67,7 +67,7 @@ CHAINERX_ISA_KERNEL(AttentionWeightsAgain,
                      const T* log_sum),
                     (r, allowed, bias, mask_row, scores, log_sum))
 
-// g = scale w (g - sum(w g)) in place, from weights w: the gradient of scores from that of weights.
+// g = scale w (g - sum(w g)) in place, with weights w: from the gradient of the weights to the gradient of the scores.
 CHAINERX_ISA_KERNEL(AttentionScoreGrad, (const AttentionRows& r, T scale, const T* w, T* g), (r, scale, w, g))
 
 }  // namespace chainerx::native

@@ -66,7 +66,7 @@ void AttentionWeights(const AttentionRows& r, const bool* allowed, const T* bias
     ForRows(
             r, allowed, bias, mask_row, scores, [&](int64_t i, int64_t n, T * x) __attribute__((always_inline)) {
                 T max = RowMax(x, n);
-                max = max == -math::kInfinity<T> ? T{0} : max;  // of no key: exp(-inf - 0) = 0; NaN stays NaN
+                max = max == -math::kInfinity<T> ? T{0} : max;  // a row without keys: exp(-inf - 0) = 0; NaN stays NaN
                 ExpOf(n, max, x);
                 auto sum = static_cast<T>(RowSum(x, n));
                 bool is_empty = sum == T{0};

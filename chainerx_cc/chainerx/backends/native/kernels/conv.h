@@ -21,8 +21,8 @@ CHAINERX_INLINE int64_t SpatialSize(const int64_t* sizes, int ndim) {
 //   x (batch, in_channels, in[0], ..., in[ndim - 1])
 //   w (out_channels, in_channels / groups, kernel[0], ...)
 //   y (batch, out_channels, out[0], ...)
-// y[o] sums x[o * stride - pad + k * dilation] w[k] over k; positions outside x count as zero. `out` is taken
-// as given, so that any covering rule of the caller works. Groups must divide both channel counts.
+// y[o] sums x[o * stride - pad + k * dilation] w[k] over k; positions outside x count as zero. The caller chooses
+// `out`, with any covering rule. Groups must divide both channel counts.
 struct ConvShape {
     int ndim;  // 0 <= ndim <= kMaxSpatialDims
     int64_t batch;
@@ -41,12 +41,12 @@ struct ConvShape {
 CHAINERX_ISA_KERNEL(ConvForward, (const ConvShape& shape, const T* x, const T* w, const T* bias, T* y),
                     (shape, x, w, bias, y))
 
-// gx = gradient of sum(y * gy) by x. Also the forward of the transposed convolution: then `bias`
-// (in_channels), which may be null, is added.
+// gx = the gradient of sum(y * gy) with respect to x, which is also the transposed convolution. Adds `bias`
+// (in_channels), which may be null.
 CHAINERX_ISA_KERNEL(ConvBackwardData, (const ConvShape& shape, const T* gy, const T* w, const T* bias, T* gx),
                     (shape, gy, w, bias, gx))
 
-// gw = gradient of sum(y * gy) by w.
+// gw = the gradient of sum(y * gy) with respect to w.
 CHAINERX_ISA_KERNEL(ConvBackwardWeight, (const ConvShape& shape, const T* x, const T* gy, T* gw), (shape, x, gy, gw))
 
 }  // namespace chainerx::native

@@ -1,5 +1,5 @@
-// Convolution forward and backward to the data: implicit GEMM. Weights are packed once; blocks of columns
-// are packed straight from the image, for as many channels as fit the cache, and multiplied tile by tile.
+// Convolution and its gradient with respect to the data, as implicit GEMM. Packs the weights once, packs blocks of
+// columns directly from the image, for as many channels as fit the cache, and multiplies tile by tile.
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
@@ -54,7 +54,7 @@ private:
     int64_t per_image_;
 };
 
-// Distance of packed panels of weights: one, and room for what PackRows writes too much.
+// The distance between packed panels of weights: a panel, and room for the excess that PackRows writes.
 template <class T>
 int64_t PanelSize(const Problem<T>& p) {
     return PanelRows(p.rows) * p.channels * p.window.taps + Simd<T>::kSize;
@@ -72,7 +72,7 @@ void PackWeights(const Problem<T>& p, T* packed) {
         contiguous = contiguous && p.w_tap[t] == t;
     }
     ParallelFor(panels, 1 + (1 << 16) / (depth * panel_rows + 1), [&](int64_t begin, int64_t end) {
-        // Some channels at a time: pages that hold weights of one panel hold those of the next.
+        // Some channels at a time, because a memory page holds weights of several panels.
         int64_t step = contiguous ? p.channels : 16;
         for (int64_t c = 0; c < p.channels; c += step) {
             int64_t c_end = c + step < p.channels ? c + step : p.channels;
@@ -98,7 +98,7 @@ void PackWeights(const Problem<T>& p, T* packed) {
     });
 }
 
-// Where a tile of the product of weights and columns goes.
+// The destination of a tile of the product of weights and columns.
 template <class T>
 TileOutput<T> OutputOf(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t tile, int64_t m, bool accumulate) {
     int64_t column = tiles.Column(tile);
@@ -130,7 +130,7 @@ CHAINERX_INLINE void ForPanels(const Problem<T>& p, const T* weights, int64_t c,
     }
 }
 
-// Tiles [first, last) of columns times all weights: packed ones, or null for those of the problem as they are.
+// Multiplies tiles [first, last) of columns with all weights: packed ones, or the original ones if null.
 template <class T>
 void MultiplyBlock(const Problem<T>& p, const ColumnTiles<T>& tiles, const T* weights, int64_t first, int64_t last) {
     constexpr int kSize = Simd<T>::kSize;
@@ -236,7 +236,7 @@ void Multiply(const Problem<T>& p) {
     }
     int64_t panel_rows = PanelRows(p.rows);
     bool slides = SlidingRows<T>::Fits(p.window);
-    // For few columns it does not pay to pack the weights.
+    // For few columns, packing the weights takes longer than it saves.
     bool direct = !slides && count <= 2 * kBlockTiles;
     Scratch<T> packed{direct ? 0 : (p.rows + panel_rows - 1) / panel_rows * PanelSize(p)};
     const T* weights = direct ? nullptr : packed.data();
@@ -262,7 +262,7 @@ void Multiply(const Problem<T>& p) {
     });
 }
 
-// A convolution of no spatial dimension has one of size one.
+// Treats a convolution without spatial dimensions as one with a dimension of size one.
 ConvShape AtLeastOneDim(const ConvShape& shape) {
     ConvShape s = shape;
     if (s.ndim == 0) {

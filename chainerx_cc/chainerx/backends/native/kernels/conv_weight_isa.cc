@@ -1,5 +1,5 @@
-// Convolution backward to the weights: gw (m x (channel, tap)) = gy (m x columns) times the transposed
-// implicit im2col matrix, summed over images. Both factors are transposed while they are packed.
+// The gradient of a convolution with respect to the weights: gw (m x (channel, tap)) = gy (m x columns) times the
+// transposed implicit im2col matrix, summed over images. Packing transposes both factors.
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
@@ -41,7 +41,7 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
     Scratch<T> b{j_panels * kColumns * kDepth};  // x as [panel][position][kColumns]
     VectorPlan<T> plan{p.window};
     bool first = true;
-    int64_t depth = 0;  // positions packed so far; those of several small images are taken together
+    int64_t depth = 0;  // positions packed so far, possibly of several small images
     auto multiply = [&] {
         for (int64_t m = 0; m < p.rows; m += panel_rows) {
             int64_t rows = p.rows - m < panel_rows ? p.rows - m : panel_rows;
@@ -148,9 +148,8 @@ void MultiplyFewRows(const Problem<T>& p, T* gw) {
 }
 
 #if defined(__AVX512F__)
-// First layers: with a 3x3 window of stride one and few channels, packing would take longer than the product. Instead
-// vectors of columns of gy and x are multiplied with each other; one sum for each tap and kSumRows rows fits 32
-// registers.
+// First layers: with a 3x3 window of stride one and few channels, packing would take longer than the product.
+// Multiplies vectors of columns of gy and x instead; the sums for each tap and kSumRows rows fit 32 registers.
 constexpr int kSumRows = 3;
 constexpr int64_t kSumChannels = 8;
 
@@ -194,7 +193,7 @@ void SumTaps(const Problem<T>& p, const SlidingRows<T>& sliding, int64_t n, int6
     }
 }
 
-// False where the problem is not of this kind.
+// Returns false if the problem is not of this kind.
 template <class T>
 bool MultiplyFirstLayer(const Problem<T>& p, T* gw) {
     if (p.window.taps != 9 || p.channels > kSumChannels || !SlidingRows<T>::Fits(p.window)) {
@@ -209,7 +208,7 @@ bool MultiplyFirstLayer(const Problem<T>& p, T* gw) {
     int64_t rows = p.window.columns[0];
     int64_t image_size = SpatialSize(p.window.image, 2);
     int64_t plane = sliding.CountRows(0, rows) * sliding.pitch();
-    // Some images at a time: their copy fits the cache, and sums do not get too long.
+    // Some images at a time, so that their copy fits the cache and sums stay short.
     constexpr int64_t kCopied = 1 << 16;
     constexpr int64_t kTerms = 1 << 13;
     int64_t images = kCopied / (plane * p.channels);
@@ -261,7 +260,7 @@ void Multiply(const Problem<T>& p, T* gw) {
     int64_t block = panels / threads;
     block = block > 8 ? 8 : (block < 1 ? 1 : block);
     int64_t blocks = (panels + block - 1) / block;
-    // Where these are fewer than the threads, images are shared out too, into sums of their own.
+    // If there are fewer blocks than threads, threads also divide the images, each with its own sums.
     int64_t splits = blocks >= threads ? 1 : threads / blocks;
     splits = splits > p.batch ? p.batch : splits;
     Scratch<T> partial{(splits - 1) * p.rows * width};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Factorizations of small matrices, for which a call of LAPACK takes longer than the arithmetic.
+// Factorizations of small matrices, for which a LAPACK call takes longer than the arithmetic.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace chainerx::native {
 
-// Up to this many rows and columns the functions below are faster than LAPACK.
+// Up to this number of rows and columns, the functions below are faster than LAPACK.
 constexpr int kSmallMatrix = 32;
 constexpr int kSmallCholesky = 10;
 
@@ -103,7 +103,7 @@ void Reflect(const T* rest, T tau, int n, T* x) {
     for (int i = 1; i < n; ++i) x[i] -= s * rest[i];
 }
 
-// What LAPACK's geqrf does: r and reflectors of a column-major matrix of m rows, in place.
+// Like LAPACK's geqrf: replaces a column-major matrix of m rows by r and reflectors.
 template <class T>
 void FactorQr(int m, int n, T* a, T* factors) {
     for (int j = 0; j < std::min(m, n); ++j) {
@@ -120,7 +120,7 @@ void FactorQr(int m, int n, T* a, T* factors) {
     }
 }
 
-// What LAPACK's orgqr does: the first n columns of q, in place of the k reflectors.
+// Like LAPACK's orgqr: replaces the k reflectors by the first n columns of q.
 template <class T>
 void ExpandQ(int m, int n, int k, T* a, const T* factors) {
     for (int c = k; c < n; ++c) {

@@ -56,7 +56,7 @@ void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
     }
 }
 
-// BLAS insists on a leading dimension no less than the row length, also where there is but one row.
+// BLAS requires a leading dimension of at least the row length, even for a single row.
 int LeadingDimension(int64_t ld, int64_t rows, int64_t columns) {
     return static_cast<int>(rows <= 1 ? std::max(ld, columns) : ld);
 }
@@ -68,8 +68,8 @@ double BlasDot(int n, const double* x, int x_step, const double* y, int y_step) 
     return CHAINERX_BLAS(cblas_ddot)(n, x, x_step, y, y_step);
 }
 
-// Whether own code is faster than OpenBLAS, as measured with AVX-512: for little work, where rows of B pass
-// few rows of A (a small batch through a layer), and where sums are short (the gradient of its weights).
+// Whether the functions of gemm_small.h are faster than OpenBLAS, as measured with AVX-512: for little work, for few
+// rows of A (a small batch through a layer), and for short sums (the gradient of its weights).
 bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
     if (m == 1 || n == 1 || m * n * k <= 8 * 1024) {
         return true;
@@ -119,7 +119,7 @@ Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
         }
         auto block_m = static_cast<double>((m + rows - 1) / rows);
         auto block_n = static_cast<double>((n + columns - 1) / columns);
-        // Work of the largest block, and what it packs.
+        // The work of the largest block, including packing.
         double cost = block_m * block_n + 8.0 * (block_m + block_n);
         if (cost < best_cost) {
             best_cost = cost;

@@ -4,14 +4,13 @@
 
 namespace chainerx::native {
 
-// C = alpha * op(A) op(B) + beta * C on row-major matrices of float or double, where op(A) is m x k, op(B)
-// is k x n and C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows.
-// With beta == 0 C is written only, whatever it held (NaN included). Zero sizes: m == 0 or n == 0 does
-// nothing, k == 0 or alpha == 0 scales C by beta.
+// C = alpha * op(A) op(B) + beta * C on row-major matrices of float or double, where op(A) is m x k, op(B) is k x n and
+// C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows. With beta == 0, C is only
+// written, so it may hold NaN. Zero sizes: m == 0 or n == 0 does nothing, k == 0 or alpha == 0 scales C by beta.
 //
-// Small products run in own code, others in OpenBLAS, which is held at one thread and called from the
-// project's pool, so that one number of threads governs everything and fork() is safe.
-// Throws std::invalid_argument when a size exceeds what BLAS can index (2^31 - 1).
+// Small products run in gemm_small.h, others in OpenBLAS with one thread, called from the thread pool. One number of
+// threads thus governs everything, and fork() is safe. Throws std::invalid_argument if a size exceeds the range of BLAS
+// (2^31 - 1).
 template <class T>
 void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, T beta, T* c, int64_t ldc);

@@ -6,8 +6,8 @@
 
 namespace chainerx::native {
 
-// The right operand op(B), k x n with k > 0, of many products with few rows each, as the steps of a recurrent network
-// are. It is brought once into the order in which products read it, rather than anew for each of them.
+// The right operand op(B), k x n with k > 0, of many products with few rows each, such as the steps of a recurrent
+// network. It is packed once for all products.
 template <class T>
 class PackedMatrix {
 public:
@@ -20,7 +20,7 @@ public:
 private:
     int64_t k_;
     int64_t n_;
-    Scratch<T> panels_;  // of kColumns columns each, the last one of what is left
+    Scratch<T> panels_;  // of kColumns columns each; the last one has the remaining columns
 };
 
 }  // namespace chainerx::native

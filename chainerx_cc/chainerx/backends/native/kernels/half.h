@@ -11,8 +11,8 @@ namespace chainerx::native {
 
 // Exact.
 CHAINERX_INLINE float HalfToFloat(uint16_t half) {
-    // The exponent and fraction of a half, moved to their place in a float, are 2^112 too small; a multiplication
-    // mends that for denormals too.
+    // A half whose exponent and fraction are moved to their place in a float is 2^112 too small. A multiplication
+    // corrects that, for denormals too.
     uint32_t magnitude = static_cast<uint32_t>(half & 0x7fffU) << 13;
     float value;
     __builtin_memcpy(&value, &magnitude, sizeof(value));

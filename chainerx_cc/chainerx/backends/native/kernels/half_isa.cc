@@ -39,7 +39,7 @@ CHAINERX_INLINE void BlockToHalf(const float* from, uint16_t* to) {
 }
 #endif
 
-// The float between which and `value` no half lies: truncated, and odd where that was not exact.
+// Rounds to odd: truncates, and sets the last bit if that was not exact, so that rounding to half is exact.
 CHAINERX_INLINE float RoundToOdd(double value) {
     auto nearest = static_cast<float>(value);
     uint32_t bits;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Sources named *_isa.cc are compiled once per instruction set, each time with CHAINERX_ISA defined as one of
-// the namespaces below; the best one the processor has is called at run time. Such sources call no inline
-// functions but those that are always inlined (CHAINERX_INLINE), nor such ones of the standard library: the
-// linker keeps one copy of what is not inlined, and it must not be the one compiled for the newest processor.
+// Sources named *_isa.cc are compiled once per instruction set, each time with CHAINERX_ISA defined as one of the
+// namespaces below; at run time, the best one for the processor is called. Such sources call only inline functions that
+// are always inlined (CHAINERX_INLINE), and none of the standard library: the linker keeps one copy of other inline
+// functions, possibly the one compiled for the newest processor.
 
 #include "chainerx/core/macro.h"
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// Loops over the functions of math/elementary.h. Operations take them where there is a fast way for usual arguments, or
-// where the FMA instruction counts; the tests and the benchmark take all.
+// Loops over the functions of math/elementary.h. Operations use them if usual arguments have a fast path, or if the FMA
+// instruction matters; the tests and the benchmark use all.
 
 #include <cstdint>
 
 #include "chainerx/backends/native/kernels/isa.h"
 
-// The second list has a fast way for usual arguments.
+// The second list has a fast path for usual arguments.
 // clang-format off
 #define CHAINERX_UNARY_MATH(F)                                                                            \
     F(Exp) F(Exp2) F(Expm1) F(Log1p) F(Asin) F(Acos) F(Atan) F(Sinh) F(Cosh) F(Tanh) F(Asinh) F(Acosh)   \

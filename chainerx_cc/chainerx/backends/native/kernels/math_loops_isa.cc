@@ -6,8 +6,8 @@ namespace {
 
 constexpr int64_t kBlock = 2048;
 
-// Of numbers of the usual range (normal ones for logarithms, angles that are not huge): `fast`, else `any`. That is
-// known only after a block was computed, which is then done over.
+// Applies `fast` to numbers of the usual range (normal ones for logarithms, angles that are not huge), and repeats a
+// block with `any` if it had other numbers.
 template <bool kIsLog, class T, class Fast, class Any>
 CHAINERX_INLINE void FastLoop(int64_t n, const T* x, T* y, Fast fast, Any any) {
     T copy[kBlock];  // of an argument that is overwritten

@@ -7,9 +7,9 @@
 
 namespace chainerx::native {
 
-// N-d pooling of x (batch, in_channels, in...) to y (batch, in_channels, out...), ndim >= 1. Windows start
-// at o * stride - pad; `out` is taken as given, so that windows may hang over the end (cover_all). Of the
-// shape, groups and out_channels are not used.
+// N-d pooling of x (batch, in_channels, in...) to y (batch, in_channels, out...), ndim >= 1. Windows start at o *
+// stride - pad; The caller chooses `out`, so windows may reach beyond the end (cover_all). Ignores groups and
+// out_channels of the shape.
 
 enum class PoolPadding {
     kZero,    // the padding counts as zeros: sums are divided by the size of the window

@@ -53,7 +53,7 @@ struct Divisors {
     Scratch<T> inside;
 };
 
-// Whether rows of a window are long enough to go along them, instead of along rows of outputs.
+// Whether to loop along the rows of windows instead of along rows of outputs, because they are long.
 bool HasLongRows(const ConvShape& s) {
     int last = s.ndim - 1;
     return s.dilation[last] == 1 && s.kernel[last] >= 8 && s.kernel[last] > s.out[last];

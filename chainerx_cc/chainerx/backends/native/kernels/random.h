@@ -6,10 +6,10 @@
 
 namespace chainerx::native {
 
-// Random numbers by Philox4x32-10: 128 random bits are a function of a key and a 128-bit counter, here the position.
-// It passes BigCrush, vectorizes, and needs no state, so that any thread can compute any part of an array; a backward
-// pass can make the numbers of the forward pass again instead of keeping them.
-// See: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011.
+// Random numbers by Philox4x32-10: 128 random bits are a function of a key and a 128-bit counter, here the position. It
+// passes BigCrush, vectorizes, and needs no state, so that any thread can compute any part of an array; a backward pass
+// can regenerate the numbers of the forward pass instead of keeping them. See: Salmon et al., Parallel random numbers:
+// as easy as 1, 2, 3, SC 2011.
 //
 // `position` must be a multiple of kRandomChunk, the number of counters that are processed together.
 constexpr int64_t kRandomChunk = 64;

@@ -6,8 +6,8 @@
 
 namespace chainerx::native {
 
-// Where the gates of a cell lie: gate g of unit u in row b is at b * row + gate[g] + u * unit. Covers gates
-// that are interleaved (unit = 4, gate = 0, 1, 2, 3) and gates in blocks (unit = 1, gate = 0, units, ...).
+// The layout of the gates of a cell: gate g of unit u in row b is at b * row + gate[g] + u * unit. Covers gates that
+// are interleaved (unit = 4, gate = 0, 1, 2, 3) and gates in blocks (unit = 1, gate = 0, units, ...).
 struct GateLayout {
     int64_t row;
     int64_t unit;
@@ -27,8 +27,8 @@ CHAINERX_ISA_KERNEL(LstmBackward,
                      const T* gc, const T* gh, T* gx, T* gc_prev),
                     (batch, units, layout, x, c_prev, c, gc, gh, gx, gc_prev))
 
-// GRU cell on what the input (x) and the state (s) give to the gates r, z and the candidate, both in `layout`
-// (three gates), biases included:
+// GRU cell on the parts of the input (x) and the state (s) in the gates r, z and the candidate, both in `layout` (three
+// gates), including biases:
 //   r = sigmoid(x_r + s_r),  z = sigmoid(x_z + s_z),  a = tanh(x_a + r s_a),  h = (1 - z) a + z h_prev
 CHAINERX_ISA_KERNEL(GruForward,
                     (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev,

@@ -160,7 +160,7 @@ void SimpleRnnBackward(int64_t n, bool relu, const T* y, const T* gy, T* gx) {
 
 namespace {
 
-// Units that are processed together; sums of theirs lie in the first-level cache.
+// Units that are processed together; their sums fit the first-level cache.
 constexpr int64_t kUnits = 256;
 
 // body(row, first unit, number of units) for pieces of all rows.

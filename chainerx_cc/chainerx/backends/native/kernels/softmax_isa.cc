@@ -31,7 +31,7 @@ void ForBlocks(int64_t outer, int64_t n, int64_t inner, const F& body) {
     });
 }
 
-// Maxima and sums of exp(x - max) of the columns of a block. With y not null, exp(x - max) is kept there.
+// Maxima and sums of exp(x - max) of the columns of a block. If y is not null, stores exp(x - max) in it.
 template <class T>
 CHAINERX_INLINE void MaxAndSum(int64_t n, int64_t inner, const T* x, int64_t columns, T* max, T* sum, T* y) {
     if (inner == 1) {

@@ -1,5 +1,5 @@
-// Sorting by radix: values become unsigned keys of the same order, which are distributed by 8 or 11 bits
-// at a time, least significant first. Short rows are left to std::sort.
+// Sorting by radix: values become unsigned keys of the same order, which are distributed by 8 or 11 bits at a time,
+// least significant first. std::sort sorts short rows.
 
 #include "chainerx/backends/native/kernels/sort.h"
 
@@ -172,7 +172,7 @@ void ArgsortRows(int64_t rows, int64_t n, const T* x, int64_t* index) {
         return;
     }
     if (n > int64_t{0xffffffff}) {
-        // Beyond the indices of an entry.
+        // The row is too long for the indices of an entry.
         for (int64_t row = 0; row < rows; ++row) {
             int64_t* out = index + row * n;
             for (int64_t i = 0; i < n; ++i) {

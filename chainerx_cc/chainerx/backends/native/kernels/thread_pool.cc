@@ -34,7 +34,7 @@ inline void Pause() {
 #endif
 }
 
-// One ParallelFor. Lives on the caller's stack.
+// One ParallelFor. It is on the caller's stack.
 struct Job {
     FunctionRef<void(int64_t, int64_t)> body;
     int64_t n;
@@ -76,7 +76,7 @@ public:
             try {
                 std::thread{[this, index = worker_count_] { WorkerLoop(index); }}.detach();
             } catch (const std::system_error&) {
-                break;  // out of threads: go on with the workers there are
+                break;  // no more threads: continue with the present workers
             }
             ++worker_count_;
         }
@@ -150,7 +150,7 @@ Pool& GetPool() {
     }
 #ifdef __linux__
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
-        // The child has none of the workers and may have copied locked mutexes: forget the pool.
+        // The child has no workers and may have copied locked mutexes, so abandon the pool.
         g_pool.store(nullptr);
     });
     (void)registered;
@@ -204,7 +204,7 @@ void SetNumThreads(int num_threads) {
 bool InParallelRegion() { return t_in_parallel; }
 
 void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> body) {
-    // Chunks per thread: enough to even out threads of unequal speed, few enough to cost nothing.
+    // Chunks per thread: enough to balance threads of unequal speed, few enough to cost little.
     constexpr int64_t kChunksPerThread = 4;
     if (n <= 0) {
         return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocked matrix products over packed panels: what the convolutions are made of. For *_isa.cc sources only.
+// Blocked matrix products over packed panels, for the convolutions. For *_isa.cc sources only.
 //
 // A panel of A holds up to kRows rows as [k][rows], a panel of B holds kColumns columns as [k][kColumns].
 
@@ -33,13 +33,13 @@ constexpr int kTileVectors = 2;
 template <class T>
 constexpr int kTileColumns = kTileVectors * Simd<T>::kSize;
 
-// Rows of a panel, so that panels of `m` rows are about equal.
+// The number of rows of a panel that makes the panels of `m` rows about equal.
 CHAINERX_INLINE int64_t PanelRows(int64_t m) {
     int64_t panels = (m + kTileRows - 1) / kTileRows;
     return (m + panels - 1) / panels;
 }
 
-// Where a tile of C goes.
+// The destination of a tile of C.
 template <class T>
 struct TileOutput {
     T* c;                    // the first element
@@ -50,8 +50,8 @@ struct TileOutput {
     const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
 };
 
-// Stores sums [rows][vectors][kSize] where columns are cut off or scattered. Not inlined: the code of a tile has to
-// stay small.
+// Stores sums [rows][vectors][kSize] if columns are cut off or scattered. Not inlined, to keep the code of a tile
+// small.
 template <class T>
 __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int rows, int vectors, const T* sums) {
     int width = vectors * Simd<T>::kSize;

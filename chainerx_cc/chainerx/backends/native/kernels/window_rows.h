@@ -1,6 +1,6 @@
 #pragma once
 
-// Walks a sliding window over an image row by row: what im2col and the poolings share. For *_isa.cc only.
+// Walks a sliding window over an image row by row, for im2col and pooling. For *_isa.cc only.
 
 #include <cstdint>
 
@@ -30,8 +30,8 @@ CHAINERX_INLINE void InsideRange(int64_t offset, int64_t stride, int64_t size, i
     *end = *end < *begin ? *begin : *end;
 }
 
-// Calls visit(row) for every element of the window, for the row of outputs number `row_index`. Elements for
-// which the whole row lies outside the image are visited with begin == end. ndim >= 1.
+// Calls visit(row) for every element of the window and the row of outputs number `row_index`. If the whole row of an
+// element lies outside the image, begin == end. ndim >= 1.
 template <class F>
 CHAINERX_INLINE void VisitWindowRow(const ConvShape& s, int64_t row_index, const F& visit) {
     int last = s.ndim - 1;
