@@ -76,6 +76,7 @@ ERRORS = [
     (lambda: F.softplus(X, beta=0), ZeroDivisionError),
     (lambda: F.classification_summary(X, T, label_num=-1), ValueError),
     (lambda: F.embed_id(T, X, ignore_label='a'), TypeError),
+    (lambda: F.accuracy(X, T, ignore_label='a'), TypeError),
     (lambda: F.connectionist_temporal_classification([X], XI, -1), AssertionError),
     (lambda: F.connectionist_temporal_classification([X], XI, 5), AssertionError),
     (lambda: F.resize_images(X4, (2, 2), mode='x'), AssertionError),
