@@ -268,6 +268,8 @@ class FunctionNode:
             ran = kernel_engine.run(self, in_vars, in_data)
         outputs, self._tape = ran or array_engine.run(self, in_vars, in_data)
         if hooks:
+            if ran:
+                self._output_indexes_to_retain = self._kernels.rule_outputs or ()
             for hook in hooks:
                 hook.forward_postprocess(self, in_data)
         if debug and find_nan(outputs):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend
 from chainer._core import backprop
+from chainer.link import Link
 from chainer.utils import _allclose
 from chainer.variable import Variable, as_variable
 
@@ -71,7 +73,7 @@ def numerical_grad(
     diff_atol: float = 0,
     diff_rtol: float = 1e-2,
     center_outputs: tuple[NdArray, ...] | None = None,
-) -> tuple[NdArray, ...]:
+) -> list[NdArray]:
     r"""Computes gradients by finite differences.
 
     Estimates the gradient of :math:`\sum_j g_j \cdot y_j` with respect to each input element by
@@ -92,7 +94,7 @@ def numerical_grad(
         center_outputs (tuple of arrays): Outputs at the unchanged inputs, if known.
 
     Returns:
-        tuple of arrays: Gradients, with shapes and dtypes of the inputs.
+        list of arrays: Gradients, with shapes and dtypes of the inputs.
 
     Raises:
         AssertionError: If ``eps`` is not positive.
@@ -130,12 +132,10 @@ def numerical_grad(
     center = None
     if detect_nondifferentiable:
         center = evaluate() if center_outputs is None else [_copy_result(y) for y in center_outputs]
-    return tuple(
-        [
-            _numerical_grad_of_input(evaluate, x, gys, eps, center, (diff_atol, diff_rtol))
-            for x in inputs
-        ]
-    )
+    return [
+        _numerical_grad_of_input(evaluate, x, gys, eps, center, (diff_atol, diff_rtol))
+        for x in inputs
+    ]
 
 
 def _numerical_grad_of_input(evaluate, x, gys, eps, center, tolerances):
@@ -238,6 +238,7 @@ class _BackwardCheck:
         no_grads: Any,
         dtype: DTypeSpec,
         detect_nondifferentiable: bool,
+        link: Link | None,
     ) -> None:
         if dtype is not None and numpy.dtype(dtype).kind != 'f':
             raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
@@ -258,21 +259,27 @@ class _BackwardCheck:
                 f'Actual: {len(no_grads)} != {len(self.x_data)}'
             )
         self.no_grads = no_grads
-        for param in self.params:
-            if param.array is None:
-                raise ValueError(f'A parameter is not initialized: {param}')
+        self.link = link
 
     def run(self) -> None:
         xs, ys = self._forward(self.x_data)
+        # Only now, because the call of a link may initialize them.
+        for param in self.params:
+            if param.array is None:
+                raise ValueError(f'A parameter is not initialized: {param}')
         gys = self._get_grad_outputs(ys)
+        variables = self._select(xs)
+        directions = _random_directions([x.shape for x in variables])
         with _saved_grads(self.params):
             for param in self.params:
                 param.cleargrad()
             _backward(ys, gys)
             for x, no_grad in zip(xs, self.no_grads):
                 if no_grad and x.grad is not None:
-                    raise RuntimeError('gradient of int variable must be None')
-            variables = self._select(xs)
+                    raise RuntimeError(
+                        f'gradient of int variable must be None: an input of dtype {x.dtype} that '
+                        'no_grads excludes has a gradient'
+                    )
             grads = [x.grad for x in variables]
         if not variables:
             return
@@ -282,7 +289,6 @@ class _BackwardCheck:
                     f'the gradient of an input of shape {x.shape} has shape {gx.shape}'
                 )
 
-        directions = _random_directions([x.shape for x in variables])
         actual = sum(
             [
                 float(numpy.sum(_to_double(gx) * direction))
@@ -300,12 +306,8 @@ class _BackwardCheck:
     def _forward(self, x_data):
         xs = [
             # ChainerX takes no gradients of integers; other functions should give none.
-            Variable(
-                x,
-                requires_grad=not no_grad
-                or (x.dtype.kind != 'f' and backend.get_array_module(x).__name__ != 'chainerx'),
-            )
-            for x, no_grad in zip(x_data, self.no_grads)
+            Variable(x, requires_grad=x.dtype.kind == 'f' or not isinstance(x, chainerx.ndarray))
+            for x in x_data
         ]
         ys = _as_tuple(self.func(*xs))
         return xs, ys
@@ -334,6 +336,7 @@ class _BackwardCheck:
         """Directional derivative of the outputs, with the inputs in ``self.dtype``."""
         data = [self._cast(x) for x in self.x_data]
         param_data = [self._cast(param.array) for param in self.params]
+        others = self._other_params()
         checked = [i for i, no_grad in enumerate(self.no_grads) if not no_grad]
         delta = numpy.zeros((), numpy.float64)
 
@@ -350,17 +353,29 @@ class _BackwardCheck:
             ys = self._forward(x_data)[1]
             return tuple([y.array for y in ys])
 
-        arrays = [param.array for param in self.params]
-        with _saved_grads(self.params):
+        changed = [*self.params, *others]
+        arrays = [param.array for param in changed]
+        with _saved_grads(changed):
             try:
+                for param in others:
+                    _set_array(param, self._cast(param.array))
                 (grad,) = numerical_grad(
                     f, (delta,), gys, self.eps, self.detect_nondifferentiable, center_outputs=center
                 )
             finally:
                 # Before the gradients, which have the dtype of these arrays.
-                for param, array in zip(self.params, arrays):
+                for param, array in zip(changed, arrays):
                     _set_array(param, array)
         return float(grad)
+
+    def _other_params(self):
+        """Parameters of the link that are not checked, but need the dtype of the others."""
+        if self.link is None or self.dtype is None:
+            return []
+        checked = {id(param) for param in self.params}
+        return [
+            param for param in self.link.params(include_uninit=False) if id(param) not in checked
+        ]
 
     def _cast(self, array):
         if self.dtype is None or array.dtype.kind != 'f':
@@ -459,26 +474,28 @@ def check_backward(
     check thus costs a few evaluations of the function for any size.
 
     Args:
-        func (callable): Function that takes and returns variables.
+        func (callable): Function that takes and returns variables, such as a link.
         x_data (array or tuple of arrays): Inputs.
         y_grad (array, tuple of arrays or None): Gradients with respect to the outputs. ``None``
             if there is a single output that is a scalar.
         params (~chainer.Variable or tuple of them): Parameters of ``func`` whose gradients are
-            checked too. Their own gradients stay unchanged.
+            checked too. Their own gradients stay unchanged. Those that a call of ``func``
+            initializes may be uninitialized.
         eps (float): Step of the numerical gradients.
         atol (float): Absolute tolerance.
         rtol (float): Relative tolerance.
-        no_grads (list of bool): Which inputs have no gradient; by default those without floating
-            point dtype.
-        dtype: Floating point dtype for the numerical gradients, to which inputs, parameters and
-            gradients are cast, such as float64 for a function in float16.
+        no_grads (list of bool): Which inputs must have no gradient; by default those without
+            floating point dtype.
+        dtype: Floating point dtype for the numerical gradients, to which inputs, parameters (also
+            other ones of ``func`` if that is a link) and gradients are cast, such as float64 for a
+            function in float16.
         detect_nondifferentiable (bool): Whether to look for points where the function is not
             smooth, such as the origin for ReLU.
 
     Raises:
         AssertionError: If the gradients differ. The message shows all values.
         NondifferentiableError: If the requested check finds the function not differentiable.
-        RuntimeError: If an input that is not of floating point gets a gradient.
+        RuntimeError: If an input that must have no gradient gets one.
         ValueError: If arguments do not match.
 
     See: :func:`numerical_grad`
@@ -491,6 +508,35 @@ def check_backward(
         >>> gradient_check.check_backward(lambda x: x * x, x, gy, dtype=np.float64)
 
     """
+    _check_link_backward(
+        func if isinstance(func, Link) else None,
+        func,
+        x_data,
+        y_grad,
+        params,
+        eps,
+        atol,
+        rtol,
+        no_grads,
+        dtype,
+        detect_nondifferentiable,
+    )
+
+
+def _check_link_backward(
+    link: Link | None,
+    func: Callable[..., Any],
+    x_data: Any,
+    y_grad: Any,
+    params: Any,
+    eps: float = 1e-3,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+    no_grads: Sequence[bool] | None = None,
+    dtype: DTypeSpec = None,
+    detect_nondifferentiable: bool = False,
+) -> None:
+    """Implements the checks, of a function that may call ``link``."""
     _BackwardCheck(
         func,
         x_data,
@@ -502,6 +548,7 @@ def check_backward(
         no_grads,
         dtype,
         detect_nondifferentiable,
+        link,
     ).run()
 
 
@@ -529,7 +576,7 @@ def check_double_backward(
         x_data (array or tuple of arrays): Inputs.
         y_grad (array or tuple of arrays): Gradients with respect to the outputs.
         x_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of the
-            inputs.
+            inputs; those of inputs without gradient may be left out.
         params (~chainer.Variable or tuple of them): Parameters of ``func``.
         params_grad_grad (array or tuple of arrays): Gradients with respect to the gradients of
             the parameters.
@@ -559,10 +606,6 @@ def check_double_backward(
     x_grad_grad = _as_tuple(x_grad_grad)
     params_grad_grad = _as_tuple(params_grad_grad)
     n_x = len(x_data)
-    if len(x_grad_grad) != n_x:
-        raise ValueError(
-            f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}'
-        )
     if len(params_grad_grad) != len(params):
         raise ValueError(
             'params_grad_grad must have one element per parameter: '
@@ -570,6 +613,13 @@ def check_double_backward(
         )
     if no_grads is None:
         no_grads = [x.dtype.kind != 'f' for x in x_data]
+    if len(x_grad_grad) == no_grads.count(False) < n_x:
+        given_grads = iter(x_grad_grad)
+        x_grad_grad = tuple([None if no_grad else next(given_grads) for no_grad in no_grads])
+    if len(x_grad_grad) != n_x:
+        raise ValueError(
+            f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}'
+        )
     # Outputs without a gradient are constant over all evaluations.
     given = [i for i, gy in enumerate(y_grad) if gy is not None]
     missing = [i for i, x in enumerate(x_grad_grad) if x is None]
@@ -604,17 +654,18 @@ def check_double_backward(
     ggxs = [ggx for ggx, no_grad in zip(x_grad_grad, no_grads) if not no_grad and ggx is not None]
     inputs = (*x_data, *[y_grad[i] for i in given])
     try:
-        check_backward(
+        _check_link_backward(
+            func if isinstance(func, Link) else None,
             first_order_grad,
             inputs,
             (*ggxs, *params_grad_grad),
-            params=params,
-            eps=eps,
-            atol=atol,
-            rtol=rtol,
-            no_grads=[*no_grads, *[False] * len(given)],
-            dtype=dtype,
-            detect_nondifferentiable=detect_nondifferentiable,
+            params,
+            eps,
+            atol,
+            rtol,
+            [*no_grads, *[False] * len(given)],
+            dtype,
+            detect_nondifferentiable,
         )
     except AssertionError as e:
         raise AssertionError(

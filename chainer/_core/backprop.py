@@ -16,7 +16,7 @@ import numpy
 import chainerx
 from chainer import backend, configuration
 from chainer._core.gradients import Gradients, Owners, find_nan, force_array
-from chainer._core.tape import raw
+from chainer._core.tape import raw, watched_grad
 from chainer._core.variable_node import BaseVariable
 from chainer.backends import cuda
 from chainer.function_hook import get_function_hooks
@@ -83,11 +83,10 @@ def _backward_one(
         for hook in hooks:
             hook.backward_preprocess(func, in_data, out_grad)
 
-    gxs = func._tape.grad(func, targets, grad_outputs, double, grads)
-
-    if hooks:
-        for hook in hooks:
-            hook.backward_postprocess(func, in_data, out_grad)
+    if hooks and not double:
+        gxs = watched_grad(func, targets, grad_outputs, grads)
+    else:
+        gxs = func._tape.grad(func, targets, grad_outputs, double, grads)
     for index, grad in zip(targets, gxs):
         if grad is not None:
             node = inputs[index]
@@ -98,6 +97,11 @@ def _backward_one(
             if not fits:
                 refuse_gradient(func, index, grad, node.shape, node.dtype)
             grads.add(node, grad)
+            if hooks and not func.lazy_grad_sum:
+                grads.sum_watched(node)
+    if hooks:
+        for hook in hooks:
+            hook.backward_postprocess(func, in_data, out_grad)
     if _config.debug and find_nan([raw(g) for g in gxs if g is not None]):
         raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
 

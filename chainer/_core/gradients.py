@@ -54,6 +54,13 @@ class Gradients:
             grads = self._first(node)
         grads.append(grad)
 
+    def sum_watched(self, node: VariableNode) -> None:
+        """Adds up the gradients of a node by functions, which hooks see."""
+        grads = self._grads[node]
+        if len(grads) > 1:
+            total = F.add(*grads)
+            grads[:] = [total if self._as_variables else total._array]
+
     def peek(self, node: VariableNode) -> Any:
         grads = self._grads.get(node)
         if grads is None:

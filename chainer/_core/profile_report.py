@@ -51,7 +51,7 @@ def print_table(
 
     """
     if unit not in ('auto', 'auto_foreach', *factors):
-        raise ValueError(f'unit must be auto, auto_foreach, {", ".join(factors)}, not {unit!r}')
+        raise KeyError(f'unit must be auto, auto_foreach, {", ".join(factors)}, not {unit!r}')
     if unit == 'auto':
         key = list(columns)[-1]
         unit = choose_unit(max([r[key] for r in summary.values()], default=0), factors)

@@ -13,40 +13,33 @@ from chainer import _version
 from chainer.backends import cuda, intel64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 def _get_lines() -> Iterator[str]:
-    yield f'Platform: {platform.platform()}'
-    yield f'Python: {platform.python_version()}'
+    yield f'Platform: {platform.platform()} (Python {platform.python_version()})'
     yield f'Chainer: {_version.__version__}'
     if chainerx.is_available():
-        yield f'ChainerX: {getattr(chainerx, "__version__", "Available")}'
-        yield from _indent(_get_chainerx_lines())
+        version = getattr(chainerx, '__version__', 'Available')
+        yield f'ChainerX: {version} ({"; ".join(_get_chainerx_backends())})'
     else:
-        yield 'ChainerX: Not Available'
-        yield from _indent([_get_chainerx_reason()])
+        yield f'ChainerX: Not Available ({_get_chainerx_reason()})'
     yield f'NumPy: {numpy.__version__}'
     if cuda.available:
         yield 'CuPy:'
-        yield from _indent(str(_get_cupy_info()).splitlines())
+        for line in str(_get_cupy_info()).splitlines():
+            yield f'  {line}'
         yield f'  cuDNN bindings        : {"enabled" if cuda.cudnn_enabled else "not enabled"}'
     else:
-        yield 'CuPy: Not Available'
-        yield from _indent([_get_reason(cuda._resolution_error)])
+        yield f'CuPy: Not Available ({_get_reason(cuda._resolution_error)})'
     if intel64.is_ideep_available():
         yield f'iDeep: {intel64.ideep.__version__}'
     else:
-        yield 'iDeep: Not Available'
-        yield from _indent([_get_reason(intel64._error)])
-
-
-def _indent(lines: Iterable[str]) -> list[str]:
-    return [f'  {line}' for line in lines]
+        yield f'iDeep: Not Available ({_get_reason(intel64._error)})'
 
 
 def _get_reason(error: object) -> str:
-    return f'Reason: {type(error).__name__}: {error}'
+    return f'{type(error).__name__}: {error}'.replace('\n', ' ')
 
 
 def _get_chainerx_reason() -> str:
@@ -54,16 +47,16 @@ def _get_chainerx_reason() -> str:
         chainerx.get_default_device()
     except Exception as e:
         return _get_reason(e)
-    return 'Reason: it is not built'
+    return 'it is not built'
 
 
-def _get_chainerx_lines() -> Iterator[str]:
+def _get_chainerx_backends() -> Iterator[str]:
     context = chainerx.get_default_context()
     for name in ('native', 'cuda'):
         try:
             count = context.get_backend(name).get_device_count()
         except Exception as e:
-            yield f'{name}: Not Available ({type(e).__name__}: {e})'.replace('\n', ' ')
+            yield f'no {name}: {_get_reason(e)}'
         else:
             yield f'{name}: {count} device(s)'
 
@@ -86,7 +79,7 @@ def print_runtime_info(out: TextIO | None = None) -> None:
         >>> out = io.StringIO()
         >>> chainer.print_runtime_info(out)
         >>> [line.split(':')[0] for line in out.getvalue().splitlines()[:3]]
-        ['Platform', 'Python', 'Chainer']
+        ['Platform', 'Chainer', 'ChainerX']
 
     """
     if out is None:

@@ -163,6 +163,17 @@ class ArrayRule:
         return tuple([_array(gx, func.inputs[i].dtype) for i, gx in zip(targets, gxs)])
 
 
+def watched_grad(
+    func: FunctionNode, targets: tuple[int, ...], gys: tuple[Any, ...], known: Gradients | None
+) -> tuple[Any, ...]:
+    """Gradients on arrays, computed by functions where possible, which hooks then see."""
+    tape = func._tape
+    has_rule = func._kernels.rule_outputs == func._output_indexes_to_retain
+    if tape is ArrayRule or (has_rule and tape is not NoGradient):
+        tape = VariableRule
+    return tape.grad(func, targets, gys, False, known)
+
+
 def _array(gx: Any, dtype: Any) -> Any:
     """Gradient as an array of ``dtype``: NumPy turns 0-d arrays into scalars of another dtype."""
     if gx is None or (type(gx) is numpy.ndarray and gx.dtype == dtype):

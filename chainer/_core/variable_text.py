@@ -82,7 +82,7 @@ def debug_text(var: Variable) -> str:
     return '\n'.join(
         [
             var.summary(),
-            f'- device: {var.device}',
+            f'- device: {"CPU" if isinstance(var.array, numpy.ndarray) else var.device}',
             f'- backend: {type(var.array)}',
             f'- shape: {var.shape}',
             f'- dtype: {var.dtype}',

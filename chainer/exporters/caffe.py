@@ -321,7 +321,7 @@ def export(
         str: Text of the network definition.
 
     Raises:
-        TypeError: If ``args`` is not a list or tuple of variables.
+        AssertionError: If ``args`` is not a list or tuple of variables.
         ValueError: If the model uses a function that Caffe lacks.
         OSError: If the files cannot be written.
 
@@ -335,7 +335,7 @@ def export(
 
     """
     if not isinstance(args, (list, tuple)) or not all(isinstance(x, Variable) for x in args):
-        raise TypeError('args must be a list or tuple of variables')
+        raise AssertionError('args must be a list or tuple of variables')
     recorder = _Recorder()
     with using_config('train', False), force_backprop_mode(), recorder:
         outputs = model(*args)

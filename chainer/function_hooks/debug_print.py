@@ -28,7 +28,7 @@ class PrintHook(function_hook.FunctionHook):
         function        exp
         input data
         <variable at 0x...>
-        - device: @numpy
+        - device: CPU
         - backend: <class 'numpy.ndarray'>
         - shape: (2,)
         - dtype: float32

@@ -11,7 +11,7 @@ from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
-    from chainer.types import NdArray
+    from chainer.types import NdArray, Xp
 
 
 class _Entry(tp.NamedTuple):
@@ -26,6 +26,7 @@ class TimerHook(function_hook.FunctionHook):
 
     Attributes:
         call_history: List of ``(function name, seconds)``, ordered by the end of the calls.
+        xp: Array module of the last call.
 
     .. admonition:: Example
 
@@ -49,7 +50,8 @@ class TimerHook(function_hook.FunctionHook):
         self._total_time = 0
 
     def _preprocess(self, arrays):
-        if any(isinstance(x, cuda.ndarray) for x in arrays):
+        self.xp: Xp = cuda.get_array_module(*arrays)
+        if self.xp is cuda.cupy:
             start = cuda.Event()
             start.record()
         else:
@@ -118,6 +120,9 @@ class TimerHook(function_hook.FunctionHook):
             unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, ``'auto'`` for the unit suitable
                 for the largest figure, or ``'auto_foreach'`` for a unit per figure.
             file: Text file to print to; standard output by default.
+
+        Raises:
+            KeyError: If there is no such unit.
 
         """
         profile_report.print_table(

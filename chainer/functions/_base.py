@@ -126,7 +126,10 @@ class _Routine(Operation):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if 'retains' in cls.__dict__:
-            cls._kernels = cls._kernels._replace(retain=None if 'x' in cls.retains else ())
+            cls._kernels = cls._kernels._replace(
+                retain=None if 'x' in cls.retains else (),
+                rule_outputs=(0,) if 'y' in cls.retains else (),
+            )
         if chainerx.is_available():
             name = cls.chainerx_routine or cls.__name__.lower()
             cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
@@ -333,8 +336,9 @@ class ReductionFunction(UnaryFunction):
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
-        shape = self._kept_shape()
-        ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
+        if not (self.keepdims or self.axis is None):
+            shape = self._kept_shape()
+            ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]
         return super().gradients(m, targets, xs, ys, gys)
 
     def _kept_shape(self):

@@ -74,6 +74,9 @@ class TimerHook(link_hook.LinkHook):
                 one suitable unit, or ``'auto_foreach'`` for one per row.
             file: Text file; standard output by default.
 
+        Raises:
+            KeyError: If there is no such unit.
+
         """
         profile_report.print_table(
             'LinkName', self.summary(), {'elapsed_time': 'ElapsedTime'}, self.table, unit, file

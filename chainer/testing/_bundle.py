@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class TestCaseBundle:
+class _ParameterizedTestCaseBundle:
     """Test cases generated from one class.
 
     It replaces the decorated class in its module, so that pytest does not collect the class
@@ -21,23 +21,27 @@ class TestCaseBundle:
     def __init__(self, cases: Sequence[type]) -> None:
         self.cases = cases
 
-    def map(self, decorate: Callable[[type], Any]) -> TestCaseBundle:
-        """Applies a class decorator to each case."""
-        return TestCaseBundle([decorate(case) for case in self.cases])
+
+def decorate(decorator: Callable[[Any], Any], target: Any) -> Any:
+    """Applies a decorator of tests to ``target``, or to each case if that is a bundle."""
+    if isinstance(target, _ParameterizedTestCaseBundle):
+        return _ParameterizedTestCaseBundle([decorator(case) for case in target.cases])
+    return decorator(target)
 
 
 def expand(target, generate):
     """Replaces each class of ``target`` with the classes that ``generate(cls)`` yields.
 
     Args:
-        target (type or TestCaseBundle): Decorated class, or the result of another decorator.
+        target (type or bundle): Decorated class, or the result of another decorator.
         generate (callable): Function from a class to an iterable of its subclasses.
 
     Returns:
-        TestCaseBundle: All new classes, which are also in the module of their base by name.
+        _ParameterizedTestCaseBundle: All new classes, which are also in the module of their base
+        by name.
     """
     bases = [target]
-    if isinstance(target, TestCaseBundle):
+    if isinstance(target, _ParameterizedTestCaseBundle):
         bases = target.cases
         for base in bases:
             # They are intermediate steps now and must not run themselves.
@@ -47,4 +51,4 @@ def expand(target, generate):
         for case in generate(base):
             setattr(sys.modules[base.__module__], case.__name__, case)
             cases.append(case)
-    return TestCaseBundle(cases)
+    return _ParameterizedTestCaseBundle(cases)

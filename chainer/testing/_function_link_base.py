@@ -196,6 +196,14 @@ class _TestBase:
         """
         return _uniform_like(outputs_template)
 
+    def _gradient_options(self, options):
+        """Keyword arguments of a gradient check: the test's own ones override the settings."""
+        return {
+            'dtype': self.numerical_grad_dtype,
+            'detect_nondifferentiable': self.dodge_nondifferentiable,
+            **options,
+        }
+
     def _run_gradient_check(self, check):
         """Runs a check; redraws everything at points without a derivative."""
         for _ in range(_MAX_DODGES if self.dodge_nondifferentiable else 1):

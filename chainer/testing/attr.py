@@ -10,6 +10,7 @@ import unittest
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
+from chainer.testing import _bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,24 @@ def check_available() -> None:
 
 def _mark(name, args, kwargs):
     check_available()
-    return getattr(pytest.mark, name)(*args, **kwargs)
+    mark = getattr(pytest.mark, name)
+    if len(args) == 1 and not kwargs:
+        return _bundle.decorate(mark, args[0])
+    return mark(*args, **kwargs)
+
+
+def _skip_if(condition, reason):
+    """Makes a decorator that skips a function, a class or a bundle of classes."""
+    skip = unittest.skipIf(condition, reason)
+
+    def decorate(f):
+        # pytest looks at unittest's decorator only on subclasses of TestCase and on functions. Its
+        # marks take a lambda for an argument of the mark.
+        if pytest is not None and getattr(f, '__name__', None) != '<lambda>':
+            f = pytest.mark.skipif(condition, reason=reason)(f)
+        return skip(f)
+
+    return lambda target: _bundle.decorate(decorate, target)
 
 
 def slow(*args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -175,11 +193,7 @@ def _skip_without_gpus(gpu_num):
         )
     else:
         enough = cuda.available and limit >= gpu_num
-    reason = f'{gpu_num} GPUs required'
-    # pytest looks at the first decorator only on subclasses of TestCase and on functions.
-    skip = unittest.skipIf(not enough, reason)
-    mark = pytest.mark.skipif(not enough, reason=reason)
-    return lambda f: skip(mark(f))
+    return _skip_if(not enough, f'{gpu_num} GPUs required')
 
 
 def multi_gpu(gpu_num: int) -> Callable[..., Any]:
@@ -205,7 +219,8 @@ def multi_gpu(gpu_num: int) -> Callable[..., Any]:
     """
     check_available()
     skip = _skip_without_gpus(gpu_num)
-    return lambda f: skip(pytest.mark.multi_gpu(gpu_num)(pytest.mark.gpu(f)))
+    mark = pytest.mark.multi_gpu(gpu_num)
+    return lambda target: skip(_bundle.decorate(lambda f: mark(pytest.mark.gpu(f)), target))
 
 
 def gpu(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,4 +243,4 @@ def gpu(f: Callable[..., Any]) -> Callable[..., Any]:
 
     """
     check_available()
-    return _skip_without_gpus(1)(pytest.mark.gpu(f))
+    return _skip_without_gpus(1)(_bundle.decorate(pytest.mark.gpu, f))

@@ -58,11 +58,12 @@ class BackendConfig:
         'cudnn_fast_batch_normalization': False,
         'use_ideep': 'never',
     }
+    # Their order is that of the text and of the names of tests.
     _defaults = {
-        'use_cuda': False,
-        'cuda_device': None,
         'use_chainerx': False,
         'chainerx_device': None,
+        'use_cuda': False,
+        'cuda_device': None,
         **_config_entries,
     }
 
@@ -76,11 +77,10 @@ class BackendConfig:
                     ', '.join(unknown), ', '.join(self._defaults)
                 )
             )
-        self.params: dict[str, Any] = {**self._defaults, **params}
-        if self.params['use_cuda'] and self.params['use_chainerx']:
-            raise ValueError('use_cuda and use_chainerx cannot both be True')
-        for name, value in self.params.items():
+        for name, value in {**self._defaults, **params}.items():
             setattr(self, name, value)
+        if self.use_cuda and self.use_chainerx:
+            raise ValueError('use_cuda and use_chainerx cannot both be True')
         self._contexts = []
         self._device = None
 
@@ -121,7 +121,7 @@ class BackendConfig:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             for name in self._config_entries:
-                stack.enter_context(using_config(name, self.params[name]))
+                stack.enter_context(using_config(name, getattr(self, name)))
             stack.enter_context(using_device(self.device))
             self._contexts.append(stack.pop_all())
         return self
@@ -131,22 +131,17 @@ class BackendConfig:
 
     def __repr__(self) -> str:
         return '<BackendConfig {}>'.format(
-            ' '.join(f'{name}={value!r}' for name, value in sorted(self.params.items()))
+            ' '.join(f'{name}={getattr(self, name)!r}' for name in self._defaults)
         )
 
     def get_func_str(self) -> str:
         """Returns a suffix for the names of test methods with this configuration."""
-        if self.use_cuda:
-            names = ['gpu' if self.cuda_device is None else f'gpu{self.cuda_device}']
-        elif self.use_chainerx:
-            names = ['chainerx', self._device_name.replace(':', '')]
-        else:
-            names = ['cpu']
-        for name in self._config_entries:
-            value = self.params[name]
-            if value != self._defaults[name]:
-                names.append(name if value is True else f'{name}_{value}')
-        return '_'.join(names)
+        texts = {True: 'true', False: 'false'}
+        settings = [(name, getattr(self, name)) for name in self._defaults]
+        return '__'.join(
+            f'{name}_{texts[value] if isinstance(value, bool) else value}'
+            for name, value in settings
+        )
 
     def get_pytest_marks(self) -> list[Any]:
         """Returns the decorators that mark a test for this device.
@@ -202,8 +197,9 @@ def inject_backend_tests(
     """Makes a class decorator that runs test methods once per backend configuration.
 
     The methods take the :class:`BackendConfig` as their argument. One method per configuration
-    replaces them, with the marks and skips of the configuration. You can apply the decorator
-    several times to the same methods: the lowest one passes the first argument.
+    replaces them, with the marks and skips of the configuration and a name that shows it
+    (:meth:`BackendConfig.get_func_str`). You can apply the decorator several times to the same
+    methods: the lowest one passes the first argument.
 
     Args:
         method_names (list of str): Names of the methods, or ``None`` for all tests of the class.
@@ -239,8 +235,6 @@ def inject_backend_tests(
         return [found for new_name in replaced[name] for found in find(case, new_name)]
 
     def decorate(case):
-        if isinstance(case, _bundle.TestCaseBundle):
-            return case.map(decorate)
         names = method_names
         if names is None:
             names = [
@@ -255,7 +249,9 @@ def inject_backend_tests(
             method = getattr(case, name)
             injected[name] = []
             for i, config in enumerate(backend_configs):
-                new_name = f'{name}_{i}_{config.get_func_str()}'
+                new_name = f'{name}__{config.get_func_str()}'
+                if new_name in injected[name]:
+                    new_name += f'_{i}'
                 wrapper = _bind_config(method, config)
                 wrapper.__name__ = new_name
                 setattr(case, new_name, wrapper)
@@ -264,4 +260,4 @@ def inject_backend_tests(
         case._injected_tests = injected
         return case
 
-    return decorate
+    return lambda target: _bundle.decorate(decorate, target)

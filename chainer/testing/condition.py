@@ -33,11 +33,15 @@ class QuietTestRunner:
 
 
 def _run_once(f, instance, args, kwargs):
-    """Runs the test method between the set-up and tear-down of the instance."""
+    """Runs the test method, on an instance of its own if it has a set-up and a tear-down."""
     fixtures = {}
     if isinstance(instance, unittest.TestCase):
+        # Those of `instance` itself run around all repetitions.
+        instance = type(instance)(instance._testMethodName)
         fixtures = {'setUp': instance.setUp, 'tearDown': instance.tearDown}
     case = unittest.FunctionTestCase(lambda: f(instance, *args, **kwargs), **fixtures)
+    if fixtures:
+        case.addCleanup(instance.doCleanups)
     return QuietTestRunner().run(unittest.TestSuite([case]))
 
 

@@ -149,9 +149,7 @@ class FunctionTestBase(_TestBase):
                     lambda *xs: self._forward(xs),
                     tuple(self._send(inputs)),
                     tuple(self._send(grad_outputs)),
-                    dtype=self.numerical_grad_dtype,
-                    detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_backward_options,
+                    **self._gradient_options(self.check_backward_options),
                 )
 
         self._run_gradient_check(check)
@@ -171,9 +169,7 @@ class FunctionTestBase(_TestBase):
                     tuple(self._send(inputs)),
                     tuple(self._send(grad_outputs)),
                     tuple(self._send(grad_grad_inputs)),
-                    dtype=self.numerical_grad_dtype,
-                    detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_double_backward_options,
+                    **self._gradient_options(self.check_double_backward_options),
                 )
 
         self._run_gradient_check(check)
@@ -266,14 +262,15 @@ class _LinkTestBase(_TestBase):
     _error = LinkTestError
 
     def generate_params(self) -> tuple[Any, ...]:
-        """Draws initializers for :meth:`create_link`, in the order of ``param_names``.
+        """Draws initializers for :meth:`create_link`; by default none.
 
         Override this if the link has parameters to test.
 
         Returns:
-            tuple: Initializers or arrays.
+            tuple: Initializers or arrays, in the order in which :meth:`create_link` takes them:
+            usually that of ``param_names``, which need not name all parameters.
         """
-        raise NotImplementedError('generate_params() is not implemented.')
+        return ()
 
     def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
         """Draws the inputs. Override this.
@@ -287,7 +284,8 @@ class _LinkTestBase(_TestBase):
         """Makes the link. Override this.
 
         Args:
-            initializers (tuple): Initializers, in the order of ``param_names``.
+            initializers (tuple): Results of :meth:`generate_params`, or in a
+                :class:`LinkInitializersTestCase` one initializer for each of ``param_names``.
 
         Returns:
             chainer.Link: The link.
@@ -333,17 +331,10 @@ class _LinkTestBase(_TestBase):
         return params
 
     def _initial_values(self):
-        if not self.param_names:
-            return ()
         values = self.generate_params()
         self._error.check(
             isinstance(values, tuple),
             f'generate_params() must return a tuple, actual: {type(values)}',
-        )
-        self._error.check(
-            len(values) == len(self.param_names),
-            f'generate_params() returned {len(values)} values for the parameters '
-            f'{self.param_names}',
         )
         return values
 
@@ -361,8 +352,8 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     with :func:`~chainer.testing.inject_backend_tests`.
 
     Attributes:
-        param_names (tuple of str): Names of the link's parameters to initialize and to check
-            gradients of. Names of parameters of child links contain dots.
+        param_names (tuple of str): Names of the link's parameters to check gradients of. Names of
+            parameters of child links contain dots.
         check_forward_options (dict): Keyword arguments of
             :func:`~chainer.testing.assert_allclose` in the forward test.
         check_backward_options (dict): Keyword arguments of
@@ -449,14 +440,13 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
             templates = self._output_templates(inputs, lambda xs: self._forward(link, xs))
             grad_outputs = self._generate_like('generate_grad_outputs', templates)
             with self.backend_config:
-                gradient_check.check_backward(
+                gradient_check._check_link_backward(
+                    link,
                     lambda *xs: self._forward(link, xs),
                     tuple(self._send(inputs)),
                     tuple(self._send(grad_outputs)),
                     params=tuple(params),
-                    dtype=self.numerical_grad_dtype,
-                    detect_nondifferentiable=self.dodge_nondifferentiable,
-                    **self.check_backward_options,
+                    **self._gradient_options(self.check_backward_options),
                 )
 
         self._run_gradient_check(check)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import contextlib
-import unittest
 import warnings
 from typing import TYPE_CHECKING, Any
 from unittest import mock
+
+from chainer.testing import attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ def with_requires(*requirements: str) -> Callable[..., Any]:
 
     """
     satisfied = all(_is_satisfied(r) for r in requirements)
-    return unittest.skipIf(not satisfied, 'requires: {}'.format(','.join(requirements)))
+    return attr._skip_if(not satisfied, f'requires: {",".join(requirements)}')
 
 
 def without_requires(*requirements: str) -> Callable[..., Any]:
@@ -67,7 +68,7 @@ def without_requires(*requirements: str) -> Callable[..., Any]:
 
     """
     satisfied = all(_is_satisfied(r) for r in requirements)
-    return unittest.skipIf(satisfied, 'requires: {}'.format(','.join(requirements)))
+    return attr._skip_if(satisfied, f'requires: {",".join(requirements)}')
 
 
 @contextlib.contextmanager

@@ -43,13 +43,13 @@ def generate_matrix(
 
     """
     (singular_values,) = argument.parse_kwargs(kwargs, ('singular_values', None))
-    if singular_values is None:
-        raise TypeError('singular_values is not given')
     dtype = numpy.dtype(dtype)
     if dtype.kind not in 'fc':
         raise ValueError(f'dtype must be float or complex: {dtype}')
     if len(shape) < 2:
         raise ValueError(f'shape {shape} is invalid for matrices: too few axes')
+    if singular_values is None:
+        raise TypeError('singular_values is not given')
     singular_values = numpy.asarray(singular_values)
     if (singular_values < 0).any():
         raise ValueError(f'negative singular value is given: {singular_values}')

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
+import re
 import types
 import unittest
 from typing import TYPE_CHECKING, Any
@@ -21,12 +23,21 @@ def _shorten(text, maxlen):
     return text if len(text) <= maxlen else text[: maxlen - 3] + '...'
 
 
+# Names of tests are those of NumPy 1: 0.5, not np.float32(0.5).
+_print_options = {} if numpy.__version__.startswith('1.') else {'legacy': '1.25'}
+
+
 def _param_to_str(value):
     if isinstance(value, (type, types.FunctionType)):
         return value.__name__
     if isinstance(value, numpy.ndarray):
         return f'array(shape={value.shape}, dtype={value.dtype})'
-    return repr(value)
+    if isinstance(value, (set, frozenset)) and value:
+        # Their order differs between processes, which must agree on the names of tests.
+        return '{' + ', '.join(sorted(map(_param_to_str, value))) + '}'
+    with numpy.printoptions(**_print_options):
+        text = repr(value)
+    return re.sub(r' at 0x[0-9A-Fa-f]+', '', text)  # addresses differ, too
 
 
 def _params_to_str(param):
@@ -72,7 +83,7 @@ def _make_case(base, i, param):
         # A function is a value here, not a method.
         members[name] = staticmethod(value) if isinstance(value, types.FunctionType) else value
     for name in dir(base):
-        method = getattr(base, name)
+        method = inspect.getattr_static(base, name)
         if name.startswith('test') and isinstance(method, types.FunctionType):
             members[name] = _explain_failure(method, base.__name__, param)
     name = f'{base.__name__}_param_{i}_{{{_shorten(_params_to_str(param), _PARAMS_MAXLEN)}}}'
@@ -83,8 +94,8 @@ def parameterize(*params: dict[str, Any]) -> Callable[..., Any]:
     """Makes a class decorator that generates a test class per set of parameters.
 
     Each generated class is a subclass of the decorated one with the parameters as attributes. It
-    is in the same module, with a name like ``TestName_param_0_{dtype=float32}``. The
-    decorators of this package stack in any order.
+    is in the same module, with a name like ``TestName_param_0_{dtype=float32}``, which is the
+    same in all processes. The decorators of this package stack in any order.
 
     Args:
         params (dict): Sets of parameters, from names to values.
@@ -174,7 +185,8 @@ def product(parameter: dict[str, Any] | list[Any]) -> list[dict[str, Any]]:
 
     Args:
         parameter (dict or list): A dictionary from names to sequences of values, or a list of the
-            arguments of :func:`product_dict`.
+            arguments of :func:`product_dict`. Several names, separated by commas, stand for
+            parameters that vary together; their values are tuples.
 
     Returns:
         list of dict: Sets of parameters.
@@ -187,14 +199,14 @@ def product(parameter: dict[str, Any] | list[Any]) -> list[dict[str, Any]]:
         >>> from chainer import testing
         >>> testing.product({'a': [1, 2], 'b': [3]})
         [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+        >>> testing.product({'a': [1], 'b,c': [(2, 3), (4, 5)]})
+        [{'a': 1, 'b': 2, 'c': 3}, {'a': 1, 'b': 4, 'c': 5}]
 
     """
     if isinstance(parameter, dict):
-        names = sorted(parameter)
-        return [
-            dict(zip(names, values))
-            for values in itertools.product(*(parameter[name] for name in names))
-        ]
+        return product_dict(
+            *[from_pytest_parameterize(names, parameter[names]) for names in sorted(parameter)]
+        )
     if isinstance(parameter, list):
         if not all(
             isinstance(group, list) and all(isinstance(param, dict) for param in group)

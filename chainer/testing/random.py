@@ -143,13 +143,11 @@ def fix_random(
     def decorate(target):
         if isinstance(target, types.FunctionType):
             return _wrap_method(target)
-        if isinstance(target, _bundle.TestCaseBundle):
-            return target.map(decorate)
         if isinstance(target, type):
             return _wrap_class(target, setup_method, teardown_method)
         raise ValueError(f"Can't apply fix_random to an object of type {type(target)}")
 
-    return decorate
+    return lambda target: _bundle.decorate(decorate, target)
 
 
 def generate_seed() -> int:

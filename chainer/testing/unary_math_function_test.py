@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.backend import Device
+    from chainer.testing.backend import BackendConfig
     from chainer.variable import Variable
 
 
@@ -59,50 +60,86 @@ def _default_make_data(shape, dtype):
     return x, gy, ggx
 
 
+# Suffixes of the names of the tests.
+_CONFIGS = {
+    'cpu': {},
+    'gpu': {'use_cuda': True},
+    'chainerx_native': {'use_chainerx': True, 'chainerx_device': 'native:0'},
+    'chainerx_cuda': {'use_chainerx': True, 'chainerx_device': 'cuda:0'},
+}
+
+
 class _UnaryTest(function_link.FunctionTestBase):
-    """Checks of one function for a parameterized shape and dtype."""
+    """Checks of one function for a parameterized shape and dtype.
+
+    Attributes:
+        x, gy, ggx (numpy.ndarray): Input, gradient of the output, gradient of the input's gradient.
+    """
 
     shape = dtype = None
+    is_linear = False
 
     def setUp(self) -> None:
         super().setUp()
         low = self.dtype == numpy.float16
-        for options, default, given in [
+        for options, tolerance, given in zip(
             (
                 self.check_forward_options,
-                (1e-3, 1e-3) if low else (1e-5, 1e-4),
-                self.given_forward_options,
-            ),
-            (
                 self.check_backward_options,
-                (1e-2, 1e-2) if low else (1e-4, 1e-4),
-                self.given_backward_options,
-            ),
-            (
                 self.check_double_backward_options,
-                (1e-2, 1e-2) if low else (1e-4, 1e-4),
-                self.given_double_backward_options,
             ),
-        ]:
-            options['atol'], options['rtol'] = default
+            (1e-3, 1e-2, 1e-2) if low else (1e-4, 1e-4, 1e-4),
+            self.given_options,
+        ):
+            options.update(atol=tolerance, rtol=tolerance)
             options.update(given or {})
-        self.skip_double_backward_test = bool(self.is_linear)
-        self._data = self.make_data(self.shape, self.dtype)
+        data = tuple(self.make_data(self.shape, self.dtype))
+        if len(data) == 2:
+            data += (numpy.random.uniform(-1, 1, self.shape).astype(self.dtype),)
+        self.x, self.gy, self.ggx = data
 
     def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
-        return (self._data[0],)
+        return (self.x,)
 
     def generate_grad_outputs(self, outputs_template: Any) -> tuple[Any, ...]:
-        return (self._data[1],)
+        return (self.gy,)
 
     def generate_grad_grad_inputs(self, inputs_template: Any) -> tuple[Any, ...]:
-        return (self._data[2],)
+        return (self.ggx,)
 
     def forward(self, inputs: tuple[Variable, ...], device: Device) -> tuple[Variable, ...]:
         return (self.func(*inputs),)
 
     def forward_expected(self, inputs: tuple[numpy.ndarray, ...]) -> tuple[numpy.ndarray, ...]:
         return (numpy.asarray(self.func_expected(*inputs), dtype=self.dtype),)
+
+    def run_test_double_backward(self, backend_config: BackendConfig) -> None:
+        if self.is_linear:
+            # The second derivative of the function itself is zero.
+            func = self.func
+            self.func = lambda x: func(x) ** 2
+        super().run_test_double_backward(backend_config)
+
+    def run_test_label(self, backend_config: BackendConfig) -> None:
+        (y,) = self.forward((Variable(backend_config.get_array(self.x)),), None)
+        label = y.creator.label
+        assert label == self.label_expected, f'label is {label!r}, expected {self.label_expected!r}'
+
+
+def _make_tests():
+    for kind in ('forward', 'backward', 'double_backward', 'label'):
+        for suffix, params in _CONFIGS.items():
+            # ChainerX records the graph itself, without labels.
+            if not (kind == 'label' and params.get('use_chainerx')):
+                yield _make_test(kind, f'test_{kind}_{suffix}', backend.BackendConfig(params))
+
+
+def _make_test(kind, name, backend_config):
+    def test(self, backend_config):
+        getattr(self, f'run_test_{kind}')(backend_config)
+
+    test.__name__ = name
+    return backend._bind_config(test, backend_config)
 
 
 def unary_math_function_unittest(
@@ -119,7 +156,8 @@ def unary_math_function_unittest(
 
     For arrays of two shapes in float16, float32 and float64 on all devices, the tests compare
     values with a reference and check gradients and double gradients numerically. They also check
-    the label of the graph node.
+    the label of the graph node. Their names are ``test_forward_cpu``, ``test_backward_gpu``,
+    ``test_double_backward_chainerx_native``, ``test_label_cpu`` and so on.
 
     Args:
         func (callable): Function to test, of :mod:`chainer.functions` or the like.
@@ -129,7 +167,8 @@ def unary_math_function_unittest(
         make_data (callable): Function of shape and dtype that returns an input, a gradient of
             the output and a gradient of the input's gradient. The default draws them uniformly
             from -1 to 1, also the third if the function returns only the first two.
-        is_linear (bool): Whether to skip the second derivative, which is zero.
+        is_linear (bool): Whether the function is linear. The test of double gradients then squares
+            its output, because the second derivative is zero otherwise.
         forward_options (dict): Tolerances of :func:`~chainer.testing.assert_allclose`.
         backward_options (dict): Keyword arguments of
             :func:`chainer.gradient_check.check_backward`.
@@ -157,50 +196,21 @@ def unary_math_function_unittest(
         func_expected = _default_expected(func)
     if label_expected is None:
         label_expected = getattr(func, '__name__', type(func).__name__.lower())
-    make_data = make_data or _default_make_data
-
-    def draw(shape, dtype):
-        data = tuple(make_data(shape, dtype))
-        if len(data) == 2:
-            data += (numpy.random.uniform(-1, 1, shape).astype(dtype),)
-        return data
-
     members = {
         'func': staticmethod(func),
         'func_expected': staticmethod(func_expected),
-        'make_data': staticmethod(draw),
+        'label_expected': label_expected,
+        'make_data': staticmethod(make_data or _default_make_data),
         'is_linear': is_linear,
-        'given_forward_options': forward_options,
-        'given_backward_options': backward_options,
-        'given_double_backward_options': double_backward_options,
-        'test_forward': lambda self, config: self.run_test_forward(config),
-        'test_backward': lambda self, config: self.run_test_backward(config),
+        'given_options': (forward_options, backward_options, double_backward_options),
     }
-    if not is_linear:
-        members['test_double_backward'] = lambda self, config: self.run_test_double_backward(config)
-
-    def test_label(self):
-        (y,) = self.forward((Variable(self._data[0]),), None)
-        assert y.creator.label == label_expected, (
-            f'label is {y.creator.label!r}, expected {label_expected!r}'
-        )
-
-    members['test_label'] = test_label
+    members.update((test.__name__, test) for test in _make_tests())
 
     def decorate(cls):
         bases = (_UnaryTest, cls)
         if not issubclass(cls, unittest.TestCase):
             bases += (unittest.TestCase,)
         case = type(cls.__name__, bases, {'__module__': cls.__module__, **members})
-        case = backend.inject_backend_tests(
-            [name for name in members if name.startswith('test_') and name != 'test_label'],
-            [
-                {},
-                {'use_cuda': True},
-                {'use_chainerx': True},
-                {'use_chainerx': True, 'chainerx_device': 'cuda:0'},
-            ],
-        )(case)
         return parameterized.parameterize(
             *parameterized.product(
                 {

@@ -12,7 +12,7 @@ from chainer.variable import Variable
 
 def _to_numpy(x):
     if isinstance(x, Variable):
-        x = x.array
+        raise TypeError(f'arrays are compared: pass the array of a variable, not {type(x)}')
     if isinstance(x, numpy.ndarray):
         return x
     try:
@@ -50,7 +50,7 @@ def assert_allclose(
     :math:`|x_i - y_i| \le atol + rtol \cdot |y_i|` for all elements. NaNs equal each other.
 
     Args:
-        x: Actual array: of NumPy, CuPy or ChainerX, a variable, a sequence or a number.
+        x: Actual array: of NumPy, CuPy or ChainerX, a sequence or a number.
         y: Expected array, of any of those kinds.
         atol (float): Absolute tolerance.
         rtol (float): Relative tolerance.
@@ -58,6 +58,7 @@ def assert_allclose(
 
     Raises:
         AssertionError: If they are not close. The message shows the worst element.
+        TypeError: If one is a variable.
 
     .. admonition:: Example
 

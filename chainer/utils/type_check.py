@@ -236,7 +236,7 @@ class LightTypeInfoTuple(tuple[Any, ...]):
 
 
 def get_types(
-    data: Sequence[NdArray | None],
+    data: Sequence[NdArray],
     name: str,
     accept_none: bool,
     *,
@@ -247,7 +247,7 @@ def get_types(
     Args:
         data (tuple): Arrays.
         name (str): Name of the tuple in messages.
-        accept_none (bool): Whether ``None`` may replace an array.
+        accept_none (bool): Ignored; every element is an array.
         shapes: Shapes to use instead of those of the arrays.
 
     Returns:
@@ -267,18 +267,13 @@ def get_types(
     if not isinstance(data, tuple):
         raise TypeError(f'data must be a tuple, not {type(data)}')
     types = TypeInfoTuple(
-        [
-            Variable(_get_type(x, accept_none, shapes and shapes[i]), f'{name}[{i}]')
-            for i, x in enumerate(data)
-        ]
+        [Variable(_get_type(x, shapes and shapes[i]), f'{name}[{i}]') for i, x in enumerate(data)]
     )
     types.name = name
     return types
 
 
-def _get_type(x, accept_none, shape):
-    if x is None and accept_none:
-        return TypeInfo((), None)
+def _get_type(x, shape):
     return TypeInfo(x.shape if shape is None else shape, x.dtype)
 
 
@@ -304,7 +299,7 @@ def get_light_types(
     """
     if shapes is None:
         return LightTypeInfoTuple(data)
-    return LightTypeInfoTuple([_get_type(x, False, shape) for x, shape in zip(data, shapes)])
+    return LightTypeInfoTuple([_get_type(x, shape) for x, shape in zip(data, shapes)])
 
 
 def _argname(in_types, names):
@@ -416,7 +411,7 @@ class Constant(Atom):
         self.value = value
 
     def __str__(self) -> str:
-        return str(self.value)
+        return repr(self.value) if isinstance(self.value, str) else str(self.value)
 
     def eval(self) -> Any:
         return self.value

@@ -26,7 +26,8 @@ class WalkerAlias(device_resident.DeviceResident):
         probs (iterable of float): Weights of the values 0, 1, ...; their sum can be any number.
 
     Raises:
-        ValueError: If there are none, or a weight is negative or not finite, or all are zero.
+        ValueError: If ``probs`` is not a vector, a weight is negative or not finite, or all are
+            zero.
 
     See: `Walker, An Efficient Method for Generating Discrete Random Variables with General
     Distributions (1977) <https://doi.org/10.1145/355744.355749>`_
@@ -47,25 +48,30 @@ class WalkerAlias(device_resident.DeviceResident):
 
     def __init__(self, probs: Iterable[float]) -> None:
         super().__init__()
-        probs = numpy.asarray(probs, numpy.float64)
-        if probs.ndim != 1 or probs.size == 0:
-            raise ValueError(f'probs must be a nonempty vector, but has shape {probs.shape}')
-        if not (numpy.isfinite(probs).all() and (probs >= 0).all() and probs.sum() > 0):
+        weights = numpy.asarray(probs, numpy.float32)
+        if weights.ndim != 1:
+            raise ValueError(f'probs must be a vector, but has shape {weights.shape}')
+        total = weights.sum()
+        if weights.size and not ((weights >= 0).all() and 0 < total < numpy.inf):
             raise ValueError('probs must be nonnegative, finite and not all zero')
-        heights = probs * (len(probs) / probs.sum())
-        threshold = numpy.ones(len(probs), numpy.float32)
-        values = numpy.repeat(numpy.arange(len(probs), dtype=numpy.int32), 2)
+        size = len(weights)
+        order = numpy.argsort(weights, kind='stable')
+        threshold = numpy.ones(size, numpy.float32)
+        values = numpy.zeros(2 * size, numpy.int32)
+        values[::2] = order
 
-        # Each low column is filled up from a high one, which may become a low one by that.
-        low = list(numpy.flatnonzero(heights < 1))
-        high = list(numpy.flatnonzero(heights >= 1))
-        while low and high:
-            i, j = low.pop(), high[-1]
-            threshold[i] = heights[i]
-            values[2 * i + 1] = j
-            heights[j] -= 1 - heights[i]
-            if heights[j] < 1:
-                low.append(high.pop())
+        # Columns are in order of weight. A value that exceeds its own column fills up the columns
+        # before it, so the order determines which samples a seed gives.
+        heights = (weights / total)[order].astype(numpy.float64) * size
+        filled = 0
+        for column, (value, height) in enumerate(zip(order, heights)):
+            while height > 1 and filled < column:
+                values[2 * filled + 1] = value
+                height -= 1 - float(threshold[filled])
+                filled += 1
+            threshold[column] = height
+        # The rest is full but for rounding.
+        threshold[filled:] = 1
         self.threshold = threshold
         self.values = values
 
@@ -118,9 +124,9 @@ class WalkerAlias(device_resident.DeviceResident):
         device = backend.get_device_from_array(threshold)
         with device.create_context():
             position = device.xp.random.uniform(0, len(threshold), shape)
-            column = position.astype(numpy.int32)
+            column = device.xp.asarray(position).astype(numpy.int32)
             # Rounding could put a sample past the last column.
             column = column.clip(0, len(threshold) - 1)
-            other = threshold[column] <= position - column
+            other = threshold[column] < position - column
             samples = values[2 * column + other]
         return backend.to_chx(samples) if xp.__name__ == 'chainerx' else samples

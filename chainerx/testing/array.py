@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy
 
-from chainerx import _core
+import chainerx
 
 
 def _as_numpy(x):
     """The values of an array or a number as a NumPy array."""
-    if isinstance(x, _core.ndarray):
-        return _core.to_numpy(x.as_grad_stopped(), copy=False)
+    if isinstance(x, chainerx.ndarray):
+        return chainerx.to_numpy(x.as_grad_stopped(), copy=False)
     if hasattr(x, 'get') and not isinstance(x, numpy.ndarray):  # CuPy
         return x.get()
     return numpy.asarray(x)

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer import function_hook
+from chainer import function_hook, functions as F, links as L
 
 
 class Recorder(chainer.FunctionHook):
@@ -47,9 +47,42 @@ def test_callbacks():
         ('forward_pre', '_ + _', 2),
         ('forward_post', '_ + _', 2),
         ('backward_pre', '_ + _', 2, 1),
+        # The sum of the gradients of both inputs, which are the same variable.
+        ('forward_pre', '_ + _', 2),
+        ('forward_post', '_ + _', 2),
         ('backward_post', '_ + _', 2, 1),
         ('deleted', None),
     ]
+
+
+@pytest.mark.parametrize('kernels', ['never', 'auto', 'always'])
+def test_functions_of_gradients(kernels):
+    def forward():
+        y = F.relu(link(numpy.ones((2, 3), 'f')))
+        return F.sum(F.relu(y))
+
+    link = L.Linear(3, 2)
+    forward().backward()
+    expected = link.W.grad * 2
+    hook = chainer.function_hooks.TimerHook()
+    with chainer.using_config('use_native_kernels', kernels), hook:
+        forward().backward()
+    assert [name for name, _ in hook.call_history] == [
+        *['LinearFunction', 'ReLU', 'ReLU', 'Sum'],
+        *['BroadcastTo', 'Sum', 'ReLUGrad2', 'ReLU', 'ReLUGrad2', 'ReLU'],
+        *['LinearGradWeight', 'Sum', 'Add', 'Add', 'LinearFunction'],
+    ]
+    numpy.testing.assert_allclose(link.W.grad, expected, rtol=1e-6)
+
+
+def test_no_hooks_during_forward():
+    with chainer.using_config('use_native_kernels', 'always'):
+        x = chainer.Variable(numpy.array([-1, 2], 'f'))
+        y = F.relu(x)
+        y.grad = numpy.ones(2, 'f')
+        with Recorder():
+            y.backward()
+    assert x.grad.tolist() == [0, 1]
 
 
 def test_one_of_a_name():

@@ -267,10 +267,10 @@ def test_hooks():
         (z,) = Product().apply((x, y))
         z.grad = np.ones(3, np.float32)
         z.backward()
-    # Functions that compute the gradient are seen as well.
+    # Functions that compute the gradients and add them to earlier ones are seen as well.
     assert hook.calls[:4] == expected[:4]
-    assert hook.calls[4:8] == [('fpre', 2), ('fpost', 2)] * 2
-    assert hook.calls[8:] == [('bpost', (3,)), 'deleted']
+    assert hook.calls[4:12] == [('fpre', 2), ('fpost', 2)] * 4
+    assert hook.calls[12:] == [('bpost', (3,)), 'deleted']
 
 
 def test_debug_mode():

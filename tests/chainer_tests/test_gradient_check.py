@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer import functions as F, gradient_check
+from chainer import functions as F, gradient_check, links as L
 
 
 class TestNumericalGrad:
@@ -192,11 +192,50 @@ class TestCheckBackward:
         args = (make(), make(), numpy.array([1, 0]))
         gys = (make(), None, make())
         gradient_check.check_backward(f, args, gys)
-        gradient_check.check_backward(f, list(args), list(gys), no_grads=[False, True, True])
+        with pytest.raises(RuntimeError, match='float64 that no_grads excludes'):
+            gradient_check.check_backward(f, list(args), list(gys), no_grads=[False, True, True])
+        gradient_check.check_backward(
+            lambda x, y: x * y.array, args[:2], make(), no_grads=[False, True]
+        )
         with pytest.raises(ValueError, match='same length of output values'):
             gradient_check.check_backward(f, args, gys[:2])
         with pytest.raises(ValueError, match='Length of no_grads param and xs should be same'):
             gradient_check.check_backward(f, args, gys, no_grads=[False])
+
+    @pytest.mark.parametrize('dtype', [None, 'd'])
+    @pytest.mark.parametrize('names', ['', 'W', 'Wb'])
+    @pytest.mark.parametrize('n_in', [3, None])
+    def test_links(self, n_in, names, dtype):
+        link = L.Linear(n_in, 4)
+        params = [getattr(link, name) for name in names]
+        x, gy, ggx = make(dtype='f'), make((2, 4), 'f'), make(dtype='f')
+        gradient_check.check_backward(link, x, gy, params, atol=1e-2, dtype=dtype)
+        assert link.W.dtype == link.b.dtype == numpy.float32
+        link = L.Linear(n_in, 4)
+        params = [getattr(link, name) for name in names]
+        ggs = [make(shape, 'f') for shape in [(4, 3), (4,)][: len(names)]]
+        gradient_check.check_double_backward(link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype)
+        assert link.W.dtype == link.b.dtype == numpy.float32
+
+    @pytest.mark.parametrize(
+        'device', ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
+    )
+    @pytest.mark.parametrize('dtype', [None, 'd'])
+    def test_integer_input(self, device, dtype):
+        def f(x, i):
+            return F.select_item(x * x, i)
+
+        send = chainer.get_device(device).send
+        x, gy, ggx = send(make(dtype='f')), send(make((2,), 'f')), send(make(dtype='f'))
+        args = (x, send(numpy.array([2, 0])))
+        options = {'atol': 1e-2, 'dtype': dtype}
+        gradient_check.check_backward(f, args, gy, **options)
+        gradient_check.check_backward(f, args, gy, no_grads=[False, True], **options)
+        # Inputs without gradient need no gradient of it.
+        for ggxs in (ggx, (ggx,), (ggx, None)):
+            gradient_check.check_double_backward(f, args, gy, ggxs, **options)
+        with pytest.raises(ValueError, match='x_grad_grad must have one element per input'):
+            gradient_check.check_double_backward(f, args, gy, (ggx, None, None), **options)
 
     def test_wrong_shape_of_y_grad(self):
         with pytest.raises(ValueError, match=r'y_grad\[0\]'):
@@ -244,7 +283,7 @@ class TestCheckBackward:
                 dtype='d',
             )
         with pytest.raises(ValueError, match='not initialized'):
-            gradient_check.check_backward(f, make(), make(), chainer.Parameter())
+            gradient_check.check_backward(square(), make(), make(), chainer.Parameter())
 
     def test_integer_that_gets_a_gradient(self):
         class Wrong(chainer.FunctionNode):
@@ -318,8 +357,12 @@ class TestCheckDoubleBackward:
         gradient_check.check_double_backward(f, args, (make(), make()), (make(), None, make()))
         gradient_check.check_double_backward(f, args, (make(), None), (make(), None, None))
         gradient_check.check_double_backward(
-            f, args, (make(), make()), (make(), None, None), no_grads=[False, True, True]
+            f, args, (make(), make()), (make(), make()), no_grads=[False, True, False]
         )
+        with pytest.raises(RuntimeError, match='float64 that no_grads excludes'):
+            gradient_check.check_double_backward(
+                f, args, (make(), make()), make(), no_grads=[False, True, True]
+            )
 
     def test_params(self):
         w = chainer.Parameter(make((4, 3)))

@@ -1,5 +1,6 @@
 import io
 import platform
+import re
 
 import numpy
 import pytest
@@ -13,7 +14,9 @@ def test_print_runtime_info():
     out = io.StringIO()
     chainer.print_runtime_info(out)
     lines = out.getvalue().splitlines()
-    assert f'Platform: {platform.platform()}' in lines
+    names = ['Platform', 'Chainer', 'ChainerX', 'NumPy', 'CuPy', 'iDeep']
+    assert [line.split(':')[0] for line in lines if not line.startswith(' ')] == names
+    assert lines[0] == f'Platform: {platform.platform()} (Python {platform.python_version()})'
     assert f'Chainer: {chainer.__version__}' in lines
     assert f'NumPy: {numpy.__version__}' in lines
     assert out.getvalue().endswith('\n')
@@ -34,5 +37,5 @@ def test_reasons(capsys, name, available):
     if available:
         assert any(line.startswith(f'{name}:') and 'Not Available' not in line for line in lines)
     else:
-        index = lines.index(f'{name}: Not Available')
-        assert lines[index + 1].startswith('  Reason: ')
+        (line,) = [line for line in lines if line.startswith(f'{name}:')]
+        assert re.fullmatch(rf'{name}: Not Available \(.+\)', line)

@@ -106,7 +106,7 @@ class TestText:
         x = _var(2, name='x', grad=np.ones(2, np.float32))
         assert x.debug_print().splitlines() == [
             '<variable x>',
-            '- device: @numpy',
+            '- device: CPU',
             "- backend: <class 'numpy.ndarray'>",
             '- shape: (2,)',
             '- dtype: float32',

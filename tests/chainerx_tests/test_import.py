@@ -55,6 +55,9 @@ def test_without_core(without_core):
                 assert 'CHAINER_BUILD_CHAINERX=1 pip install' in str(error), error
             else:
                 raise AssertionError
+
+        from chainerx import testing
+        testing.assert_array_equal([1, 2], [1, 2])
         """,
     )
     assert result.returncode == 0, result.stderr

@@ -41,6 +41,8 @@ class Kernels:
         retain: Indexes of the inputs to retain for readers of the graph, where kernels serve NumPy
             arrays; ``None`` for all. The kernels keep the arrays they need themselves.
         least_size: Elements of all inputs together from which on kernels pay for NumPy arrays.
+        rule_outputs: Indexes of the outputs that the gradient rule reads besides the retained
+            inputs, if it can run on these: hooks then see the functions of the gradient.
         check: Whether ChainerX itself refuses the same inputs as ``check_type_forward``, which then
             does not run before ``forward_chainerx``. For functions whose time counts on small
             arrays.
@@ -50,6 +52,7 @@ class Kernels:
     under_numpy: bool = True
     retain: tuple[int, ...] | None = ()
     least_size: int = 0
+    rule_outputs: tuple[int, ...] | None = None
     check: bool = False
 
     _replace = dataclasses.replace

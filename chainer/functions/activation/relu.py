@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer import utils
+from chainer._core.namespace import F
 from chainer.functions import _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -22,7 +26,26 @@ class ReLU(_base.UnaryFunction):
         return xp.maximum(x, 0)
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
-        return gy * (as_array(y) > 0).astype(gy.dtype)
+        return ReLUGrad2(y).apply((gy,))[0] if m is F else _where_positive(y, gy)
+
+
+class ReLUGrad2(_base.Operation):
+    """Gradient of :class:`ReLU`: the gradient of the output where the output is positive."""
+
+    _kernels = _base.NO_KERNELS
+
+    def __init__(self, y: Any) -> None:
+        self._y = as_array(y)
+
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
+        return (utils.force_array(_where_positive(self._y, inputs[0])),)
+
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+        return m.apply(ReLUGrad2(self._y), gys)
+
+
+def _where_positive(y, gy):
+    return gy * (y > 0).astype(gy.dtype)
 
 
 def relu(x: VariableLike) -> Variable:

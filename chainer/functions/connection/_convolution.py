@@ -160,11 +160,12 @@ class Deconvolution(_Base):
     """Base of deconvolution functions.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
+        outs (tuple or None): Spatial shape of the output. ``None`` here, or for an axis, means
+            the default until the function is applied.
 
     """
 
-    outs: tuple[int, ...] | None = None
+    outs: tuple[int | None, ...] | None = None
     _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -180,6 +181,8 @@ class Deconvolution(_Base):
             x_type.shape[1] == w_type.shape[0],
         )
         for i, out in enumerate(self.outs or ()):
+            if out is None:
+                continue
             geometry = out, w_type.shape[i + 2], self.stride[i], self.pad[i]
             least = conv.get_conv_outsize(*geometry, d=self.dilate[i])
             most = conv.get_conv_outsize(*geometry, cover_all=True, d=self.dilate[i])
@@ -188,15 +191,15 @@ class Deconvolution(_Base):
             _expect_bias(in_types[2], w_type.shape[1] * self.groups)
 
     def _find_outs(self, x, W):
-        if self.outs is None:
-            self.outs = tuple(
-                [
-                    conv.get_deconv_outsize(size, k, s, p, d=d)
-                    for size, k, s, p, d in zip(
-                        x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
-                    )
-                ]
-            )
+        outs = self.outs or (None,) * self.ndim
+        self.outs = tuple(
+            [
+                conv.get_deconv_outsize(size, k, s, p, d=d) if out is None else out
+                for out, size, k, s, p, d in zip(
+                    outs, x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
+                )
+            ]
+        )
         self._check_outs(self.outs)
 
     def _plan(self, x, W):

@@ -14,6 +14,8 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy
+
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 class LinearFunction(Operation):
     """y = x W^T + b of matrices."""
 
-    _kernels = kernels(retain=(0, 1), check=True)
+    _kernels = kernels(retain=(0, 1), rule_outputs=(), check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
@@ -69,10 +71,40 @@ class LinearFunction(Operation):
             if i == 0:
                 gxs.append(m.cast(m.matmul(gy, W), x.dtype))
             elif i == 1:
-                gxs.append(m.cast(m.matmul(gy, x, transa=True), W.dtype))
+                gxs += m.apply(LinearGradWeight(W.dtype), (x, gy))
             else:
                 gxs.append(m.sum(gy, axis=0))
         return gxs
+
+
+class LinearGradWeight(Operation):
+    """W^T = x^T y of matrices, as :class:`LinearFunction` needs it."""
+
+    _kernels = kernels(retain=(0, 1), rule_outputs=())
+
+    def __init__(self, dtype: numpy.dtype[Any]) -> None:
+        self._dtype = dtype
+
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (gy.T.dot(x).astype(self._dtype, copy=False),)
+
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+        x, gy = inputs
+        return (gy.T.dot(x).astype(self._dtype, copy=False),)
+
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+        x, gy = xs
+        (gW,) = gys
+        return [
+            m.cast(m.matmul(gy, gW), x.dtype)
+            if i == 0
+            else m.cast(m.matmul(x, gW, transb=True), gy.dtype)
+            for i in targets
+        ]
 
 
 def linear(

@@ -75,7 +75,7 @@ class TestTimerHook:
         assert rows == [['A', texts[0], '1'], ['LongName', texts[1], '2']]
 
     def test_report_bad(self):
-        with pytest.raises(ValueError, match='unit must be'):
+        with pytest.raises(KeyError, match='unit must be'):
             function_hooks.TimerHook().print_report('hours')
 
     def test_report_to_stdout(self, capsys):

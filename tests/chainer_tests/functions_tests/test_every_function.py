@@ -50,6 +50,37 @@ def test_every_dtype_and_device(name):
     check_function(_quietly(row.f), row.inputs, lambda *xs: _arrays(row.f, xs), **options)
 
 
+class _Watch(chainer.FunctionHook):
+    name = 'Watch'
+
+
+def _gradients(f, inputs):
+    rng = np.random.RandomState(0)
+    np.random.seed(0)
+    xs = [chainer.Variable(x) for x in inputs]
+    ys = _quietly(f)(*xs)
+    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else (ys,)) if y.dtype.kind == 'f']
+    for y in ys:
+        y.grad = np.asarray(rng.uniform(-1, 1, y.shape).astype(y.dtype))
+    chainer.backward(ys)
+    return [x.grad for x in xs]
+
+
+@pytest.mark.parametrize('kernels', ['never', 'always'])
+@pytest.mark.parametrize('name', PUBLIC)
+def test_hooks_change_no_gradient(name, kernels):
+    row = ROWS[name]
+    with chainer.using_config('use_native_kernels', kernels):
+        expected = _gradients(row.f, row.inputs)
+        with _Watch():
+            actual = _gradients(row.f, row.inputs)
+    for gx, gx_expected in zip(actual, expected):
+        assert (gx is None) is (gx_expected is None)
+        if gx is not None:
+            assert gx.dtype == gx_expected.dtype
+            np.testing.assert_allclose(gx, gx_expected, rtol=1e-9, atol=1e-12)
+
+
 def _second_gradients(row, device):
     """Gradients, and gradients of their weighted sum, as NumPy arrays."""
     rng = np.random.RandomState(0)

@@ -11,7 +11,7 @@ from chainer import testing
         (numpy.ones(3, 'f'), numpy.ones(3)),
         (numpy.ones((2, 3)), 1),
         ([1, 2], (1, 2)),
-        (chainer.Variable(numpy.ones(2, 'f')), numpy.float32(1.00001)),
+        (numpy.ones(2, 'f'), numpy.float32(1.00001)),
         (numpy.zeros((0, 3)), numpy.zeros((0, 3))),
         (numpy.array(numpy.nan), numpy.nan),
         (numpy.array([numpy.inf, 1]), numpy.array([numpy.inf, 1.00001])),
@@ -35,6 +35,13 @@ def test_close(x, y):
 def test_not_close(x, y):
     with pytest.raises(AssertionError, match='assert_allclose failed'):
         testing.assert_allclose(x, y)
+
+
+def test_variable():
+    x = chainer.Variable(numpy.ones(2))
+    for arguments in [(x, x.array), (x.array, x)]:
+        with pytest.raises(TypeError, match='Variable'):
+            testing.assert_allclose(*arguments)
 
 
 def test_tolerances():

@@ -67,9 +67,12 @@ def test_get_array():
 
 
 def test_repr():
-    text = repr(testing.BackendConfig({'use_cudnn': 'always'}))
-    assert text.startswith('<BackendConfig ')
-    assert "use_cudnn='always'" in text
+    config = testing.BackendConfig({'use_chainerx': True, 'chainerx_device': 'native:0'})
+    assert repr(config) == (
+        "<BackendConfig use_chainerx=True chainerx_device='native:0' use_cuda=False "
+        "cuda_device=None use_cudnn='never' cudnn_deterministic=False autotune=False "
+        "cudnn_fast_batch_normalization=False use_ideep='never'>"
+    )
 
 
 def test_func_str_distinguishes():
@@ -80,7 +83,11 @@ def test_func_str_distinguishes():
     ]
     names = [testing.BackendConfig(p).get_func_str() for p in params]
     assert len(set(names)) == len(names)
-    assert all(name.isidentifier() for name in names)
+    assert names[0] == (
+        'use_chainerx_false__chainerx_device_None__use_cuda_false__cuda_device_None'
+        '__use_cudnn_never__cudnn_deterministic_false__autotune_false'
+        '__cudnn_fast_batch_normalization_false__use_ideep_never'
+    )
 
 
 def test_marks():

@@ -8,25 +8,30 @@ from chainer.testing import condition
 class Case(unittest.TestCase):
     """Its test fails as ``outcomes`` says, one run after the other."""
 
+    __test__ = False
+
     def runTest(self):
         pass
 
     def setUp(self):
-        self.set_up = getattr(self, 'set_up', 0) + 1
+        self.log.append('set up')
+        self.addCleanup(self.log.append, 'clean up')
+        self.resource = []
 
     def tearDown(self):
-        self.torn_down = getattr(self, 'torn_down', 0) + 1
+        self.log.append('tear down')
+        del self.resource  # fails unless each run has its own
 
     def body(self):
-        self.runs = getattr(self, 'runs', 0) + 1
-        if not self.outcomes[self.runs - 1]:
-            raise ValueError(f'run {self.runs}')
+        run = self.log.count('run')
+        self.log.append('run')
+        if not self.outcomes[run]:
+            raise ValueError(f'run {run}')
 
 
 def call(decorator, outcomes):
-    case = Case()
-    case.outcomes = outcomes
-    decorator(Case.body)(case)
+    case = type('Case', (Case,), {'outcomes': outcomes, 'log': []})
+    decorator(Case.body)(case())
     return case
 
 
@@ -42,7 +47,20 @@ def call(decorator, outcomes):
 )
 def test_success(decorator, outcomes, runs):
     case = call(decorator, outcomes)
-    assert case.runs == case.set_up == case.torn_down == runs
+    assert case.log == ['set up', 'run', 'tear down', 'clean up'] * runs
+
+
+def test_set_up_around_repetitions():
+    class Repeated(Case):
+        outcomes = [1, 1]
+        log = []
+        runTest = condition.repeat(2)(Case.body)
+
+    result = unittest.TestResult()
+    Repeated().run(result)
+    assert result.wasSuccessful()
+    once = ['set up', 'run', 'tear down', 'clean up']
+    assert Repeated.log == ['set up', *once, *once, 'tear down', 'clean up']
 
 
 @pytest.mark.parametrize(
@@ -65,7 +83,7 @@ def test_skip():
         raise unittest.SkipTest('reason')
 
     with pytest.raises(unittest.SkipTest, match='reason'):
-        condition.retry(3)(body)(Case())
+        condition.retry(3)(body)(type('Case', (Case,), {'log': []})())
 
 
 def test_bad_counts():

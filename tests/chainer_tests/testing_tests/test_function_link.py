@@ -297,7 +297,6 @@ def wrong_bias(self, link, inputs, device):
             {'generate_params': lambda self: [1, 2]},
             r'generate_params\(\) must return',
         ),
-        ('test_forward', {'generate_params': lambda self: (1,)}, r'generate_params\(\) returned 1'),
         (
             'test_forward',
             {'forward_expected': lambda self, link, i: (f32(4, 2) * 9,)},
@@ -320,6 +319,7 @@ def test_link_failures(test, overrides, message):
 def test_link_without_params():
     class Case(LinearCase):
         param_names = ()
+        generate_params = testing.LinkTestCase.generate_params
 
         def create_link(self, initializers):
             assert initializers == ()
@@ -330,6 +330,12 @@ def test_link_without_params():
 
     run(Case, 'test_forward')
     run(Case, 'test_backward')
+
+
+@pytest.mark.parametrize('names', [(), ('W',), ('b',), ('b', 'W')], ids='-'.join)
+@pytest.mark.parametrize('test', ['test_forward', 'test_backward'])
+def test_link_with_unlisted_params(test, names):
+    run(LinearCase, test, param_names=names)
 
 
 @pytest.mark.parametrize('test', ['test_forward', 'test_backward'])

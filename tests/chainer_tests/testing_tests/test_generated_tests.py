@@ -39,8 +39,8 @@ def make_data(shape, dtype):
     F.sqrt,
     make_data=make_data,
     forward_options={'atol': 1e-2},
-    backward_options={'eps': 1e-4},
-    double_backward_options={'eps': 1e-4},
+    backward_options={'eps': 1e-4, 'dtype': numpy.float64},
+    double_backward_options={'eps': 1e-4, 'dtype': numpy.float64, 'no_grads': None},
 )
 class TestSqrt(unittest.TestCase):
     def test_own(self):
@@ -72,9 +72,13 @@ def test_generated_cases():
     assert sorted((c.shape, numpy.dtype(c.dtype).name) for c in cases) == sorted(
         (shape, dtype) for shape in [(3, 2), ()] for dtype in ['float16', 'float32', 'float64']
     )
-    assert not any(
-        'double' in name for name in dir(generated('TestDouble_')[0]) if name.startswith('test')
-    )
+    suffixes = ['chainerx_cuda', 'chainerx_native', 'cpu', 'gpu']
+    names = [
+        f'test_{kind}_{s}' for kind in ['backward', 'double_backward', 'forward'] for s in suffixes
+    ]
+    names += ['test_label_cpu', 'test_label_gpu']
+    for case in (cases[0], generated('TestDouble_')[0]):
+        assert [name for name in dir(case) if name.startswith('test')] == names
     assert run(generated('TestSqrt_')[0], 'test_own').wasSuccessful()
 
 

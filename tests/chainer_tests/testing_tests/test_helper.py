@@ -49,6 +49,37 @@ def test_requires_of_class():
     assert reason == 'requires: numpy>1000'
 
 
+@pytest.mark.parametrize(
+    'decorator,skip',
+    [
+        (testing.with_requires('numpy>1000'), True),
+        (testing.with_requires('numpy'), False),
+        (testing.without_requires('numpy'), True),
+        (attr.multi_gpu(1000), True),
+    ],
+)
+def test_skip_of_plain_class_and_bundle(decorator, skip):
+    def make():
+        return type('Case', (), {'__module__': __name__})
+
+    bundle = decorator(testing.parameterize({'a': 1}, {'a': 2})(make()))
+    for case in bundle.cases:
+        delattr(sys.modules[__name__], case.__name__)
+    for case in (decorator(make()), *bundle.cases):
+        # pytest reads the mark, unittest the attribute.
+        (condition,) = [mark.args[0] for mark in case.pytestmark if mark.name == 'skipif']
+        assert condition is skip
+        assert getattr(case, '__unittest_skip__', False) is skip
+
+
+def test_marks_of_bundle():
+    bundle = attr.slow(testing.parameterize({'a': 1})(type('C', (), {'__module__': __name__})))
+    (case,) = bundle.cases
+    delattr(sys.modules[__name__], case.__name__)
+    assert [mark.name for mark in case.pytestmark] == ['slow']
+    assert isinstance(attr.slow(reason='x'), pytest.MarkDecorator)
+
+
 def test_assert_warns():
     with testing.assert_warns(DeprecationWarning):
         warnings.warn('x', DeprecationWarning)

@@ -4,7 +4,7 @@ import unittest
 import numpy
 import pytest
 
-from chainer import testing
+from chainer import initializers, testing
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,11 @@ from chainer import testing
             {'a': [1, 2], 'b': [3, 4]},
             [{'a': 1, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 3}, {'a': 2, 'b': 4}],
         ),
+        (
+            {'b,c': [(1, 2), (3, 4)], 'a': [5]},
+            [{'a': 5, 'b': 1, 'c': 2}, {'a': 5, 'b': 3, 'c': 4}],
+        ),
+        ({'a': [(1, 2)]}, [{'a': (1, 2)}]),
         ({}, [{}]),
         ({'a': []}, []),
         (
@@ -45,6 +50,7 @@ def test_product_dict():
     [
         ('a', [1, (2, 3)], [{'a': 1}, {'a': (2, 3)}]),
         ('a,b', [(1, 2), [3, 4]], [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]),
+        ('a, b', [(1, 2)], [{'a': 1, 'b': 2}]),
         (['a', 'b'], [(1, 2)], [{'a': 1, 'b': 2}]),
     ],
 )
@@ -113,6 +119,28 @@ def test_names():
     for name, case in generated('TestPlain').items():
         assert case.__name__ == name
         assert case.__module__ == __name__
+
+
+@pytest.mark.parametrize(
+    'value,text',
+    [
+        (numpy.float32, 'float32'),
+        (test_names, 'test_names'),
+        (numpy.zeros((2, 3), 'f'), 'array(shape=(2, 3), dtype=float32)'),
+        (numpy.float32(0.5), '0.5'),
+        ((numpy.int64(1), numpy.bool_(True)), '(1, True)'),
+        ({'b', 'a', 'c'}, "{'a', 'b', 'c'}"),
+        (object(), '<object object>'),
+        ([initializers.Zero()], '[<chainer.initializers.constant.Zero object>]'),
+        ('a b', "'a b'"),
+    ],
+)
+def test_names_of_values(value, text):
+    bundle = testing.parameterize({'x': value})(type('Case', (), {'__module__': __name__}))
+    assert type(bundle).__name__ == '_ParameterizedTestCaseBundle'
+    (case,) = bundle.cases
+    assert case.__name__ == f'Case_param_0_{{x={text}}}'
+    delattr(sys.modules[__name__], case.__name__)
 
 
 def test_stacked():

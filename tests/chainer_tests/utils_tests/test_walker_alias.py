@@ -47,6 +47,29 @@ def test_sample():
     assert sampler.sample_xp(numpy, 3).shape == (3,)
 
 
+@pytest.mark.parametrize(
+    'probs,threshold,values,samples',
+    [
+        ([1, 2, 3, 4], [0.4, 0.8, 0.6, 1], [0, 2, 1, 3, 2, 3, 3, 0], [3, 2, 3, 3]),
+        (numpy.array([0.5, 0.5]), [1, 1], [0, 0, 1, 0], [1, 1, 1, 1]),
+    ],
+    ids=['uneven', 'even'],
+)
+def test_seeded(probs, threshold, values, samples):
+    sampler = utils.WalkerAlias(probs)
+    numpy.testing.assert_allclose(sampler.threshold, threshold, rtol=1e-6)
+    assert sampler.values.tolist() == values
+    numpy.random.seed(4)
+    assert sampler.sample(4).tolist() == samples
+
+
+def test_empty():
+    sampler = utils.WalkerAlias([])
+    assert sampler.sample(0).shape == (0,)
+    with pytest.raises(IndexError):
+        sampler.sample(1)
+
+
 def test_devices():
     sampler = utils.WalkerAlias([1, 2])
     assert not sampler.use_gpu
@@ -71,7 +94,7 @@ def test_gpu():
     assert set(samples) == {0, 1} and samples.dtype == numpy.int32
 
 
-@pytest.mark.parametrize('probs', [[], [[1]], [-1, 2], [0, 0], [numpy.nan]])
+@pytest.mark.parametrize('probs', [[[1]], 1, [-1, 2], [0, 0], [numpy.nan]])
 def test_bad(probs):
     with pytest.raises(ValueError, match='probs must be'):
         utils.WalkerAlias(probs)
