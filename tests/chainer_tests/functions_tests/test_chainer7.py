@@ -69,6 +69,13 @@ ERRORS = [
     (lambda: F.split_axis(X, np.array([1.0]), 1), TypeError),
     (lambda: F.split_axis(X, 'a', 1), TypeError),
     (lambda: F.split_axis(X, -1, 1), ValueError),
+    (lambda: F.split_axis(X, 0, 1), ZeroDivisionError),
+    (lambda: F.separate(EMPTY), ZeroDivisionError),
+    (lambda: F.softmax(np.zeros((2, 0), 'f')), InvalidType),
+    (lambda: F.log_softmax(np.zeros((2, 0), 'f')), InvalidType),
+    (lambda: F.group_normalization(X, 0, X[0], X[0]), ZeroDivisionError),
+    (lambda: F.group_normalization(X, -1, X[0], X[0]), ValueError),
+    (lambda: F.where([[True]], X, X), InvalidType),
     (lambda: F.split_axis(X, 3, -3), IndexError),
     # Values of arguments.
     (lambda: F.clip(X, 1, 0), ValueError),
