@@ -69,7 +69,8 @@ def roi_pooling_2d(
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outh`` or ``outw`` is not an int, or ``spatial_scale`` not a positive number.
+        TypeError: If ``outh`` or ``outw`` is not an int, or ``spatial_scale`` not a positive
+            number.
         ValueError: If ``outh`` or ``outw`` is not positive.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
