@@ -268,10 +268,11 @@ class Optimizer:
                 deserializer.
 
         """
+        t = serializer('t', self.t)
         if self.target is None:
             raise RuntimeError('self.target is None: call setup() before serialization')
         serializer_module._remember(serializer, self)
-        self.t = serializer('t', self.t)
+        self.t = t
         self.epoch = serializer('epoch', self.epoch)
         if self._loss_scaling_is_dynamic and serializer_module._takes_extras(serializer):
             try:
@@ -389,9 +390,6 @@ class GradientMethod(Optimizer):
                 self.target.zerograds()
             loss.backward(loss_scale=self._loss_scale)
             del loss
-            if self._loss_scale is not None:
-                for param in self.target.params():
-                    param._loss_scale = self._loss_scale
 
         if self._looks_at_grads():
             self.reallocate_cleared_grads()

@@ -202,7 +202,7 @@ class UpdateRule:
         if not self.enabled:
             return
         self.t += 1
-        if self._use_fp32_update and param.dtype == numpy.float16:
+        if self._use_fp32_update and param.dtype == numpy.float16 and param.array is not None:
             self._update_fp32(param)
         else:
             self._update_with_hooks(param)

@@ -4,6 +4,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer import optimizer, testing
 from chainer.serializers import npz
 
@@ -230,10 +231,14 @@ class TestOptimizer:
             opt.update,
             lambda: opt.add_hook(print),
             lambda: opt.remove_hook('x'),
+            opt.call_hooks,
             lambda: opt.serialize(npz.DictionarySerializer()),
         ):
             with pytest.raises(RuntimeError):
                 call()
+        with pytest.raises(RuntimeError):
+            npz.NpzDeserializer({'t': 3, 'epoch': 1}).load(opt)
+        assert opt.t == 0
 
     def test_hooks(self):
         link, opt, rule = setup()
@@ -324,6 +329,17 @@ class TestLossScaling:
         testing.assert_allclose(seen[0], 2)
         testing.assert_allclose(link.W.array, 0.75)
 
+    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    def test_every_device(self, device):
+        if device != '@numpy' and not chainerx.is_available():
+            pytest.skip('needs ChainerX')
+        link, opt = self.make()
+        link.to_device(device)
+        opt.set_loss_scale(8)
+        opt.update(lambda: chainer.functions.sum(link.W) / 4)
+        link.to_device('@numpy')
+        testing.assert_allclose(link.W.array, 0.75)
+
     def test_manual_backward(self):
         link, opt = self.make()
         opt.set_loss_scale(8)
@@ -392,6 +408,28 @@ def test_uninitialized_parameters_stay_so(optimizer):
     optimizer.update(lambda: F.sum(model(numpy.ones((1, 3), numpy.float32))))
     assert (model[0].W.array != before).any()
     assert model[2].linear.W.array is None
+
+
+@pytest.mark.parametrize('fp32', [False, True])
+@pytest.mark.parametrize('dtype', ['e', 'f'])
+def test_updates_before_initialization_count(dtype, fp32):
+    with chainer.using_config('dtype', numpy.dtype(dtype)):
+        model = chainer.Sequential(L.Linear(3, 2), L.Linear(None, 2))
+    optimizer = chainer.optimizers.Adam()
+    optimizer.use_fp32_update(fp32)
+    optimizer.setup(model)
+    x = numpy.ones((1, 3), dtype)
+    for _ in range(2):
+        optimizer.update(lambda: F.sum(model[0](x)))
+    assert model[1].W.update_rule.t == 2
+    assert model[1].W.update_rule.state is None
+    before = model[0].W.array.copy()
+    optimizer.update(lambda: F.sum(model(x)))
+    assert (model[0].W.array != before).any()
+    assert {param.update_rule.t for param in model.params()} == {3}
+    # The correction of Adam's bias is that of the third update.
+    rate = 1e-3 * (1 - 0.999**3) ** 0.5 / (1 - 0.9**3)
+    assert model[1].W.update_rule.alpha_t == pytest.approx(rate)
 
 
 class _Unused(chainer.Chain):

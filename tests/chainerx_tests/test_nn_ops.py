@@ -428,8 +428,8 @@ def _zeros(*shape, dtype='float32'):
         ),
         (
             chainerx.DtypeError,
-            'floating',
-            lambda: chainerx.conv(_zeros(1, 2, 3, dtype='int32'), _zeros(4, 2, 1, dtype='int32')),
+            'bool',
+            lambda: chainerx.conv(_zeros(1, 2, 3, dtype='bool'), _zeros(4, 2, 1, dtype='bool')),
         ),
         (TypeError, 'stride', lambda: chainerx.conv(_zeros(1, 2, 3), _zeros(4, 2, 1), stride='1')),
         (

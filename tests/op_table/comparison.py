@@ -22,7 +22,7 @@ def bitwise(name, reference):
 
 
 def shift(name, reference):
-    return binary(name, reference, INTS, first=(-20, 20), second=(0, 3), grad=False)
+    return binary(name, reference, INTS, 'first', first=(-20, 20), second=(0, 3), grad=False)
 
 
 ROWS = [

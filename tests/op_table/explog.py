@@ -7,7 +7,7 @@ from op_table.row import ALL, FLOATS, binary, unary
 
 
 def rounding(name, reference, **options):
-    return unary(name, reference, -3, 3, dtypes=ALL, result='same', grad=False, **options)
+    return unary(name, reference, -3, 3, dtypes=ALL, grad=False, **options)
 
 
 ROWS = [

@@ -18,8 +18,9 @@ class Row:
         reference: Function of NumPy arrays; computes in double precision.
         cases: Lists of inputs (:class:`~op_table.inputs.In`) and keyword arguments (a dict at the end).
         dtypes: Dtypes of the inputs.
-        result: Kind of the result's dtype: ``'same'``, ``'float'`` (floating point inputs keep
-            theirs, others become NumPy's choice), ``'bool'``, ``'int64'``, ``'sum'`` (integers
+        result: Kind of the result's dtype: ``'same'`` (of several: the promoted one), ``'first'``
+            (that of the first input), ``'float'`` (floating point inputs keep
+            theirs, others become float32), ``'bool'``, ``'int64'``, ``'sum'`` (integers
             become int64), or ``None``: not compared.
         grad, double: Whether the op has a first and a second derivative.
         elementwise: Whether inputs broadcast and any shape is fine.

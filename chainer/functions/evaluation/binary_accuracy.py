@@ -36,7 +36,7 @@ class BinaryAccuracy(CallableFunction):
         mask = t != self.ignore_label
         hits = (((y >= 0) == (t == 1)) & mask).sum()
         count = max(int(mask.sum()), 1)
-        return (utils.force_array(hits / numpy.float64(count), y.dtype),)
+        return (utils.force_array(hits.astype(numpy.float64) / count, y.dtype),)
 
     forward_chainerx = forward
 

@@ -56,7 +56,7 @@ class ClassificationSummary(CallableFunction):
         axes = tuple(range(1, t.ndim + 1))
         is_true = (t == classes) & counted
         is_predicted = (predicted == classes) & counted
-        relevant = (is_true & is_predicted).sum(axis=axes)
+        relevant = (is_true & is_predicted).sum(axis=axes).astype(numpy.float64)
         support = is_true.sum(axis=axes)
 
         beta2 = self.beta**2

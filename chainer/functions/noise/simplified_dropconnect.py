@@ -76,7 +76,8 @@ class SimplifiedDropconnect(Operation):
             self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= self.ratio)
         elif isinstance(self.mask, Variable):
             self.mask = self.mask.array
-        self._scaled_mask = sent_like(x, self.mask) * x.dtype.type(1.0 / (1 - self.ratio))
+        mask = sent_like(x, self.mask).astype(x.dtype, copy=False)
+        self._scaled_mask = mask * x.dtype.type(1.0 / (1 - self.ratio))
         masked = W * self._scaled_mask
         flat = x.reshape(len(x), math.prod(x.shape[1:]))
         if self.use_batchwise_mask:

@@ -34,7 +34,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
         models (dict): Models by name, on their devices; ``'main'`` is the target of the main
-            optimizer. By default, copies of the target on each of ``devices``.
+            optimizer. If it is ``None`` or empty, copies of the target on each of ``devices``.
         devices (dict): Device specifiers by name, with a key ``'main'``. Supports all devices.
         loss_func: Function of the converted batch that returns the loss; by default, each model.
         loss_scale (float): Scale of the loss, see
@@ -81,7 +81,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         if devices is not None:
             devices = {name: convert._get_device(spec) for name, spec in devices.items()}
 
-        if models is None:
+        if not models:
             if devices is None:
                 raise ValueError('either models or devices must be specified')
             if 'main' not in devices:

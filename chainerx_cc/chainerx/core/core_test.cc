@@ -47,18 +47,33 @@ TEST_F(CoreTest, Indexing) {
 }
 
 TEST_F(CoreTest, Dtypes) {
-    EXPECT_EQ(Dtype::kFloat64, PromoteTypes(Dtype::kFloat32, Dtype::kInt64));
-    EXPECT_EQ(Dtype::kInt16, PromoteTypes(Dtype::kInt8, Dtype::kUInt8));
-    EXPECT_EQ(Dtype::kFloat16, PromoteTypes(Dtype::kFloat16, Dtype::kBool));
+    // Rows and columns in the order of the enumerators.
+    const char* expected[kNumDtypes] = {
+            "?bhilBefd", "bbhilhefd", "hhhilhefd", "iiiiliefd", "llllllefd",
+            "BhhilBefd", "eeeeeeefd", "ffffffffd", "ddddddddd",
+    };
+    for (int i = 0; i < kNumDtypes; ++i) {
+        for (int j = 0; j < kNumDtypes; ++j) {
+            Dtype promoted = PromoteTypes(static_cast<Dtype>(i), static_cast<Dtype>(j));
+            EXPECT_EQ(expected[i][j], GetCharCode(promoted)) << static_cast<Dtype>(i) << ' ' << static_cast<Dtype>(j);
+        }
+    }
+    EXPECT_EQ(Dtype::kFloat32, PromoteWithScalar(Dtype::kInt64, DtypeKind::kFloat));
+    EXPECT_EQ(Dtype::kFloat16, PromoteWithScalar(Dtype::kFloat16, DtypeKind::kFloat));
+    EXPECT_EQ(Dtype::kInt8, PromoteWithScalar(Dtype::kInt8, DtypeKind::kInt));
     Array sum = Ones(Shape{2}, Dtype::kFloat32) + Scalar{0.5};
     EXPECT_EQ(Dtype::kFloat32, sum.dtype());
+    Array mask = Ones(Shape{2}, Dtype::kBool);
+    EXPECT_EQ(Dtype::kInt64, (mask + Scalar{2}).dtype());
+    EXPECT_EQ(Dtype::kBool, (mask * Scalar{2}).dtype());
+    EXPECT_THROW(mask *= Scalar{2}, DtypeError);
 }
 
 TEST_F(CoreTest, Devices) {
     Device& one = context_.GetDevice("native:1");
     EXPECT_EQ(1, one.index());
     EXPECT_EQ(&context_.GetDevice("native"), &context_.GetDevice("native:0"));
-    EXPECT_THROW(context_.GetDevice("native:4"), DeviceError);
+    EXPECT_THROW(context_.GetDevice("native:4"), IndexError);
     EXPECT_THROW(context_.GetDevice("native:x"), ChainerxError);
     EXPECT_THROW(context_.GetBackend("nothing"), BackendError);
     {

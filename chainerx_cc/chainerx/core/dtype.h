@@ -99,27 +99,17 @@ inline std::ostream& operator<<(std::ostream& os, Dtype d) { return os << GetDty
 // Accepts NumPy's names and type characters. Raises DtypeError for anything else.
 Dtype GetDtype(const std::string& name);
 
-// NumPy's promotion of two array dtypes.
+// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
+// then the width; int8 and uint8 become int16. All operations of several arrays follow this function.
 constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
-    if (a == b || b == Dtype::kBool) return a;
-    if (a == Dtype::kBool) return b;
-    if (IsFloat(a) && IsFloat(b)) return a > b ? a : b;
-    if (IsFloat(a) || IsFloat(b)) {
-        Dtype f = IsFloat(a) ? a : b;
-        Dtype i = IsFloat(a) ? b : a;
-        Dtype need = GetItemSize(i) == 1 ? Dtype::kFloat16 : GetItemSize(i) == 2 ? Dtype::kFloat32 : Dtype::kFloat64;
-        return f > need ? f : need;
-    }
-    if (a == Dtype::kUInt8) return b == Dtype::kInt8 ? Dtype::kInt16 : b;
-    if (b == Dtype::kUInt8) return a == Dtype::kInt8 ? Dtype::kInt16 : a;
-    return a > b ? a : b;
+    Dtype low = a < b ? a : b;
+    Dtype high = a < b ? b : a;
+    if (high != Dtype::kUInt8 || low == high || low == Dtype::kBool) return high;
+    return low == Dtype::kInt8 ? Dtype::kInt16 : low;
 }
 
-// The dtype in which mathematical functions compute: small integers become small floats, as in NumPy.
-constexpr Dtype ToFloatDtype(Dtype d) {
-    if (IsFloat(d)) return d;
-    return GetItemSize(d) == 1 ? Dtype::kFloat16 : GetItemSize(d) == 2 ? Dtype::kFloat32 : Dtype::kFloat64;
-}
+// The dtype of results that are always of floating point, such as quotients and means.
+constexpr Dtype ToFloatDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kFloat32; }
 
 // A set of dtypes as a bit mask.
 using DtypeSet = uint16_t;

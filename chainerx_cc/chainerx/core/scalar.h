@@ -9,7 +9,7 @@
 
 namespace chainerx {
 
-// A Python-like number. It has a kind but no width: next to an array it takes the array's dtype (NEP 50).
+// A Python-like number. It has a kind but no width, so that it does not widen an array next to it.
 class Scalar {
 public:
     Scalar() : Scalar{int64_t{0}} {}
@@ -43,9 +43,9 @@ public:
     explicit operator int64_t() const { return To<int64_t>(); }
     explicit operator bool() const { return To<bool>(); }
 
-    // The dtype that an array made from this number alone gets.
+    // The dtype of results of numbers alone.
     Dtype DefaultDtype() const {
-        return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt64 : Dtype::kFloat64;
+        return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt32 : Dtype::kFloat32;
     }
 
     // Writes the value, in the given dtype, to memory of at least the item size.
@@ -70,11 +70,15 @@ private:
     };
 };
 
-// The dtype of an array of dtype `array` combined with a number.
+// The dtype of results of an array and a number: a number never widens an array, but one with a fraction makes it
+// floating point.
 constexpr Dtype PromoteWithScalar(Dtype array, DtypeKind scalar) {
-    if (scalar == DtypeKind::kBool) return array;
-    if (scalar == DtypeKind::kFloat) return IsFloat(array) ? array : Dtype::kFloat64;
-    return array == Dtype::kBool ? Dtype::kInt64 : array;
+    return scalar == DtypeKind::kFloat ? ToFloatDtype(array) : array;
+}
+
+// The dtype of results of numbers alone.
+constexpr Dtype GetScalarDtype(DtypeKind scalar) {
+    return scalar == DtypeKind::kBool ? Dtype::kBool : scalar == DtypeKind::kFloat ? Dtype::kFloat32 : Dtype::kInt32;
 }
 
 // Raises when an integer does not fit into the dtype, as NumPy does.

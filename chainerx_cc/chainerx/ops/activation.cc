@@ -47,11 +47,12 @@ Concatenated rectified linear unit: :math:`\max(0, x)` and :math:`\max(0, -x)`, 
 Differentiable any number of times.
 
 Args:
-    x (~chainerx.ndarray): Array of any dtype except bool.
+    x (~chainerx.ndarray): Array of any dtype.
     axis (int): Axis.
 
 Returns:
-    ~chainerx.ndarray: Array that is twice as long along the axis.
+    ~chainerx.ndarray: Array that is twice as long along the axis. A floating point dtype is kept; integers and booleans
+    become float32.
 
 Raises:
     ~chainerx.DimensionError: If the axis is out of range.
@@ -60,10 +61,8 @@ Raises:
 array([[1., 0., 0., 2.]], shape=(1, 4), dtype=float64, device='native:0')
 )");
 Array Crelu(const Array& x, int64_t axis) {
-    if (x.dtype() == Dtype::kUInt8) {
-        throw DtypeError{"crelu: x must not be of dtype uint8, which has no negative numbers"};
-    }
-    return Concatenate({Relu(x), Relu(-x)}, axis);
+    Array wide = AsType(x, ToFloatDtype(x.dtype()), false);
+    return Concatenate({Relu(wide), Relu(-wide)}, axis);
 }
 
 }  // namespace chainerx

@@ -7,7 +7,7 @@
 
 namespace chainerx::ops {
 
-struct Relu : Arithmetic<Relu, 1> {
+struct Relu : FloatMath<Relu, 1> {
     CHAINERX_OP("relu", "x", R"(Elementwise rectified linear unit :math:`\max(0, x)`. Its derivative at zero is zero.
 
 >>> chainerx.relu(chainerx.array([-1., 0., 2.]))
@@ -20,7 +20,7 @@ array([0., 0., 2.], shape=(3,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct ReluGrad : Arithmetic<ReluGrad, 2> {
+struct ReluGrad : FloatMath<ReluGrad, 2> {
     CHAINERX_OP("_relu_grad", "gy, y", "``gy`` where the output of relu is positive, zero elsewhere.")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T gy, T y) const {
@@ -99,7 +99,7 @@ array([0.31326169, 0.69314718, 2.12692801], shape=(3,), dtype=float64, device='n
     double beta{1.0};
 };
 
-struct ClippedRelu : Arithmetic<ClippedRelu, 1> {
+struct ClippedRelu : FloatMath<ClippedRelu, 1> {
     CHAINERX_OP("clipped_relu", "x, z=20.0", R"(Elementwise rectified linear unit with a limit,
 :math:`\min(\max(0, x), z)`.
 

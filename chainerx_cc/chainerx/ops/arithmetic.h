@@ -38,7 +38,7 @@ array([0.5, 1.5, 2.5], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy) const;
 };
 
-struct Multiply : AnyDtype<Multiply, 2> {
+struct Multiply : Elementwise<Multiply, 2, DtypeRule::kPromote, kAllSet> {
     CHAINERX_OP("multiply", "x1, x2", R"(Elementwise product :math:`x_1 x_2`; also the operator ``*``. Of booleans:
 logical and.
 
@@ -60,12 +60,12 @@ array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1) const;
 };
 
-struct Divide : Elementwise<Divide, 2, DtypeRule::kDivide, kFloatSet> {
+struct Divide : FloatMath<Divide, 2> {
     CHAINERX_OP("divide", "x1, x2", R"(Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
 operator ``/``.
 
 >>> chainerx.divide(chainerx.array([1, 2, 3]), 2)
-array([0.5, 1. , 1.5], shape=(3,), dtype=float64, device='native:0')
+array([0.5, 1. , 1.5], shape=(3,), dtype=float32, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {

@@ -99,9 +99,7 @@ Operands Unify(const char* op, const Array& x, const Array& w, const std::option
         CheckDevices(x, *b);
         dtype = PromoteTypes(dtype, b->dtype());
     }
-    if (!IsFloat(dtype)) {
-        throw DtypeError{op, ": floating point dtypes are needed, not ", x.dtype(), " and ", w.dtype()};
-    }
+    if (dtype == Dtype::kBool) throw DtypeError{op, ": x, w and b must not all be of dtype bool"};
     auto cast = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
     return {cast(x), cast(w), b.has_value() ? cast(*b) : Array{}};
 }
@@ -149,7 +147,7 @@ Each spatial length becomes :math:`\lfloor (l + 2 pad - d (k - 1) - 1) / s \rflo
 times.
 
 Args:
-    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`.
     w (~chainerx.ndarray): Filters of shape :math:`(O, C / groups, k_1, ..., k_n)`.
     b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
     stride (int or tuple of int): Steps :math:`s` of the filters.
@@ -190,7 +188,7 @@ Each spatial length becomes :math:`s (l - 1) + d (k - 1) + 1 - 2 pad` unless ``o
 number of times.
 
 Args:
-    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`, of a floating point dtype.
+    x (~chainerx.ndarray): Inputs of shape :math:`(N, C, l_1, ..., l_n)`.
     w (~chainerx.ndarray): Filters of shape :math:`(C, O / groups, k_1, ..., k_n)`.
     b (~chainerx.ndarray or None): Biases of shape :math:`(O,)`.
     stride (int or tuple of int): Steps :math:`s` of the filters.

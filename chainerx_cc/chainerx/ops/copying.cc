@@ -89,13 +89,19 @@ Array ToDevice(const Array& a, Device& device) {
 
 namespace {
 
+// Whether every value of a dtype is one of another dtype, as NumPy sees it.
+bool IsSafe(Dtype from, Dtype to) {
+    if (IsInteger(from) && IsFloat(to)) return GetItemSize(from) < GetItemSize(to) || to == Dtype::kFloat64;
+    return PromoteTypes(from, to) == to;
+}
+
 bool IsAllowed(Casting casting, Dtype from, Dtype to) {
     switch (casting) {
         case Casting::kNo:
         case Casting::kEquiv:
             return from == to;
         case Casting::kSafe:
-            return PromoteTypes(from, to) == to;
+            return IsSafe(from, to);
         case Casting::kSameKind:
             return GetKind(from) <= GetKind(to);
         case Casting::kUnsafe:

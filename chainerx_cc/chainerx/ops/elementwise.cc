@@ -1,5 +1,7 @@
 #include "chainerx/ops/elementwise.h"
 
+#include <algorithm>
+
 namespace chainerx::internal {
 namespace {
 
@@ -7,7 +9,7 @@ const Array& FirstArray(const ElementwiseInfo& info, const Operand* inputs, int 
     for (int i = 0; i < n; ++i) {
         if (inputs[i].is_array()) return inputs[i].array();
     }
-    throw ChainerxError{info.name, " needs at least one array among its arguments"};
+    throw TypeError{info.name, " needs at least one array among its arguments"};
 }
 
 [[noreturn]] void ThrowUnsupported(const ElementwiseInfo& info, Dtype dtype) {
@@ -62,33 +64,41 @@ bool MayOverlap(const Array& a, const Array& b) {
     return !(a.raw_data() == b.raw_data() && a.shape() == b.shape() && a.strides() == b.strides());
 }
 
+// Whether an array can hold results of a kind. Integers may change their width and sign.
+bool Holds(Dtype dtype, DtypeKind kind) {
+    return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype);
+}
+
+// Booleans are shifted as integers of the promoted dtype, numbers as int64.
+Dtype ShiftedDtype(const Operand& x, Dtype promoted) {
+    if (!x.is_array()) return Dtype::kInt64;
+    return IsInteger(x.array().dtype()) ? x.array().dtype() : promoted;
+}
+
 }  // namespace
 
 Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs, int n) {
     int first = info.rule == DtypeRule::kSelect ? 1 : 0;
     bool has_array = false;
-    bool has_scalar = false;
     Dtype dtype = Dtype::kBool;
     DtypeKind scalar_kind = DtypeKind::kBool;
     for (int i = first; i < n; ++i) {
         if (inputs[i].is_array()) {
-            dtype = has_array ? PromoteTypes(dtype, inputs[i].array().dtype()) : inputs[i].array().dtype();
+            dtype = PromoteTypes(dtype, inputs[i].array().dtype());
             has_array = true;
         } else {
-            DtypeKind kind = inputs[i].scalar().kind();
-            scalar_kind = has_scalar && scalar_kind > kind ? scalar_kind : kind;
-            has_scalar = true;
+            scalar_kind = std::max(scalar_kind, inputs[i].scalar().kind());
         }
     }
     if (!has_array) {
-        dtype = scalar_kind == DtypeKind::kBool  ? Dtype::kBool
-                : scalar_kind == DtypeKind::kInt ? Dtype::kInt64
-                                                 : Dtype::kFloat64;
-    } else if (has_scalar) {
+        dtype = GetScalarDtype(scalar_kind);
+    } else if (info.rule == DtypeRule::kNumber && dtype == Dtype::kBool && scalar_kind == DtypeKind::kInt) {
+        dtype = Dtype::kInt64;
+    } else {
         dtype = PromoteWithScalar(dtype, scalar_kind);
     }
     if (info.rule == DtypeRule::kFloat) dtype = ToFloatDtype(dtype);
-    if (info.rule == DtypeRule::kDivide && !IsFloat(dtype)) dtype = Dtype::kFloat64;
+    if (info.rule == DtypeRule::kShift && IsInteger(dtype)) dtype = ShiftedDtype(inputs[0], dtype);
     if (CHAINERX_UNLIKELY(!Contains(info.dtypes, dtype))) ThrowUnsupported(info, dtype);
     return dtype;
 }
@@ -118,9 +128,15 @@ void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Opera
         throw DimensionError{info.name, ": a result of shape ", OutputShape(call), " does not fit into shape ",
                              out.shape()};
     }
-    if (GetKind(result) > GetKind(out.dtype()) && !(IsInteger(result) && IsInteger(out.dtype()))) {
+    if (!Holds(out.dtype(), GetKind(result))) {
         throw DtypeError{info.name, ": a result of dtype ", result, " cannot be written to an array of dtype ",
                          out.dtype()};
+    }
+    for (int i = 0; i < n; ++i) {
+        if (!inputs[i].is_array() && !Holds(out.dtype(), inputs[i].scalar().kind())) {
+            throw DtypeError{info.name,   ": the number ", inputs[i].scalar(), " cannot change an array of dtype ",
+                             out.dtype(), " in place"};
+        }
     }
     bool direct = result == out.dtype();
     for (int i = 0; i < n; ++i) direct = direct && (call.in[i] == nullptr || !MayOverlap(*call.in[i], out));

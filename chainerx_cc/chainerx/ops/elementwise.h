@@ -43,9 +43,10 @@ private:
 
 enum class DtypeRule : uint8_t {
     kPromote,  // compute in the promoted dtype
-    kFloat,    // the same, made floating point
-    kDivide,   // the same, integers of any width made float64
+    kNumber,   // the same, but booleans next to an integer without a dtype are integers
+    kFloat,    // the promoted dtype, made floating point
     kSelect,   // the first input is a condition; the others are promoted
+    kShift,    // the dtype of the first input, which is shifted
 };
 
 struct ElementwiseInfo {
@@ -115,17 +116,17 @@ struct Elementwise : ElementwiseCaller<Op, N> {
 
 // The usual dtype rules.
 template <class Op, int N>
-using Arithmetic = Elementwise<Op, N, DtypeRule::kPromote, kNumericSet>;
+using Arithmetic = Elementwise<Op, N, DtypeRule::kNumber, kNumericSet>;
 template <class Op, int N>
-using AnyDtype = Elementwise<Op, N, DtypeRule::kPromote, kAllSet>;
+using AnyDtype = Elementwise<Op, N, DtypeRule::kNumber, kAllSet>;
 template <class Op, int N>
 using FloatMath = Elementwise<Op, N, DtypeRule::kFloat, kFloatSet>;
 template <class Op, int N>
-using Predicate = Elementwise<Op, N, DtypeRule::kPromote, kAllSet, true>;
+using Predicate = Elementwise<Op, N, DtypeRule::kNumber, kAllSet, true>;
 template <class Op, int N>
 using Bitwise = Elementwise<Op, N, DtypeRule::kPromote, kIntSet | kBoolSet>;
 template <class Op, int N>
-using Shift = Elementwise<Op, N, DtypeRule::kPromote, kIntSet>;
+using Shift = Elementwise<Op, N, DtypeRule::kShift, kIntSet>;
 
 // The gradient function for input I, if there is one.
 template <class Op, int I, class = void>

@@ -153,7 +153,7 @@ struct Fabs : FloatMath<Fabs, 1> {
     CHAINERX_OP("fabs", "x", R"(Elementwise absolute value :math:`|x|`, always in floating point.
 
 >>> chainerx.fabs(chainerx.array([1, -2, 3]))
-array([1., 2., 3.], shape=(3,), dtype=float64, device='native:0')
+array([1., 2., 3.], shape=(3,), dtype=float32, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
@@ -178,7 +178,7 @@ array([ 1.,  0., -1.], shape=(3,), dtype=float64, device='native:0')
     }
 };
 
-struct Floor : AnyDtype<Floor, 1> {
+struct Floor : FloatMath<Floor, 1> {
     CHAINERX_OP("floor", "x", R"(Elementwise rounding down, :math:`\lfloor x \rfloor`.
 
 >>> chainerx.floor(chainerx.array([1.5, -1.5, 2.5]))
@@ -186,15 +186,11 @@ array([ 1., -2.,  2.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            return std::floor(x);
-        } else {
-            return x;
-        }
+        return std::floor(x);
     }
 };
 
-struct Ceil : AnyDtype<Ceil, 1> {
+struct Ceil : FloatMath<Ceil, 1> {
     CHAINERX_OP("ceil", "x", R"(Elementwise rounding up, :math:`\lceil x \rceil`.
 
 >>> chainerx.ceil(chainerx.array([1.5, -1.5, 2.5]))
@@ -202,15 +198,11 @@ array([ 2., -1.,  3.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            return std::ceil(x);
-        } else {
-            return x;
-        }
+        return std::ceil(x);
     }
 };
 
-struct Trunc : AnyDtype<Trunc, 1> {
+struct Trunc : FloatMath<Trunc, 1> {
     CHAINERX_OP("trunc", "x", R"(Elementwise rounding towards zero.
 
 >>> chainerx.trunc(chainerx.array([1.5, -1.5, 2.5]))
@@ -218,15 +210,11 @@ array([ 1., -1.,  2.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            return std::trunc(x);
-        } else {
-            return x;
-        }
+        return std::trunc(x);
     }
 };
 
-struct Rint : AnyDtype<Rint, 1> {
+struct Rint : FloatMath<Rint, 1> {
     CHAINERX_OP("rint", "x", R"(Elementwise rounding to the nearest integer, halves to the even one.
 
 >>> chainerx.rint(chainerx.array([1.5, -1.5, 2.5]))
@@ -234,11 +222,7 @@ array([ 2., -2.,  2.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            return std::nearbyint(x);
-        } else {
-            return x;
-        }
+        return std::nearbyint(x);
     }
 };
 

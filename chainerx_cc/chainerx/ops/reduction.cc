@@ -44,6 +44,10 @@ Array Restore(const Array& gy, const Shape& shape, const Axes& axes) {
     return gy.shape() == kept ? gy : Reshape(gy, kept);
 }
 
+// The dtype in which means and variances are taken: a sum in half precision may overflow, one of integers in float32
+// is not exact.
+Dtype StatisticsDtype(Dtype d) { return d == Dtype::kFloat16 ? Dtype::kFloat32 : IsFloat(d) ? d : Dtype::kFloat64; }
+
 int64_t CountReduced(const Shape& shape, const Axes& axes) {
     int64_t n = 1;
     for (int8_t i : axes) n *= shape[i];
@@ -181,7 +185,7 @@ Args:
 
 Returns:
     ~chainerx.ndarray: Means, not-a-number where there are no elements. A floating point dtype is kept; integers
-    and booleans give a floating point dtype.
+    and booleans give float32.
 
 Raises:
     @axis_error
@@ -193,12 +197,11 @@ array([2., 5.], shape=(2,), dtype=float64, device='native:0')
 3.5
 )");
 Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    // A sum of half precision may overflow where the mean does not.
-    if (a.dtype() == Dtype::kFloat16) return AsType(Mean(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
+    if (Dtype wide = StatisticsDtype(a.dtype()); wide != a.dtype()) {
+        return AsType(Mean(AsType(a, wide), axis, keepdims), ToFloatDtype(a.dtype()));
+    }
     Axes axes = NormalizeAxes(axis, a.ndim());
-    Dtype dtype = IsFloat(a.dtype()) ? a.dtype() : Dtype::kFloat64;
-    Array sum = Sum(AsType(a, dtype, false), axes, keepdims);
-    return sum * Scalar{1.0 / static_cast<double>(CountReduced(a.shape(), axes))};
+    return Sum(a, axes, keepdims) * Scalar{1.0 / static_cast<double>(CountReduced(a.shape(), axes))};
 }
 
 CHAINERX_METHOD_ROUTINE(Var, "var", "a, axis=None, keepdims=False", "", R"(
@@ -212,7 +215,7 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Variances. A floating point dtype is kept; integers and booleans give a floating point dtype.
+    ~chainerx.ndarray: Variances. A floating point dtype is kept; integers and booleans give float32.
 
 Raises:
     @axis_error
@@ -224,7 +227,9 @@ array([0.66666667, 4.66666667], shape=(2,), dtype=float64, device='native:0')
 (2, 1)
 )");
 Array Var(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    if (a.dtype() == Dtype::kFloat16) return AsType(Var(AsType(a, Dtype::kFloat32), axis, keepdims), a.dtype());
+    if (Dtype wide = StatisticsDtype(a.dtype()); wide != a.dtype()) {
+        return AsType(Var(AsType(a, wide), axis, keepdims), ToFloatDtype(a.dtype()));
+    }
     Axes axes = NormalizeAxes(axis, a.ndim());
     return Mean(Square(a - Mean(a, axes, true)), axes, keepdims);
 }
@@ -240,8 +245,7 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Standard deviations. A floating point dtype is kept; integers and booleans give a floating
-    point dtype.
+    ~chainerx.ndarray: Standard deviations. A floating point dtype is kept; integers and booleans give float32.
 
 Raises:
     @axis_error
@@ -509,7 +513,7 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Results. A floating point dtype is kept; integers and booleans give a floating point dtype.
+    ~chainerx.ndarray: Results. A floating point dtype is kept; integers and booleans give float32.
 
 Raises:
     @axis_error

@@ -22,7 +22,8 @@ const std::pair<const char*, const char*> kCommon[] = {
         {"@enable_double_backprop",
          "enable_double_backprop (bool): Whether the computation is recorded itself, so that gradients can be "
          "differentiated."},
-        {"@loss_scale", "loss_scale (float or None): Factor of the gradients to start from."},
+        {"@loss_scale",
+         "loss_scale (float or None): Factor of the gradients to start from; the results are divided by it."},
 };
 
 // Replaces the words after "@".
@@ -100,7 +101,6 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
         if ((grads >> i & 1U) != 0) wanted.push_back(inputs[i]);
     }
     bool is_unary = n_inputs == 1;
-    bool is_float = info.rule == DtypeRule::kFloat || info.rule == DtypeRule::kDivide;
 
     std::string out = wanted.empty() ? "Not differentiable" : "Differentiable any number of times";
     if (!wanted.empty() && wanted.size() < inputs.size()) out += " with respect to " + Join(wanted, " and ", "``");
@@ -128,11 +128,13 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
     std::string shape = is_unary ? "shape of ``" + inputs[0] + "``" : "broadcast shape";
     if (info.bool_out) {
         out += shape + ", of booleans.\n";
-    } else if (is_float) {
+    } else if (info.rule == DtypeRule::kFloat) {
         out += shape + (is_unary ? ". A floating point dtype is kept; integers and"
                                  : " and the promoted dtype; but integers and");
-        out += "\n        booleans become ";
-        out += info.rule == DtypeRule::kDivide ? "float64.\n" : "float16, float32 or float64, by their size.\n";
+        out += "\n        booleans become float32.\n";
+    } else if (info.rule == DtypeRule::kShift) {
+        out += shape + " and the dtype of ``" + inputs[0] +
+               "``; a number counts as int64,\n        booleans as the promoted dtype.\n";
     } else if (info.rule == DtypeRule::kSelect) {
         out += shape + " and the promoted dtype of\n        ``" + inputs[1] + "`` and ``" + inputs[2] + "``.\n";
     } else {

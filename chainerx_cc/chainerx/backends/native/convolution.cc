@@ -2,11 +2,15 @@
 
 #include "chainerx/ops/convolution.h"
 
+#include <type_traits>
+
 #include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
 
 namespace chainerx::native {
 namespace {
@@ -35,12 +39,83 @@ void Run(const ConvShape& s, const Array& a_, const Array& b_, const Array& bias
     out.Finish();
 }
 
+// The element of an image that an element of a filter meets at an output; -1 in the padding.
+int64_t FindInput(const WindowGeometry& g, int64_t output, int64_t tap) {
+    int64_t position = 0;
+    int64_t step = 1;
+    for (int d = g.ndim - 1; d >= 0; --d) {
+        int64_t i = output % g.out[d] * g.stride[d] + tap % g.kernel[d] * g.dilation[d] - g.pad[d];
+        if (i < 0 || i >= g.in[d]) return -1;
+        position += i * step;
+        step *= g.in[d];
+        output /= g.out[d];
+        tap /= g.kernel[d];
+    }
+    return position;
+}
+
+// Calls `visit` with the offsets in x, w and y of the factors of every product.
+template <class Visit>
+void VisitProducts(const WindowGeometry& g, Visit&& visit) {
+    int64_t in = SpatialSize(g.in, g.ndim);
+    int64_t taps = SpatialSize(g.kernel, g.ndim);
+    int64_t out = SpatialSize(g.out, g.ndim);
+    int64_t group_in = g.in_channels / g.groups;
+    int64_t group_out = g.out_channels / g.groups;
+    for (int64_t p = 0; p < out; ++p) {
+        for (int64_t q = 0; q < taps; ++q) {
+            int64_t i = FindInput(g, p, q);
+            if (i < 0) continue;
+            for (int64_t n = 0; n < g.batch; ++n) {
+                for (int64_t o = 0; o < g.out_channels; ++o) {
+                    for (int64_t c = 0; c < group_in; ++c) {
+                        visit((n * g.in_channels + o / group_out * group_in + c) * in + i,
+                              (o * group_in + c) * taps + q, (n * g.out_channels + o) * out + p);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Every channel of `out` is filled with its bias.
+void FillBias(const Array& bias, const Array& out) {
+    if (!bias) {
+        chainerx::Fill(out, Scalar{0});
+        return;
+    }
+    Shape aligned{out.shape()[1]};
+    for (int d = 2; d < out.ndim(); ++d) aligned.push_back(1);
+    CopyData(Reshape(bias, aligned), out);
+}
+
+// Integers, which wrap around: product by product into x or y.
+void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const Array& y, const Array& bias,
+                bool into_x) {
+    FillBias(bias, into_x ? x : y);
+    BlockingScope blocking{CountWork(MakeConvShape(g)) > kBlocking};
+    VisitDtype(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) {
+            VisitProducts(
+                    g, [xs = x.data<T>(), ws = w.data<T>(), ys = y.data<T>(), into_x](int64_t i, int64_t j, int64_t k) {
+                        T& sum = into_x ? xs[i] : ys[k];
+                        T factor = into_x ? ys[k] : xs[i];
+                        sum = static_cast<T>(static_cast<uint64_t>(sum) +
+                                             static_cast<uint64_t>(factor) * static_cast<uint64_t>(ws[j]));
+                    });
+        }
+    });
+}
+
 void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
+    if (IsInteger(y.dtype())) return RunInteger(g, x, w, y, b, false);
     ConvShape s = MakeConvShape(g);
     Run(s, x, w, b, y, [&s](auto* x, auto* w, auto* b, auto* y) { ConvForward(s, x, w, b, y); });
 }
 
 void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
+    if (IsInteger(x.dtype())) return RunInteger(g, x, w, y, b, true);
     ConvShape s = MakeConvShape(g);
     Run(s, y, w, b, x, [&s](auto* y, auto* w, auto* b, auto* x) { ConvBackwardData(s, y, w, b, x); });
 }

@@ -318,8 +318,12 @@ class TestParallelUpdater:
 
     def test_errors(self):
         optimizer = optimizers.SGD().setup(Regressor())
-        with pytest.raises(ValueError, match='either models or devices'):
-            training.ParallelUpdater(make_iterator(), optimizer)
+        for models in None, {}:
+            with pytest.raises(ValueError, match='either models or devices'):
+                training.ParallelUpdater(make_iterator(), optimizer, models=models)
+            training.ParallelUpdater(
+                make_iterator(), optimizer, models=models, devices={'main': -1}
+            ).update()
         with pytest.raises(KeyError, match='main'):
             training.ParallelUpdater(make_iterator(), optimizer, devices={'a': -1})
         with pytest.raises(KeyError, match='main'):
