@@ -30,6 +30,7 @@ class Softmax(_base.Operation):
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _base.expect_axis(in_types[0], (self.axis,))
+        type_check.expect(in_types[0].shape[self.axis] > 0)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -64,8 +65,8 @@ def softmax(x: VariableLike, axis: int = 1) -> Variable:
 
     Raises:
         TypeError: If ``axis`` is not an int.
-        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
-            axis.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point, or has no such
+            axis or no elements along it.
 
     .. admonition:: Example
 

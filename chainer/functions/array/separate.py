@@ -34,6 +34,8 @@ class Separate(View):
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _base.expect_axis(in_types[0], (self.axis,))
+        if type_check.eval(in_types[0].shape[self.axis]) == 0:
+            raise ZeroDivisionError(f'axis {self.axis} of length zero has no parts')
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -70,6 +72,7 @@ def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
 
     Raises:
         TypeError: If ``axis`` is not an int.
+        ZeroDivisionError: If the length of the axis is zero.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
 
     .. admonition:: Example

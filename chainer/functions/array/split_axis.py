@@ -53,8 +53,8 @@ class SplitAxis(View):
         expect_axis(in_types[0], (self.axis,))
         length = in_types[0].shape[self.axis]
         if self.sections is not None:
-            type_check.expect(type_check.make_variable(self.sections, 'sections') > 0)
-            type_check.expect(length % type_check.make_variable(self.sections, 'sections') == 0)
+            sections = type_check.make_variable(self.sections, 'sections')
+            type_check.expect(length % sections == 0, sections > 0)
         elif self.indices:
             type_check.expect(length >= type_check.make_variable(self.indices[-1], 'max_index'))
 
@@ -134,6 +134,7 @@ def split_axis(
     Raises:
         TypeError: If ``indices_or_sections`` is neither an int nor a sequence of ints, or
             ``axis`` is not an int.
+        ZeroDivisionError: If it is zero.
         ~chainer.utils.type_check.InvalidType: If the split does not fit the axis.
 
     .. admonition:: Example

@@ -93,6 +93,8 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
     """
     if isinstance(condition, variable.Variable):
         condition = condition.array
+    if not hasattr(condition, 'dtype'):
+        raise type_check.InvalidType('condition is an array', str(type(condition)))
     x, y = _as_arrays(x, y)
     return Where(condition).apply((x, y))[0]
 

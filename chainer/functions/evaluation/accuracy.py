@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING
 
 import numpy
@@ -26,6 +27,8 @@ class Accuracy(Operation):
     _rule = NoGradient
 
     def __init__(self, ignore_label: int | None = None) -> None:
+        if ignore_label is not None and not isinstance(ignore_label, numbers.Number):
+            raise TypeError(f'ignore_label must be an int or None, not {ignore_label!r}')
         self.ignore_label = ignore_label
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -79,6 +82,7 @@ def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) 
         ~chainer.Variable: Scalar of the dtype of ``y``; zero if every label is ignored.
 
     Raises:
+        TypeError: If ``ignore_label`` is not a number.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. admonition:: Example

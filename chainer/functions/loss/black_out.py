@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer._core.namespace import F
-from chainer.functions._base import check_reduce
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -30,13 +29,12 @@ def black_out(
             the dtype of ``x``.
         samples (:class:`~chainer.Variable` or array): Negative samples, integers of shape
             :math:`(N, S)`.
-        reduce (str): ``'mean'``, or ``'no'`` for the loss of each input.
+        reduce (str): ``'mean'``; any other gives the loss of each input, such as ``'no'``.
 
     Returns:
         ~chainer.Variable: Scalar, or losses of shape :math:`(N,)`, of the dtype of ``x``.
 
     Raises:
-        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Ji et al., BlackOut: speeding up recurrent neural network language models with very
@@ -50,7 +48,6 @@ def black_out(
         1.91
 
     """
-    check_reduce(reduce)
     positive = F.sum(F.embed_id(t, W) * x, axis=1, keepdims=True)
     negative = F.embed_id(samples, W)
     x = F.broadcast_to(F.expand_dims(x, 1), negative.shape)

@@ -58,10 +58,7 @@ class TensorDot(Operation):
         self.b_axes = b_axes
         self.c_axes = c_axes
         self.dtype = dtype
-        if isinstance(axes, numbers.Integral):
-            if axes < 0:
-                raise ValueError(f'axes must not be negative: {axes}')
-        else:
+        if not isinstance(axes, numbers.Integral):
             if len(axes) != 2:
                 raise ValueError(
                     'axes must be a pair of sequence of integers when it is a list or tuple.'

@@ -38,8 +38,6 @@ class SimplifiedDropconnect(Operation):
     def __init__(
         self, ratio: float, mask: NdArray | None = None, use_batchwise_mask: bool = True
     ) -> None:
-        if not 0.0 <= ratio < 1.0:
-            raise ValueError(f'ratio must be in the range [0, 1), got {ratio}')
         self.ratio = ratio
         self.mask = mask
         self.use_batchwise_mask = use_batchwise_mask
@@ -149,7 +147,7 @@ def simplified_dropconnect(
         ~chainer.Variable: Output, of shape :math:`(N, M)` and of the dtype of ``x``.
 
     Raises:
-        ValueError: If ``ratio`` is out of range.
+        ZeroDivisionError: If ``ratio`` is one.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Wan et al., Regularization of neural networks using DropConnect, ICML 2013.

@@ -56,7 +56,7 @@ class GroupNormalization(RowNormalization):
 
     def _check_groups(self, x):
         channels = x.shape[1]
-        if self.groups < 1 or channels % self.groups:
+        if channels % self.groups or self.groups < 1:
             raise ValueError(
                 f'groups must be a divisor of the number of channels, {channels}; got {self.groups}'
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions.pooling._roi import MaximumOfBins, _check_positive, parse_spatial_scale
+from chainer.functions._base import parse_int
+from chainer.functions.pooling._roi import MaximumOfBins, parse_spatial_scale
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ class ROIPooling2D(MaximumOfBins):
     outw: int
 
     def __init__(self, outh: int, outw: int, spatial_scale: float) -> None:
-        _check_positive(outh, numbers.Integral, 'outh', 'positive integer')
-        _check_positive(outw, numbers.Integral, 'outw', 'positive integer')
+        for name, size in (('outh', outh), ('outw', outw)):
+            if parse_int(size, name) < 1:
+                raise ValueError(f'{name} must be positive, got {size}')
         self.outh, self.outw = outh, outw
         self.spatial_scale: float = parse_spatial_scale(spatial_scale)
 
@@ -68,7 +69,9 @@ def roi_pooling_2d(
         ~chainer.Variable: Output of shape ``(r, c, outh, outw)``, of the dtype of ``x``.
 
     Raises:
-        TypeError: If ``outh``, ``outw`` or ``spatial_scale`` is not positive or has a wrong type.
+        TypeError: If ``outh`` or ``outw`` is not an int, or ``spatial_scale`` not a positive
+            number.
+        ValueError: If ``outh`` or ``outw`` is not positive.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: R. Girshick, Fast R-CNN, ICCV 2015.

@@ -110,7 +110,7 @@ ERRORS = [
     (lambda x: F.squeeze(x, (0, 'a')), TypeError),
     (lambda x: F.split_axis(x, 3, 2), type_check.InvalidType),
     (lambda x: F.split_axis(x, [1, 5], 2), type_check.InvalidType),
-    (lambda x: F.split_axis(x, 0, 2), type_check.InvalidType),
+    (lambda x: F.split_axis(x, 0, 2), ZeroDivisionError),
     (lambda x: F.split_axis(x, 2, 3), type_check.InvalidType),
     (lambda x: F.split_axis(x, 1.5, 2), TypeError),
     (lambda x: F.split_axis(x, numpy.zeros((1, 1), int), 2), TypeError),

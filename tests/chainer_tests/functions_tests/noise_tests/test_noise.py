@@ -176,7 +176,6 @@ def test_bad_input(call):
     'f',
     [
         lambda r: F.dropout(_x, r),
-        lambda r: F.simplified_dropconnect(_x, _w, ratio=r),
     ],
 )
 def test_bad_ratio(f, ratio):

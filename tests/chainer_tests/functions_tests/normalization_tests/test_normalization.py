@@ -183,7 +183,7 @@ def test_bad_input(call):
     'call, error',
     [
         (lambda: F.group_normalization(_matrix, 3, _vector, _vector), ValueError),
-        (lambda: F.group_normalization(_matrix, 0, _vector, _vector), ValueError),
+        (lambda: F.group_normalization(_matrix, 0, _vector, _vector), ZeroDivisionError),
         (lambda: F.group_normalization(_matrix, 2.0, _vector, _vector), TypeError),
         (lambda: F.normalize(_matrix, axis='x'), TypeError),
         (lambda: F.normalize(_matrix, axis=[0]), TypeError),

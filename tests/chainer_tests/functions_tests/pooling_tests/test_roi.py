@@ -226,8 +226,13 @@ def test_bad_arguments_of_single_functions():
     for ratio in (0, 1.5, (1, -1), (1, 2, 3)):
         with pytest.raises(TypeError, match='sampling_ratio'):
             ROIAverageAlign2D(2, 1, ratio)
-    for outh, outw, scale in ((0, 1, 1), (1, 1.5, 1), (1, 1, -1)):
-        with pytest.raises(TypeError, match='must be'):
+    for outh, outw, scale, error in (
+        (0, 1, 1, ValueError),
+        (1, -1, 1, ValueError),
+        (1, 1.5, 1, TypeError),
+        (1, 1, -1, TypeError),
+    ):
+        with pytest.raises(error, match='must be'):
             F.roi_pooling_2d(IMAGES, np.zeros((1, 5)), outh, outw, scale)
     with pytest.raises(type_check.InvalidType):
         F.roi_pooling_2d(IMAGES, np.zeros((1, 4)), 1, 1, 1)
