@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer import backend, functions as F
+from chainer import backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,8 @@ class Distribution:
     variable of shape ``(..., *batch_shape, *event_shape)`` and return a variable without the
     event axes, except for :meth:`icdf`.
 
-    Members that a subclass does not define raise :class:`NotImplementedError`.
+    Members that a subclass does not define raise :class:`NotImplementedError`, even if others
+    determine them: not every distribution that has :meth:`log_prob` has :meth:`prob`.
 
     .. seealso:: :func:`chainer.kl_divergence`, :func:`chainer.cross_entropy`
 
@@ -31,10 +32,10 @@ class Distribution:
 
         >>> class Coin(chainer.Distribution):
         ...     batch_shape = event_shape = ()
-        ...     def log_prob(self, x):
-        ...         return F.log(np.full(np.shape(x), 0.5))
-        >>> Coin().prob(np.array([0, 1]))
-        variable([0.5, 0.5])
+        ...     def sample_n(self, n):
+        ...         return chainer.Variable(np.random.randint(0, 2, n))
+        >>> Coin().sample((2, 3)).shape
+        (2, 3)
         >>> Coin().mean
         Traceback (most recent call last):
             ...
@@ -91,7 +92,7 @@ class Distribution:
     @property
     def stddev(self) -> Variable:
         """~chainer.Variable: Standard deviation, the square root of the variance."""
-        return F.sqrt(self.variance)
+        raise self._not_implemented('stddev')
 
     @property
     def covariance(self) -> Variable:
@@ -104,15 +105,15 @@ class Distribution:
         raise self._not_implemented('entropy')
 
     def perplexity(self, x: VariableLike | float | None) -> Variable:
-        """Evaluates the perplexity :math:`\\exp(entropy)`.
+        """Evaluates the perplexity.
 
         Args:
-            x: Not used.
+            x (array or ~chainer.Variable): Points.
 
         Returns:
-            ~chainer.Variable: Perplexity.
+            ~chainer.Variable: Perplexity at ``x``.
         """
-        return F.exp(self.entropy)
+        raise self._not_implemented('perplexity')
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of the density or of the probability.
@@ -134,7 +135,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Density at ``x``.
         """
-        return F.exp(self.log_prob(x))
+        raise self._not_implemented('prob')
 
     def cdf(self, x: VariableLike | float) -> Variable:
         """Evaluates the cumulative distribution function.
@@ -167,7 +168,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Logarithm at ``x``.
         """
-        return F.log(self.cdf(x))
+        raise self._not_implemented('log_cdf')
 
     def survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the survival function :math:`1 - cdf(x)`.
@@ -178,7 +179,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Probability of an event above ``x``.
         """
-        return 1.0 - self.cdf(x)
+        raise self._not_implemented('survival_function')
 
     def log_survival_function(self, x: VariableLike | float) -> Variable:
         """Evaluates the logarithm of the survival function.
@@ -189,7 +190,7 @@ class Distribution:
         Returns:
             ~chainer.Variable: Logarithm at ``x``.
         """
-        return F.log(self.survival_function(x))
+        raise self._not_implemented('log_survival_function')
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Variable:
         """Draws samples.
@@ -207,7 +208,7 @@ class Distribution:
             sample_shape = (sample_shape,)
         shape = tuple(sample_shape) + self.batch_shape + self.event_shape
         samples = self.sample_n(math.prod(sample_shape))
-        return samples if samples.shape == shape else F.reshape(samples, shape)
+        return samples if samples.shape == shape else samples.reshape(shape)
 
     def sample_n(self, n: int) -> Variable:
         """Draws ``n`` samples.
@@ -228,7 +229,7 @@ def register_kl(Dist1: type, Dist2: type) -> Callable[..., Any]:
     """Makes a decorator that registers a function computing a Kullback-Leibler divergence.
 
     The function takes two distributions and returns a variable. :func:`kl_divergence` finds it
-    by the exact classes of its arguments, or else by their base classes.
+    by the exact classes of its arguments: a subclass may be another distribution.
 
     Args:
         Dist1 (type): Class of the first distribution.
@@ -281,12 +282,11 @@ def kl_divergence(dist1: Distribution, dist2: Distribution) -> Variable:
         variable(0.5)
 
     """
-    for cls1 in type(dist1).__mro__:
-        for cls2 in type(dist2).__mro__:
-            kl = _kl_functions.get((cls1, cls2))
-            if kl is not None:
-                return kl(dist1, dist2)
-    raise KeyError((type(dist1), type(dist2)))
+    classes = type(dist1), type(dist2)
+    if classes not in _kl_functions:
+        names = ' and '.join(cls.__name__ for cls in classes)
+        raise KeyError(f'no Kullback-Leibler divergence is registered for {names}')
+    return _kl_functions[classes](dist1, dist2)
 
 
 def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:

@@ -18,7 +18,7 @@ class Initializer:
     """Base class of initializers, which fill an array in place.
 
     Args:
-        dtype: Required data type of arrays (else ``ValueError``), or ``None`` for any.
+        dtype: Required data type of arrays (else ``AssertionError``), or ``None`` for any.
 
     Attributes:
         dtype: Data type specifier, or ``None``.
@@ -50,7 +50,7 @@ class Initializer:
 
     def _check_dtype(self, array):
         if self.dtype is not None and array.dtype != self.dtype:
-            raise ValueError(
+            raise AssertionError(
                 f'{type(self).__name__} initializes arrays of dtype {numpy.dtype(self.dtype)}, '
                 f'but an array of dtype {array.dtype} was given'
             )

@@ -180,6 +180,7 @@ def concat_examples_func(
         Array, tuple of arrays or dictionary of arrays.
 
     Raises:
+        TypeError: If examples are neither arrays nor numbers.
         ValueError: If the batch is empty or shapes differ without padding.
 
     .. admonition:: Example
@@ -227,6 +228,8 @@ concat_examples: _ArbitraryCallableConverter = _ArbitraryCallableConverter(conca
 def _concat_arrays(arrays, padding):
     if not isinstance(arrays[0], get_array_types()):
         arrays = numpy.asarray(arrays)
+        if arrays.ndim == 1 and arrays.dtype.kind in 'OSU':
+            raise TypeError(f'examples must be arrays, numbers or lists of them: {arrays[0]!r}')
     if padding is not None:
         return _concat_arrays_with_padding(arrays, padding)
     if isinstance(arrays, numpy.ndarray):
@@ -314,7 +317,7 @@ class ConcatWithAsyncTransfer:
     """Converter like :func:`concat_examples` with transfers on a separate stream.
 
     The transfer of a batch overlaps with the computation on the previous batch. An instance
-    supports one device.
+    supports one device. A copy, or what a pickle of it gives, creates streams of its own.
 
     Args:
         stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
@@ -337,7 +340,17 @@ class ConcatWithAsyncTransfer:
         self._stream = stream
         self._compute_stream = compute_stream
         self._device = None
-        self._conveyors = collections.defaultdict(lambda: Conveyor(self._device, self._stream))
+        self._conveyors = {}
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> Any:
+        state = self.__dict__.copy()
+        state.update(_stream=None, _compute_stream=None, _device=None, _conveyors={})
+        del state['_lock']
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
         self._lock = threading.Lock()
 
     def __call__(self, batch: Sequence[Any], device: int | None = None, padding: Any = None) -> Any:
@@ -373,6 +386,8 @@ class ConcatWithAsyncTransfer:
         self._stream.synchronize()
         sent = []
         for key, array in zip(keys, values):
+            if key not in self._conveyors:
+                self._conveyors[key] = Conveyor(device_id, self._stream)
             conveyor = self._conveyors[key]
             conveyor.put(array)
             sent.append(conveyor.get(sync=False))

@@ -1,14 +1,9 @@
-"""Datasets in a file of pickles.
-
-A file contains the pickled examples, the pickled list of their positions, and the position of that
-list as a little-endian 64-bit integer.
-"""
+"""Datasets in a file of pickles: the pickled examples, one after the other."""
 
 from __future__ import annotations
 
 import os
 import pickle
-import struct
 import threading
 from typing import IO, TYPE_CHECKING, Any
 
@@ -17,30 +12,28 @@ from chainer.dataset import dataset_mixin
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_FOOTER = struct.Struct('<q')
-
 
 class PickleDatasetWriter:
     """Writer of the files that :class:`PickleDataset` reads.
 
     Args:
-        writer: Writable binary file object. The writer does not close it.
+        writer: Writable binary file object.
         protocol (int): Pickle protocol.
 
     .. admonition:: Example
 
         >>> import io
         >>> file = io.BytesIO()
-        >>> with chainer.datasets.PickleDatasetWriter(file) as writer:
-        ...     for x in 'abc':
-        ...         writer.write(x)
+        >>> writer = chainer.datasets.PickleDatasetWriter(file)
+        >>> for x in 'abc':
+        ...     writer.write(x)
+        >>> writer.flush()
         >>> chainer.datasets.PickleDataset(file)[:]
         ['a', 'b', 'c']
 
     """
 
     def __init__(self, writer: IO[bytes], protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
-        self._positions = []
         self._writer = writer
         self._protocol = protocol
 
@@ -51,14 +44,8 @@ class PickleDatasetWriter:
         self.close()
 
     def close(self) -> None:
-        """Writes the index, which readers require."""
-        if self._writer is None:
-            return
-        position = self._writer.tell()
-        pickle.dump(self._positions, self._writer, protocol=self._protocol)
-        self._writer.write(_FOOTER.pack(position))
-        self._writer.flush()
-        self._writer = None
+        """Closes the file object."""
+        self._writer.close()
 
     def flush(self) -> None:
         """Flushes the file object."""
@@ -71,27 +58,26 @@ class PickleDatasetWriter:
             x: Any picklable object.
 
         """
-        self._positions.append(self._writer.tell())
         pickle.dump(x, self._writer, protocol=self._protocol)
 
 
 class PickleDataset(dataset_mixin.DatasetMixin):
     """Dataset that reads examples from a file of :class:`PickleDatasetWriter`.
 
-    Unpickling can run arbitrary code: read only files that you trust.
+    Opening the dataset reads all examples, to find where they start. Unpickling can run arbitrary
+    code: read only files that you trust.
 
     Args:
         reader: Readable and seekable binary file object.
 
     Raises:
-        ValueError: If the file has no valid index.
+        ValueError: If the file contains anything but pickles.
 
     .. admonition:: Example
 
         >>> import io
         >>> file = io.BytesIO()
-        >>> with chainer.datasets.PickleDatasetWriter(file) as writer:
-        ...     writer.write({'x': 1})
+        >>> chainer.datasets.PickleDatasetWriter(file).write({'x': 1})
         >>> dataset = chainer.datasets.PickleDataset(file)
         >>> len(dataset), dataset[0]
         (1, {'x': 1})
@@ -101,18 +87,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
     def __init__(self, reader: IO[bytes]) -> None:
         self._reader = reader
         self._lock = threading.Lock()
-        reader.seek(0, os.SEEK_END)
-        size = reader.tell()
-        if size < _FOOTER.size:
-            raise ValueError(f'the file is too short to be a pickle dataset: {size} bytes')
-        reader.seek(-_FOOTER.size, os.SEEK_END)
-        (position,) = _FOOTER.unpack(reader.read(_FOOTER.size))
-        if not 0 <= position < size:
-            raise ValueError(
-                'the file has no valid index: it is no pickle dataset, or was not closed'
-            )
-        reader.seek(position)
-        self._positions = pickle.load(reader)
+        self._positions = _find_pickles(reader)
 
     def __enter__(self) -> Self:
         return self
@@ -140,6 +115,23 @@ class PickleDataset(dataset_mixin.DatasetMixin):
         with self._lock:
             self._reader.seek(self._positions[index])
             return pickle.load(self._reader)
+
+
+def _find_pickles(reader):
+    """Returns the positions of the pickles of a file."""
+    reader.seek(0, os.SEEK_END)
+    end = reader.tell()
+    reader.seek(0)
+    position = 0
+    positions = []
+    while position < end:
+        try:
+            pickle.load(reader)
+        except (EOFError, pickle.UnpicklingError) as e:
+            raise ValueError(f'there is no complete pickle at byte {position}: {e}') from e
+        positions.append(position)
+        position = reader.tell()
+    return positions
 
 
 class _ReopenableReader:
@@ -172,6 +164,9 @@ class _ReopenableReader:
     def read(self, size: int = -1) -> bytes:
         return self._get().read(size)
 
+    def peek(self, size: int = 0) -> bytes:
+        return self._get().peek(size)
+
     def readinto(self, buffer: Any) -> int:
         return self._get().readinto(buffer)
 
@@ -194,7 +189,7 @@ def open_pickle_dataset(path: str) -> PickleDataset:
         PickleDataset: Opened dataset, which is also a context manager.
 
     Raises:
-        ValueError: If the file has no valid index.
+        ValueError: If the file contains anything but pickles.
 
     .. admonition:: Example
 
@@ -214,16 +209,6 @@ def open_pickle_dataset(path: str) -> PickleDataset:
     except BaseException:
         reader.close()
         raise
-
-
-class _ClosingWriter(PickleDatasetWriter):
-    """Writer that owns its file."""
-
-    def close(self) -> None:
-        writer = self._writer
-        super().close()
-        if writer is not None:
-            writer.close()
 
 
 def open_pickle_dataset_writer(
@@ -251,4 +236,4 @@ def open_pickle_dataset_writer(
         2
 
     """
-    return _ClosingWriter(open(path, 'wb'), protocol=protocol)
+    return PickleDatasetWriter(open(path, 'wb'), protocol=protocol)

@@ -196,6 +196,10 @@ def get_cross_validation_datasets(
     Returns:
         list of tuples: Pairs of training and test subset.
 
+    Raises:
+        ValueError: If there are more folds than examples.
+        ZeroDivisionError: If ``n_folds`` is zero.
+
     .. admonition:: Example
 
         >>> folds = chainer.datasets.get_cross_validation_datasets([0, 1, 2, 3, 4], 2)
@@ -204,11 +208,13 @@ def get_cross_validation_datasets(
 
     """
     n_folds = _parse_n_folds(n_folds, kwargs)
+    n_total = len(dataset)
+    if n_total // n_folds < 1:
+        raise ValueError(f'n_folds must be from 1 to the number of examples, {n_total}: {n_folds}')
     if order is None:
-        order = numpy.arange(len(dataset))
+        order = numpy.arange(n_total)
     else:
         order = numpy.array(order)  # a copy, as it is rotated below
-    n_total = len(dataset)
 
     splits = []
     for i in reversed(range(n_folds)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import TYPE_CHECKING
 
 import numpy
@@ -28,12 +30,18 @@ def _as_variable(x, default_dtype, device):
     return as_variable(x if device is None else device.send(x))
 
 
-def as_parameters(*values):
-    """Converts arrays, variables and numbers to variables broadcast to one shape."""
-    values = [_as_variable(v, lambda: get_dtype(map_mixed16=numpy.float32), None) for v in values]
-    if any(v.shape != values[0].shape for v in values):
-        values = F.broadcast(*values)
-    return tuple(values)
+def as_parameters(**values):
+    """Converts arrays, variables and numbers to variables of broadcastable shapes."""
+    params = {
+        name: _as_variable(v, lambda: get_dtype(map_mixed16=numpy.float32), None)
+        for name, v in values.items()
+    }
+    try:
+        numpy.broadcast_shapes(*(p.shape for p in params.values()))
+    except ValueError:
+        shapes = ', '.join(f'{name} {p.shape}' for name, p in params.items())
+        raise ValueError(f'the parameters must have broadcastable shapes: {shapes}') from None
+    return tuple(params.values())
 
 
 def as_point(x, like):
@@ -42,25 +50,33 @@ def as_point(x, like):
     return x if x.dtype == like.dtype else F.cast(x, like.dtype)
 
 
-def draw(method, shape, like, *args):
+@contextlib.contextmanager
+def generator_of(device):
+    """Gives the device that draws random numbers for another."""
+    # ChainerX cannot draw most distributions itself: its NumPy or CuPy counterpart does.
+    generator = getattr(device, 'fallback_device', device)
+    with using_device(generator):
+        yield generator
+
+
+def draw(method, shape, like, *args, dtype=None):
     """Draws random numbers on the device of a variable.
 
     Args:
         method (str): Name of the routine of ``numpy.random``.
         shape (tuple of ints): Shape of the result.
-        like (~chainer.Variable): Variable with the device and dtype of the result.
-        args (~chainer.Variable): Parameters of the routine.
+        like (~chainer.Variable): Variable with the device of the result.
+        args (~chainer.Variable or int): Parameters of the routine.
+        dtype: Dtype of the result, by default that of ``like``.
 
     Returns:
         Array.
     """
     device = like.device
-    # ChainerX cannot draw most distributions itself: its NumPy or CuPy counterpart does.
-    generator = getattr(device, 'fallback_device', device)
-    with using_device(generator):
-        args = [generator.send(a.array) for a in args]
+    with generator_of(device) as generator:
+        args = [generator.send(a.array) if isinstance(a, Variable) else a for a in args]
         samples = getattr(generator.xp.random, method)(*args, size=shape)
-        samples = generator.xp.asarray(samples, dtype=like.dtype)
+        samples = generator.xp.asarray(samples, dtype=dtype or like.dtype)
     return device.send(samples)
 
 
@@ -77,9 +93,10 @@ def within(valid, function, x, inside, outside=-numpy.inf):
     gradients.
 
     Args:
-        valid (array of bool): Whether ``x`` is in the domain.
+        valid (array of bool): Whether ``x`` is in the domain, of a shape that ``x`` broadcasts
+            to.
         function (callable): Function of a variable.
-        x (~chainer.Variable): Points, of the shape of ``valid``.
+        x (~chainer.Variable): Points.
         inside (float or ~chainer.Variable): Point in the domain.
         outside (float): Value outside the domain.
 
@@ -88,11 +105,13 @@ def within(valid, function, x, inside, outside=-numpy.inf):
     """
     if bool(valid.all()):
         return function(x)
+    x = F.broadcast_to(x, valid.shape)
     if isinstance(inside, Variable):
         inside = F.broadcast_to(inside, x.shape)
     else:
         inside = full_like(x, inside)
     y = function(F.where(valid, x, inside))
+    valid = backend.get_array_module(y.array).broadcast_to(valid, y.shape)
     return F.where(valid, y, full_like(y, outside))
 
 
@@ -117,7 +136,7 @@ class Parameter:
 
 
 class Parametric(Distribution):
-    """Distribution of scalars with parameters as attributes of a common shape."""
+    """Distribution of scalars with parameters as attributes of broadcastable shapes."""
 
     _param_names = ()
     _support = 'real'
@@ -128,7 +147,7 @@ class Parametric(Distribution):
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        return getattr(self, self._param_names[0]).shape
+        return numpy.broadcast_shapes(*(getattr(self, name).shape for name in self._param_names))
 
     @property
     def event_shape(self) -> tuple[int, ...]:
@@ -153,7 +172,7 @@ class LocationScale(Parametric):
     def __init__(
         self, loc: VariableLike | float | None, scale: VariableLike | float | None
     ) -> None:
-        self.loc, self.scale = as_parameters(loc, scale)
+        self.loc, self.scale = as_parameters(loc=loc, scale=scale)
 
     def _standardize(self, x):
         return (as_point(x, self.loc) - self.loc) / self.scale
@@ -175,13 +194,17 @@ class OverClasses(Distribution):
         return self.p.shape[:-1]
 
     def _sample_indices(self, n):
-        """Draws class indices by inverting the cumulative distribution."""
-        p = self.p.array
-        u = draw('uniform', (n,) + self.batch_shape + (1,), self.p)
-        generator = self.p.device
-        generator = getattr(generator, 'fallback_device', generator)
-        xp = generator.xp
-        with using_device(generator):
-            cdf = xp.cumsum(generator.send(p), axis=-1)
+        """Draws class indices, the same as ``choice(classes, n, p=p)`` for each of the batch."""
+        with generator_of(self.p.device) as generator:
+            xp = generator.xp
+            p = generator.send(self.p.array)
+            p = p.reshape(-1, p.shape[-1])
+            tolerance = math.sqrt(numpy.finfo(p.dtype).eps)
+            p = p.astype(numpy.float64)
+            if (p < 0).any() or (abs(p.sum(axis=-1) - 1) > tolerance).any():
+                raise ValueError('p must be non-negative and sum to 1 along the last axis')
+            u = xp.random.random_sample((len(p), n, 1))
+            cdf = xp.cumsum(p, axis=-1)[:, None]
             # Scaling by the last element keeps rounding errors from adding a class.
-            return (cdf <= generator.send(u) * cdf[..., -1:]).sum(axis=-1).astype(numpy.int32)
+            indices = (cdf / cdf[..., -1:] <= u).sum(axis=-1)
+            return indices.T.reshape((n,) + self.batch_shape)

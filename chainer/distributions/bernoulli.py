@@ -103,9 +103,9 @@ class Bernoulli(Parametric):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         # The other of the two is computed when asked for.
         if p is not None:
-            (self.p,) = as_parameters(p)
+            (self.p,) = as_parameters(p=p)
         else:
-            (self.logit,) = as_parameters(logit)
+            (self.logit,) = as_parameters(logit=logit)
         self.binary_check = binary_check
 
     @cache.cached_property
@@ -140,24 +140,23 @@ class Bernoulli(Parametric):
         return prob
 
     def sample_n(self, n: int) -> Variable:
-        p = self.p
-        u = draw('uniform', (n,) + self.batch_shape, p)
-        return as_variable((u < p.array).astype(p.dtype))
+        samples = draw('binomial', (n,) + self.batch_shape, self.p, 1, self.p, dtype=numpy.int64)
+        return as_variable(samples)
 
     @property
     def entropy(self) -> Variable:
         p = self.p
         return -_modified_xlogx(p) - _modified_xlogx(1 - p)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return F.sqrt(self.variance)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Beta(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Beta(np.float32(2), np.float32(2))
-        >>> round(float(d.prob(0.5).array), 3)  # 6 x (1 - x)
+        >>> round(float(F.exp(d.log_prob(0.5)).array), 3)  # 6 x (1 - x)
         1.5
         >>> d.mean, d.support
         (variable(0.5), '[0, 1]')
@@ -42,7 +43,7 @@ class Beta(Parametric):
     b: Parameter = Parameter('Parameter :math:`b`.')
 
     def __init__(self, a: VariableLike | float, b: VariableLike | float) -> None:
-        self.a, self.b = as_parameters(a, b)
+        self.a, self.b = as_parameters(a=a, b=b)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.a)
@@ -60,7 +61,7 @@ class Beta(Parametric):
         samples = draw('beta', (n,) + self.batch_shape, self.a, self.a, self.b)
         return as_variable(samples)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         a, b = self.a, self.b
         return (
@@ -70,11 +71,11 @@ class Beta(Parametric):
             + (a + b - 2) * F.digamma(a + b)
         )
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.a / (self.a + self.b)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         total = self.a + self.b
         return self.a * self.b / (total**2 * (total + 1))

@@ -47,10 +47,10 @@ class Categorical(OverClasses):
 
         >>> import chainer.distributions as D
         >>> d = D.Categorical(np.array([0.25, 0.75], np.float32))
-        >>> d.prob(np.array([0, 1, 1])).array.round(3)
+        >>> F.exp(d.log_prob(np.array([0, 1, 1]))).array.round(3)
         array([0.25, 0.75, 0.75], dtype=float32)
         >>> d.sample(3).dtype.name, d.batch_shape, d.event_shape
-        ('int32', (), ())
+        ('int64', (), ())
 
     """
 
@@ -61,9 +61,9 @@ class Categorical(OverClasses):
         if (p is None) == (logit is None):
             raise ValueError('Either `p` or `logit` (not both) must have a value.')
         if p is not None:
-            (self.p,) = as_parameters(p)
+            (self.p,) = as_parameters(p=p)
         else:
-            (logit,) = as_parameters(logit)
+            (logit,) = as_parameters(logit=logit)
             self.log_p = F.log_softmax(logit, axis=-1)
             self.p = F.softmax(logit, axis=-1)
 
@@ -92,7 +92,7 @@ class Categorical(OverClasses):
         indices = self._sample_indices(n)
         return as_variable(self.p.device.send(indices))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return -F.sum(_modified_xlogx(self.p), axis=-1)
 

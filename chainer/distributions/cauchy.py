@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from chainer import functions as F
 from chainer.distributions._base import LocationScale, as_point, full_like
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -44,20 +45,16 @@ class Cauchy(LocationScale):
     def log_prob(self, x: VariableLike | float) -> Variable:
         return -F.log1p(self._standardize(x) ** 2) - F.log(self.scale) - math.log(math.pi)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale) + math.log(4 * math.pi)
 
-    @property
-    def mode(self) -> Variable:
-        return self.loc
-
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         warnings.warn('Mean of the cauchy distribution is undefined.', RuntimeWarning)
         return as_variable(full_like(self.loc, math.nan))
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         warnings.warn('Variance of the cauchy distribution is undefined.', RuntimeWarning)
         return as_variable(full_like(self.loc, math.nan))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from chainer import functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Chisquare(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Chisquare(np.float32(2))
-        >>> round(float(d.prob(2.).array), 3)  # exp(-x / 2) / 2
+        >>> round(float(F.exp(d.log_prob(2.)).array), 3)  # exp(-x / 2) / 2
         0.184
         >>> d.mean, d.variance
         (variable(2.), variable(4.))
@@ -38,7 +39,7 @@ class Chisquare(Parametric):
     k: Parameter = Parameter('Number of degrees of freedom.')
 
     def __init__(self, k: VariableLike | float) -> None:
-        (self.k,) = as_parameters(k)
+        (self.k,) = as_parameters(k=k)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)
@@ -53,15 +54,15 @@ class Chisquare(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('chisquare', (n,) + self.batch_shape, self.k, self.k))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         half = 0.5 * self.k
         return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.k
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return 2 * self.k

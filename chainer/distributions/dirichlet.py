@@ -40,7 +40,7 @@ class Dirichlet(distribution.Distribution):
     alpha: Parameter = Parameter('Parameters :math:`\\alpha`.')
 
     def __init__(self, alpha: VariableLike | float) -> None:
-        (self.alpha,) = as_parameters(alpha)
+        (self.alpha,) = as_parameters(alpha=alpha)
 
     @cache.cached_property
     def alpha0(self) -> Variable:
@@ -70,14 +70,17 @@ class Dirichlet(distribution.Distribution):
         return F.sum(log_x, axis=-1) - _log_norm(self.alpha, self.alpha0)
 
     def sample_n(self, n: int) -> Variable:
-        alpha = self.alpha
-        gammas = draw('standard_gamma', (n,) + alpha.shape, alpha, alpha)
-        return as_variable(gammas / gammas.sum(axis=-1, keepdims=True))
+        # The samples of each of the batch follow each other, as those of numpy.random.dirichlet do.
+        k = self.event_shape[0]
+        alpha = F.reshape(self.alpha, (-1, 1, k))
+        gammas = draw('standard_gamma', (len(alpha), n, k), alpha, alpha)
+        samples = (gammas / gammas.sum(axis=-1, keepdims=True)).swapaxes(0, 1)
+        return as_variable(samples.reshape((n,) + self.alpha.shape))
 
     def _spread(self):
         return F.broadcast_to(F.expand_dims(self.alpha0, -1), self.alpha.shape)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         alpha, alpha0 = self.alpha, self.alpha0
         return (
@@ -86,11 +89,11 @@ class Dirichlet(distribution.Distribution):
             - F.sum((alpha - 1) * F.digamma(alpha), axis=-1)
         )
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.alpha / self._spread()
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         alpha, alpha0 = self.alpha, self._spread()
         return alpha * (alpha0 - alpha) / (alpha0**2 * (alpha0 + 1))

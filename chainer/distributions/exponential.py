@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -33,7 +34,7 @@ class Exponential(Parametric):
     lam: Parameter = Parameter('Rate :math:`\\lambda`.')
 
     def __init__(self, lam: VariableLike | float) -> None:
-        (self.lam,) = as_parameters(lam)
+        (self.lam,) = as_parameters(lam=lam)
 
     def cdf(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
@@ -50,15 +51,15 @@ class Exponential(Parametric):
         eps = draw('standard_exponential', (n,) + self.batch_shape, self.lam)
         return eps / self.lam
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return 1.0 - F.log(self.lam)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return 1.0 / self.lam
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return 1.0 / self.lam**2
 

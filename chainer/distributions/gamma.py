@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -38,7 +39,7 @@ class Gamma(Parametric):
     theta: Parameter = Parameter('Scale parameter :math:`\\theta`.')
 
     def __init__(self, k: VariableLike | float, theta: VariableLike | float) -> None:
-        self.k, self.theta = as_parameters(k, theta)
+        self.k, self.theta = as_parameters(k=k, theta=theta)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.k)
@@ -53,16 +54,16 @@ class Gamma(Parametric):
     def sample_n(self, n: int) -> Variable:
         return self.theta * draw('standard_gamma', (n,) + self.batch_shape, self.k, self.k)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         k = self.k
         return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.k * self.theta
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.k * self.theta**2
 

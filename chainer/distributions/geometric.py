@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Geometric(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Geometric(np.float32(0.5))
-        >>> d.prob(np.array([1, 2, 3])).array.round(3), d.mean
+        >>> F.exp(d.log_prob(np.array([1, 2, 3]))).array.round(3), d.mean
         (array([0.5  , 0.25 , 0.125], dtype=float32), variable(2.))
 
     """
@@ -34,7 +35,7 @@ class Geometric(Parametric):
     p: Parameter = Parameter('Probability of success.')
 
     def __init__(self, p: VariableLike | float) -> None:
-        (self.p,) = as_parameters(p)
+        (self.p,) = as_parameters(p=p)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.p)
@@ -43,11 +44,11 @@ class Geometric(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('geometric', (n,) + self.batch_shape, self.p, self.p))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return 1.0 / self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return (1.0 - self.p) / self.p**2
 

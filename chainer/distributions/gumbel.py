@@ -7,6 +7,7 @@ import numpy
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -29,8 +30,8 @@ class Gumbel(LocationScale):
 
         >>> import chainer.distributions as D
         >>> d = D.Gumbel(np.float32(0), np.float32(1))
-        >>> round(float(d.mean.array), 4), round(float(d.prob(0.).array), 3)
-        (0.5772, 0.368)
+        >>> round(float(d.mean.array), 4), d.log_prob(0.)
+        (0.5772, variable(-1.))
 
     """
 
@@ -40,19 +41,15 @@ class Gumbel(LocationScale):
         z = self._standardize(x)
         return -z - F.exp(-z) - F.log(self.scale)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale) + (_EULER + 1)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc + _EULER * self.scale
 
-    @property
-    def mode(self) -> Variable:
-        return self.loc
-
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return (math.pi**2 / 6) * self.scale**2
 

@@ -107,12 +107,9 @@ class Independent(distribution.Distribution):
         """~chainer.Variable: Covariance matrix of the flattened event, block diagonal."""
         inner = self._distribution.event_shape
         count = math.prod(self._distribution.batch_shape[len(self.batch_shape) :])
-        # Blocks: one matrix per element of the batch.
-        if inner:
-            blocks = self._distribution.covariance
-        else:
-            blocks = self._distribution.variance
         size = math.prod(inner)
+        # Blocks: one matrix per element of the batch.
+        blocks = self._distribution.covariance
         blocks = F.reshape(blocks, self.batch_shape + (count, 1, size, size))
         eye = numpy.eye(count, dtype=blocks.dtype).reshape(count, count, 1, 1)
         shape = self.batch_shape + (count, count, size, size)

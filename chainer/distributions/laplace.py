@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_point
 from chainer.functions._base import UnaryFunction
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike, Xp
@@ -83,23 +84,23 @@ class Laplace(LocationScale):
     def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(-abs(self._standardize(x))) / (2 * self.scale)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return 1.0 + F.log(2 * self.scale)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc
 
-    @property
+    @cache.cached_property
     def mode(self) -> Variable:
         return self.loc
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return math.sqrt(2) * self.scale
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return 2 * self.scale**2
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
 from chainer.distributions.normal import _HALF_LOG_2PI
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -39,7 +40,7 @@ class LogNormal(Parametric):
     sigma: Parameter = Parameter('Standard deviation of the logarithm.')
 
     def __init__(self, mu: VariableLike | float, sigma: VariableLike | float) -> None:
-        self.mu, self.sigma = as_parameters(mu, sigma)
+        self.mu, self.sigma = as_parameters(mu=mu, sigma=sigma)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.mu)
@@ -55,15 +56,15 @@ class LogNormal(Parametric):
         eps = draw('standard_normal', (n,) + self.batch_shape, self.mu)
         return F.exp(self.mu + self.sigma * eps)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self.mu + F.log(self.sigma) + (0.5 + _HALF_LOG_2PI)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return F.exp(self.mu + 0.5 * self.sigma**2)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return F.exp(2 * self.mu + self.sigma**2) * F.expm1(self.sigma**2)
 

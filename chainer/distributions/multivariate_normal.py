@@ -116,11 +116,11 @@ class MultivariateNormal(distribution.Distribution):
         )
         if (scale_tril is None) == (covariance is None):
             raise ValueError('Either `scale_tril` or `covariance` (not both) must have a value.')
-        (self.loc,) = as_parameters(loc)
+        (self.loc,) = as_parameters(loc=loc)
         if scale_tril is not None:
-            (self.scale_tril,) = as_parameters(scale_tril)
+            (self.scale_tril,) = as_parameters(scale_tril=scale_tril)
         else:
-            (self._covariance,) = as_parameters(covariance)
+            (self._covariance,) = as_parameters(covariance=covariance)
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
@@ -174,15 +174,11 @@ class MultivariateNormal(distribution.Distribution):
     def covariance(self) -> Variable:
         return self._covariance
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc
 
-    @property
-    def mode(self) -> Variable:
-        return self.loc
-
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self._log_det + self.d * (0.5 + _HALF_LOG_2PI)
 

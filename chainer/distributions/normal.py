@@ -57,7 +57,7 @@ class Normal(LocationScale):
             super().__init__(loc, scale)
         else:
             # Set the value that would otherwise be computed from scale.
-            self.loc, self.log_scale = as_parameters(loc, log_scale)
+            self.loc, self.log_scale = as_parameters(loc=loc, log_scale=log_scale)
             self.scale = F.exp(self.log_scale)
 
     @cache.cached_property
@@ -86,23 +86,19 @@ class Normal(LocationScale):
     def prob(self, x: VariableLike | float) -> Variable:
         return F.exp(self.log_prob(x))
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return self.log_scale + (0.5 + _HALF_LOG_2PI)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.loc
 
-    @property
-    def mode(self) -> Variable:
-        return self.loc
-
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return self.scale
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.scale**2
 

@@ -25,7 +25,7 @@ class OneHotCategorical(OverClasses):
 
         >>> import chainer.distributions as D
         >>> d = D.OneHotCategorical(np.array([0.25, 0.75], np.float32))
-        >>> round(float(d.prob(np.array([0, 1], np.float32)).array), 3)
+        >>> round(float(F.exp(d.log_prob(np.array([0, 1], np.float32))).array), 3)
         0.75
         >>> d.sample(3).shape
         (3, 2)
@@ -35,7 +35,7 @@ class OneHotCategorical(OverClasses):
     p: Parameter = Parameter('Probabilities.')
 
     def __init__(self, p: VariableLike | float) -> None:
-        (self.p,) = as_parameters(p)
+        (self.p,) = as_parameters(p=p)
 
     @cache.cached_property
     def log_p(self) -> Variable:
@@ -57,11 +57,11 @@ class OneHotCategorical(OverClasses):
         one_hot = (indices[..., None] == xp.arange(self.p.shape[-1])).astype(self.p.dtype)
         return as_variable(self.p.device.send(one_hot))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.p
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.p * (1 - self.p)
 

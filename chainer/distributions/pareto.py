@@ -6,6 +6,7 @@ import numpy
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -27,8 +28,8 @@ class Pareto(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Pareto(scale=np.float32(1), alpha=np.float32(3))
-        >>> d.mean, d.prob(1.), d.prob(0.5)
-        (variable(1.5), variable(3.), variable(0.))
+        >>> d.mean, F.exp(d.log_prob(1.)), d.log_prob(0.5)
+        (variable(1.5), variable(3.), variable(-inf))
 
     """
 
@@ -39,7 +40,7 @@ class Pareto(Parametric):
     alpha: Parameter = Parameter('Shape parameter :math:`\\alpha`.')
 
     def __init__(self, scale: VariableLike | float, alpha: VariableLike | float) -> None:
-        self.scale, self.alpha = as_parameters(scale, alpha)
+        self.scale, self.alpha = as_parameters(scale=scale, alpha=alpha)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.scale)
@@ -55,11 +56,11 @@ class Pareto(Parametric):
         eps = draw('pareto', (n,) + self.batch_shape, self.alpha, self.alpha)
         return self.scale * (eps + 1)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale) - F.log(self.alpha) + 1.0 / self.alpha + 1.0
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return within(
             self.alpha.array > 1,
@@ -69,7 +70,7 @@ class Pareto(Parametric):
             outside=numpy.inf,
         )
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return within(
             self.alpha.array > 2,

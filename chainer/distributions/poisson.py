@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
+from chainer.utils import cache
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Poisson(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Poisson(np.float32(2))
-        >>> d.prob(np.array([0, 1, 2])).array.round(3)
+        >>> F.exp(d.log_prob(np.array([0, 1, 2]))).array.round(3)
         array([0.135, 0.271, 0.271], dtype=float32)
         >>> d.mean, d.variance
         (variable(2.), variable(2.))
@@ -36,7 +37,7 @@ class Poisson(Parametric):
     lam: Parameter = Parameter('Mean :math:`\\lambda`.')
 
     def __init__(self, lam: VariableLike | float) -> None:
-        (self.lam,) = as_parameters(lam)
+        (self.lam,) = as_parameters(lam=lam)
 
     def log_prob(self, x: VariableLike | float) -> Variable:
         x = as_point(x, self.lam)
@@ -47,11 +48,11 @@ class Poisson(Parametric):
     def sample_n(self, n: int) -> Variable:
         return as_variable(draw('poisson', (n,) + self.batch_shape, self.lam, self.lam))
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return self.lam
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.lam
 

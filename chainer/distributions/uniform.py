@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import distribution, functions as F
-from chainer.distributions._base import Parameter, Parametric, as_parameters, as_point, draw, within
-from chainer.utils import argument
+from chainer.distributions._base import Parametric, as_parameters, as_point, draw, within
+from chainer.utils import argument, cache
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -34,34 +34,49 @@ class Uniform(Parametric):
 
         >>> import chainer.distributions as D
         >>> d = D.Uniform(low=np.float32(1), high=np.float32(3))
-        >>> d.prob(np.array([0, 2], np.float32))
+        >>> F.exp(d.log_prob(np.array([0, 2], np.float32)))
         variable([0. , 0.5])
         >>> d.mean, d.cdf(2.5)
         (variable(2.), variable(0.75))
 
     """
 
-    _param_names = ('low', 'high')
     _support = '[low, high]'
-
-    low: Parameter = Parameter('Lower bound.')
-    high: Parameter = Parameter('Upper bound.')
-    loc: Parameter = Parameter('Lower bound.')
-    scale: Parameter = Parameter('Width.')
 
     def __init__(self, **kwargs: Any) -> None:
         low, high, loc, scale = argument.parse_kwargs(
             kwargs, ('low', None), ('high', None), ('loc', None), ('scale', None)
         )
         given = tuple(v is not None for v in (low, high, loc, scale))
+        # The other two are computed when asked for.
         if given == (True, True, False, False):
-            self.low, self.high = as_parameters(low, high)
-            self.loc, self.scale = self.low, self.high - self.low
+            self._param_names = ('low', 'high')
+            self.low, self.high = as_parameters(low=low, high=high)
         elif given == (False, False, True, True):
-            self.loc, self.scale = as_parameters(loc, scale)
-            self.low, self.high = self.loc, self.loc + self.scale
+            self._param_names = ('loc', 'scale')
+            self.loc, self.scale = as_parameters(loc=loc, scale=scale)
         else:
             raise ValueError('Either `low, high` or `loc, scale` (not both) must have a value.')
+
+    @cache.cached_property
+    def low(self) -> Variable:
+        """Lower bound, the same as ``loc``."""
+        return self.loc
+
+    @cache.cached_property
+    def high(self) -> Variable:
+        """Upper bound, computed from ``loc`` and ``scale`` if those were given."""
+        return self.loc + self.scale
+
+    @cache.cached_property
+    def loc(self) -> Variable:
+        """Lower bound, the same as ``low``."""
+        return self.low
+
+    @cache.cached_property
+    def scale(self) -> Variable:
+        """Width, computed from ``low`` and ``high`` if those were given."""
+        return self.high - self.low
 
     def cdf(self, x: VariableLike | float) -> Variable:
         return F.clip((as_point(x, self.loc) - self.loc) / self.scale, 0.0, 1.0)
@@ -78,19 +93,19 @@ class Uniform(Parametric):
     def sample_n(self, n: int) -> Variable:
         return self.loc + self.scale * draw('uniform', (n,) + self.batch_shape, self.loc)
 
-    @property
+    @cache.cached_property
     def entropy(self) -> Variable:
         return F.log(self.scale)
 
-    @property
+    @cache.cached_property
     def mean(self) -> Variable:
         return 0.5 * (self.low + self.high)
 
-    @property
+    @cache.cached_property
     def stddev(self) -> Variable:
         return self.scale / math.sqrt(12)
 
-    @property
+    @cache.cached_property
     def variance(self) -> Variable:
         return self.scale**2 / 12
 

@@ -34,7 +34,7 @@ class Identity(initializer.Initializer):
 
     Args:
         scale (scalar): Value of the diagonal elements.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     Raises:
         ValueError: The array is not a square matrix.
@@ -72,7 +72,7 @@ class Constant(_Constant):
     Args:
         fill_value (scalar or :ref:`ndarray`): The constant. An array is
             broadcast to the shape of the initialized array.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -93,7 +93,7 @@ class Zero(_Constant):
     """Initializes an array with zeros.
 
     Args:
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -109,7 +109,7 @@ class One(_Constant):
     """Initializes an array with ones.
 
     Args:
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     .. admonition:: Example
 
@@ -125,7 +125,7 @@ class NaN(_Constant):
     """Initializes an array with NaNs, to expose missing values.
 
     Args:
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     .. admonition:: Example
 

@@ -15,7 +15,7 @@ class Normal(initializer._RandomInitializer):
 
     Args:
         scale (float): Standard deviation.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -60,7 +60,7 @@ class LeCunNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -85,7 +85,7 @@ class GlorotNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -109,7 +109,7 @@ class HeNormal(_ScaledNormal):
 
     Args:
         scale (float): Factor of the standard deviation.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         fan_option ({'fan_in', 'fan_out'}): :math:`fan` to use.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.

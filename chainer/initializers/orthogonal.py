@@ -30,7 +30,7 @@ class Orthogonal(initializer._RandomInitializer):
 
     Args:
         scale (float): Length of the vectors.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         mode (str): Required shape of the matrix: ``'embedding'`` (at least as
             many rows as columns), ``'projection'`` (at most), ``'basis'``
             (square) or ``'auto'`` (any).

@@ -18,24 +18,23 @@ class _SamplingFilter(initializer.Initializer):
         if interpolation != 'linear':
             raise ValueError(f'Unsupported interpolation method: {interpolation!r}')
         super().__init__(dtype)
-        self.interpolation = interpolation
 
     def _normalize(self, kernel):
         return kernel
 
     def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
+        if array.ndim >= 2 and array.shape[1] not in (1, array.shape[0]):
+            raise AssertionError(
+                f'the second axis of the filter must be 1 or equal the first, but the shape is '
+                f'{array.shape}'
+            )
         if array.ndim < 3:
             raise ValueError(
                 f'a convolution filter of 3 or more dimensions is needed, but the shape is '
                 f'{array.shape}'
             )
         n_first, n_second = array.shape[:2]
-        if n_second not in (1, n_first):
-            raise ValueError(
-                f'the second axis of the filter must be 1 or equal the first, but the shape is '
-                f'{array.shape}'
-            )
         kernel = self._normalize(
             functools.reduce(numpy.multiply.outer, map(_linear_kernel, array.shape[2:]))
         )
@@ -62,11 +61,11 @@ class UpsamplingDeconvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     Raises:
-        ValueError: The interpolation is unknown, or the shape of the
-            array is wrong.
+        ValueError: The interpolation is unknown, or the array has too few axes.
+        AssertionError: The second axis of the array is wrong.
 
     .. admonition:: Example
 
@@ -87,11 +86,11 @@ class DownsamplingConvFilter(_SamplingFilter):
 
     Args:
         interpolation (str): Only ``'linear'`` is supported.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
     Raises:
-        ValueError: The interpolation is unknown, or the shape of the
-            array is wrong.
+        ValueError: The interpolation is unknown, or the array has too few axes.
+        AssertionError: The second axis of the array is wrong.
 
     .. admonition:: Example
 

@@ -15,7 +15,7 @@ class Uniform(initializer._RandomInitializer):
 
     Args:
         scale (float): Bound of the interval.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -61,7 +61,7 @@ class LeCunUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -86,7 +86,7 @@ class GlorotUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
@@ -110,7 +110,7 @@ class HeUniform(_ScaledUniform):
 
     Args:
         scale (float): Factor of the bound.
-        dtype: Required data type of arrays (else ``ValueError``). If ``None``, any.
+        dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 

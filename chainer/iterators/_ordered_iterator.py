@@ -3,8 +3,8 @@
 An iterator walks over states. A state determines the next batch; advancing it returns
 the indices of that batch and the next state. Iterators that prefetch advance a separate state
 and keep, for each batch in preparation, the state to adopt when they return the batch.
-Serialization saves the orders drawn for prefetched batches, so that a resumed iterator
-continues with them instead of drawing new ones.
+Serialization discards these batches, when it saves too: the iterator then draws the orders of the
+next epochs again, and so does one that loads what was saved, with the same random numbers.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ State = collections.namedtuple('State', 'current_position epoch is_new_epoch ord
 class OrderedIterator(iterator.Iterator):
     """Base of Serial-, Multithread- and MultiprocessIterator."""
 
+    # The name of the order in files, first the one that is written.
+    _order_keys = ('order', '_order')
+
     def __init__(
         self,
         dataset: Dataset,
@@ -51,11 +54,9 @@ class OrderedIterator(iterator.Iterator):
         self.order_sampler = order_sampler
         self._repeat = repeat
         self._shuffle = shuffle
-        self._drawn = collections.deque()
         self._reset_state()
 
     def _reset_state(self):
-        self._drawn.clear()
         order = None
         if self.order_sampler is not None:
             order = numpy.asarray(self.order_sampler(numpy.arange(len(self.dataset)), 0))
@@ -78,14 +79,11 @@ class OrderedIterator(iterator.Iterator):
     @_order.setter
     def _order(self, order):
         self._discard_ahead()
-        self._drawn.clear()
         self._state = self._state._replace(order=None if order is None else numpy.asarray(order))
 
     def _next_order(self, state):
         if state.order is None or self.order_sampler is None:
             return state.order
-        if self._drawn:
-            return self._drawn.popleft()
         order = numpy.asarray(self.order_sampler(state.order, state.current_position))
         if len(order) != len(state.order):
             raise ValueError(
@@ -97,39 +95,36 @@ class OrderedIterator(iterator.Iterator):
     def _advance(self, state):
         """Advances by one batch.
 
-        Returns the state after the batch, the indices of the batch (``None`` at the end) and
-        the list of drawn orders.
+        Returns the state after the batch and the indices of the batch, ``None`` at the end.
         """
         position, epoch, _, order = state
         size = self._size_of(state)
         if not self._repeat:
             if epoch > 0:
-                return state, None, []
+                return state, None
             end = min(position + self.batch_size, size)
             indices = _indices(order, position, end) if size > 0 else None
             if end < size:
-                return State(end, 0, False, order), indices, []
-            return State(0, 1, True, order), indices, []
+                return State(end, 0, False, order), indices
+            return State(0, 1, True, self._next_order(state)), indices
 
         if size == 0:
             raise ValueError('the dataset is empty, so it cannot be repeated')
         end = position + self.batch_size
         parts = []
-        drawn = []
         is_new_epoch = False
         while end >= size:
             # The batch reaches the end of the epoch, maybe (if larger) of several.
             parts.append(_indices(order, position, size))
             order = self._next_order(State(position, epoch, False, order))
-            drawn.append(order)
             epoch += 1
             is_new_epoch = True
             end -= size
             position = 0
-        if end > position:
+        if end > position or not parts:
             parts.append(_indices(order, position, end))
         indices = parts[0] if len(parts) == 1 else numpy.concatenate(parts)
-        return State(end, epoch, is_new_epoch, order), indices, drawn
+        return State(end, epoch, is_new_epoch, order), indices
 
     def _take_over(self, state):
         """Makes a state visible to users when the iterator returns its batch."""
@@ -168,12 +163,8 @@ class OrderedIterator(iterator.Iterator):
         """Whether the iterator repeats endlessly."""
         return self._repeat
 
-    def _drawn_orders(self):
-        """Orders already drawn for epochs after that of ``_state``."""
-        return list(self._drawn)
-
     def _discard_ahead(self):
-        """Discards batches in preparation, but keeps their orders."""
+        """Discards batches in preparation."""
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position and the order."""
@@ -181,14 +172,13 @@ class OrderedIterator(iterator.Iterator):
         position = serializer('current_position', position)
         epoch = serializer('epoch', epoch)
         is_new_epoch = serializer('is_new_epoch', is_new_epoch)
-        drawn = self._drawn_orders()
         if order is not None:
+            key, other_key = self._order_keys
             # Read into a copy: batches in preparation and a failing load need the old one.
             try:
-                order = serializer('order', order.copy())
-            except KeyError:  # Chainer v3 or older
-                order = serializer('_order', order.copy())
-            drawn = _serialize_drawn(serializer, drawn)
+                order = serializer(key, order.copy())
+            except KeyError:  # written by another iterator or an old version
+                order = serializer(other_key, order.copy())
             if hasattr(self.order_sampler, 'serialize'):
                 self.order_sampler.serialize(serializer['order_sampler'])
         state = State(position, epoch, is_new_epoch, order)
@@ -199,11 +189,10 @@ class OrderedIterator(iterator.Iterator):
             previous = -1.0
             if epoch + position / size > 0:
                 previous = max(epoch + (position - self.batch_size) / size, 0.0)
+        self._discard_ahead()
         if not isinstance(serializer, serializer_module.Serializer):
-            self._discard_ahead()
             self._state = state
             self._previous_epoch_detail = previous
-            self._drawn = collections.deque(drawn)
 
 
 class LookaheadIterator(OrderedIterator):
@@ -219,9 +208,9 @@ class LookaheadIterator(OrderedIterator):
         repeat: bool,
         shuffle: bool | None,
         order_sampler: Callable[..., Any] | None,
-        n_prefetch: int,
+        n_ahead: int,
     ) -> None:
-        self.n_prefetch = n_prefetch
+        self._n_ahead = n_ahead
         self._ahead = collections.deque()
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
@@ -237,24 +226,25 @@ class LookaheadIterator(OrderedIterator):
         """Cancels a job."""
 
     def _fill(self):
-        while len(self._ahead) <= self.n_prefetch:
+        while len(self._ahead) < self._n_ahead:
             last = self._ahead[-1] if self._ahead else None
             if last is not None and last.job is None:
                 return  # the end is reached
             state = self._state if last is None else last.state
-            new_state, indices, drawn = self._advance(state)
+            new_state, indices = self._advance(state)
             job = None if indices is None else self._submit(state, indices)
-            self._ahead.append(_Ahead(new_state, drawn, job))
+            self._ahead.append(_Ahead(new_state, job))
 
     def __next__(self) -> Any:
         self._fill()
-        state, _, job = self._ahead[0]
+        state, job = self._ahead[0]
         if job is None:
+            self._take_over(state)
             raise StopIteration
         try:
             batch = self._collect(job)
         except BaseException:
-            # The batch can be tried again, with the same examples.
+            # The batch can be tried again.
             self._discard_ahead()
             raise
         self._ahead.popleft()
@@ -262,11 +252,7 @@ class LookaheadIterator(OrderedIterator):
         self._fill()
         return batch
 
-    def _drawn_orders(self):
-        return [order for ahead in self._ahead for order in ahead.drawn] + list(self._drawn)
-
     def _discard_ahead(self):
-        self._drawn = collections.deque(self._drawn_orders())
         for ahead in self._ahead:
             if ahead.job is not None:
                 self._cancel(ahead.job)
@@ -281,20 +267,8 @@ class LookaheadIterator(OrderedIterator):
         super()._reset_state()
 
 
-_Ahead = collections.namedtuple('_Ahead', 'state drawn job')
+_Ahead = collections.namedtuple('_Ahead', 'state job')
 
 
 def _indices(order, start, end):
     return numpy.arange(start, end) if order is None else order[start:end]
-
-
-def _serialize_drawn(serializer, drawn):
-    if isinstance(serializer, serializer_module.Serializer):
-        if drawn:
-            serializer('drawn_orders', numpy.array(drawn))
-        return drawn
-    try:
-        saved = serializer('drawn_orders', None)
-    except KeyError:
-        return []
-    return [] if saved is None else list(saved)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import iterator
@@ -15,13 +16,10 @@ class DaliIterator(iterator.Iterator):
     makes arrays from it, such as those of DALI's examples.
 
     Args:
-        pipeline (nvidia.dali.pipeline.Pipeline): DALI pipeline with the attribute
-            ``epoch_size``, built at construction of the iterator.
+        pipeline (nvidia.dali.pipeline.Pipeline): DALI pipeline with the method ``epoch_size``,
+            built at the first use of the iterator.
         repeat (bool): If true, the iterator repeats endlessly; otherwise it stops after one
             epoch.
-
-    Raises:
-        ImportError: If DALI is not installed.
 
     .. admonition:: Example
 
@@ -34,17 +32,6 @@ class DaliIterator(iterator.Iterator):
     is_new_epoch: bool
 
     def __init__(self, pipeline: Any, repeat: bool = True) -> None:
-        try:
-            import nvidia.dali  # NOQA
-        except ImportError as e:
-            raise ImportError(
-                'DaliIterator needs NVIDIA DALI (the package nvidia-dali), which cannot be '
-                f'imported: {e}'
-            ) from e
-        pipeline.build()
-        sizes = pipeline.epoch_size()
-        # A dictionary by reader, or a number.
-        self.epoch_size: int = list(sizes.values())[0] if isinstance(sizes, dict) else sizes
         self._pipeline = pipeline
         self._repeat = repeat
         self.reset()
@@ -62,6 +49,14 @@ class DaliIterator(iterator.Iterator):
         return outputs
 
     next = __next__
+
+    @functools.cached_property
+    def epoch_size(self) -> int:
+        """Number of examples in an epoch."""
+        self._pipeline.build()
+        sizes = self._pipeline.epoch_size()
+        # A dictionary by reader, or a number.
+        return list(sizes.values())[0] if isinstance(sizes, dict) else sizes
 
     @property
     def batch_size(self) -> int:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import collections
 import multiprocessing
 import warnings
 import zlib
@@ -28,7 +27,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     ``next`` again then retries the same batch.
 
     The processes seed ``numpy.random`` and ``random`` for each part of a batch from the state
-    of ``numpy.random`` at the first use of the iterator.
+    of ``numpy.random`` at the first use of the iterator, or the first after it was serialized.
 
     Args:
         dataset: Indexable object with a length.
@@ -82,9 +81,22 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
-        self.maxtasksperchild = maxtasksperchild
-        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, max(n_prefetch, 1))
+        self.shuffle = shuffle
+        self.n_prefetch: int = max(n_prefetch, 1)
+        self._maxtasksperchild = maxtasksperchild
+        # One batch more: while the others wait to be returned, the processes read it.
+        n_ahead = self.n_prefetch + 1
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead)
         self._finalized = False
+
+    @property
+    def repeat(self) -> bool:
+        """Whether the iterator repeats endlessly."""
+        return self._repeat
+
+    @repeat.setter
+    def repeat(self, repeat: bool) -> None:
+        self._repeat = repeat
 
     def _submit(self, state, indices):
         if self._worker_seed is None:
@@ -95,7 +107,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             from chainer.iterators import _worker_pool
 
             self._pool = _worker_pool.WorkerPool(
-                self.dataset, self.n_processes, self.shared_mem, self.maxtasksperchild
+                self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
             )
         seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)
         return self._pool.submit(indices, seed)
@@ -154,18 +166,12 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
-        try:
-            seed = serializer('worker_seed', -1 if self._worker_seed is None else self._worker_seed)
-        except KeyError:
-            return
-        self._worker_seed = None if seed < 0 else seed
+        self._worker_seed = None
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
         # The copy starts processes of its own and fetches the batches ahead again.
-        state.update(
-            _pool=None, _drawn=collections.deque(self._drawn_orders()), _ahead=collections.deque()
-        )
+        state.update(_pool=None, _ahead=type(self._ahead)())
         return state
 
     def __setstate__(self, state: Any) -> None:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer import serializer as serializer_module
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.serializer import AbstractSerializer
     from chainer.types import Dataset
 
 
@@ -40,6 +42,8 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
 
     """
 
+    _order_keys = ('_order', 'order')
+
     def __init__(
         self,
         dataset: Dataset,
@@ -51,7 +55,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     ) -> None:
         self._pool = None
         self.n_threads = n_threads
-        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch=1)
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead=1)
 
     def _submit(self, state, indices):
         if self._pool is None:
@@ -82,6 +86,11 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         """Returns to the start with a new order."""
         self._reset_state()
 
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        super().serialize(serializer)
+        if self._order is None and isinstance(serializer, serializer_module.Serializer):
+            serializer('_order', None)  # Chainer 7 reads it
+
     def finalize(self) -> None:
         """Stops the threads without waiting for examples in progress."""
         pool = getattr(self, '_pool', None)
@@ -92,9 +101,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
-        state.update(
-            _pool=None, _drawn=type(self._drawn)(self._drawn_orders()), _ahead=type(self._ahead)()
-        )
+        state.update(_pool=None, _ahead=type(self._ahead)())
         return state
 
 

@@ -53,19 +53,13 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
     def __next__(self) -> Any:
-        state, indices, drawn = self._advance(self._state)
+        state, indices = self._advance(self._state)
+        # Before reading: after an error of the dataset the iterator goes on with the next batch.
+        self._take_over(state)
         if indices is None:
-            self._take_over(state)
             raise StopIteration
         dataset = self.dataset
-        try:
-            batch = [dataset[i] for i in indices.tolist()]
-        except BaseException:
-            # The batch can be tried again, with the same examples.
-            self._drawn.extendleft(reversed(drawn))
-            raise
-        self._take_over(state)
-        return batch
+        return [dataset[i] for i in indices.tolist()]
 
     next = __next__
 

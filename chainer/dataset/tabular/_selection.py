@@ -1,5 +1,8 @@
 """Arithmetic of row and column selections (``None``, slice or list of integers)."""
 
+import bisect
+import itertools
+
 import numpy
 
 
@@ -30,9 +33,50 @@ def compose(outer, inner, length):
         return inner
     if isinstance(outer, slice):
         outer = range(*outer.indices(length))
+        if isinstance(inner, slice):
+            return as_slice(outer[inner])
     if isinstance(inner, slice):
-        return list(outer[inner])
+        return outer[inner]
     return [outer[i] for i in inner]
+
+
+def as_slice(rows):
+    """Returns the slice that selects a range of rows."""
+    if len(rows) == 0:
+        return slice(0, 0)
+    # A range down to row 0 has a negative end, which in a slice counts from the end.
+    return slice(rows.start, rows.stop if rows.stop >= 0 else None, rows.step)
+
+
+def split(rows, ends):
+    """Splits a slice of the rows of tables that follow each other and end at ``ends``.
+
+    Returns:
+        list of tuples: Numbers of tables and slices of their rows, in the order of the rows. One
+        at least, which may be empty.
+
+    """
+    rows = range(*rows.indices(ends[-1]))
+    parts = []
+    for k, (start, end) in enumerate(zip([0, *ends], ends)):
+        part = _between(rows, start, end)
+        parts.append((k, range(part.start - start, part.stop - start, part.step)))
+    parts = [(k, as_slice(part)) for k, part in parts if len(part) > 0] or [(0, slice(0, 0))]
+    return parts if rows.step > 0 else parts[::-1]
+
+
+def _between(rows, start, end):
+    """Returns the rows of a range from ``start`` to ``end``."""
+    if rows.step < 0:
+        return _between(rows[::-1], start, end)[::-1]
+    return rows[bisect.bisect_left(rows, start) : bisect.bisect_left(rows, end)]
+
+
+def join(parts):
+    """Joins columns of several tables to lists; those of one table stay what they are."""
+    if len(parts) == 1:
+        return tuple(parts[0])
+    return tuple(list(itertools.chain.from_iterable(columns)) for columns in zip(*parts))
 
 
 def count(rows, length):
@@ -66,7 +110,7 @@ def normalize_keys(keys, names):
     """Turns names or numbers of columns into a tuple of numbers."""
     result = []
     for key in keys:
-        if isinstance(key, str):
+        if isinstance(key, (str, bool, numpy.bool_)):
             if key not in names:
                 raise KeyError('{} does not exist; the keys are {}'.format(key, ', '.join(names)))
             result.append(names.index(key))

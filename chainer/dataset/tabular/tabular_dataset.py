@@ -336,8 +336,12 @@ class Concat(TabularDataset):
         self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
     ) -> tuple[Any, ...]:
         if indices is None:
-            parts = [dataset.get_examples(None, key_indices) for dataset in self._datasets]
-            return tuple(_concat_columns(columns) for columns in zip(*parts))
+            return _selection.join([d.get_examples(None, key_indices) for d in self._datasets])
+        if isinstance(indices, slice):
+            parts = _selection.split(indices, self._ends)
+            return _selection.join(
+                [self._datasets[k].get_examples(rows, key_indices) for k, rows in parts]
+            )
 
         # Fetch from each dataset at once, then bring the rows into the order asked for.
         indices = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
@@ -351,22 +355,15 @@ class Concat(TabularDataset):
         if not rows_of:
             return self._datasets[0].get_examples([], key_indices)
         parts = [self._datasets[k].get_examples(rows, key_indices) for k, rows in rows_of.items()]
-        if len(parts) == 1:
-            return tuple(parts[0])
         order = list(itertools.chain.from_iterable(places.values()))
         inverse = sorted(range(len(order)), key=order.__getitem__)
-        return tuple(_selection.take(_concat_columns(columns), inverse) for columns in zip(*parts))
+        columns = _selection.join(parts)
+        if len(parts) == 1:
+            return columns
+        return tuple(_selection.take(column, inverse) for column in columns)
 
     def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
-
-
-def _concat_columns(columns):
-    if all(isinstance(column, get_array_types()) for column in columns):
-        device = backend.get_device_from_array(*columns)
-        with using_device(device):
-            return device.xp.concatenate(columns)
-    return [value for column in columns for value in column]
 
 
 class Join(TabularDataset):

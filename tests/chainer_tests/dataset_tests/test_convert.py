@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -85,6 +88,15 @@ def test_concat_empty():
         dataset.concat_examples([])
 
 
+@pytest.mark.parametrize('batch', [['a', 'b'], [b'a'], [None], [{1}, {2}]])
+@pytest.mark.parametrize('padding', [None, 0])
+def test_concat_no_numbers(batch, padding):
+    with pytest.raises(TypeError, match='examples must be arrays'):
+        dataset.concat_examples(batch, padding=padding)
+    with pytest.raises(TypeError, match='examples must be arrays'):
+        dataset.concat_examples([(1, example) for example in batch], padding=padding)
+
+
 def test_concat_different_shapes():
     with pytest.raises(ValueError):
         dataset.concat_examples([numpy.zeros(2), numpy.zeros(3)])
@@ -155,6 +167,14 @@ class TestConverters:
 
 
 class TestConcatWithAsyncTransfer:
+    @pytest.mark.parametrize('copy', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+    def test_copies(self, copy):
+        convert = dataset.ConcatWithAsyncTransfer()
+        for _ in range(2):
+            convert = copy(convert)
+            x, t = convert([(numpy.zeros(3), 0), (numpy.ones(3), 1)], -1)
+            assert x.shape == (2, 3) and t.tolist() == [0, 1]
+
     def test_cpu(self):
         converter = dataset.ConcatWithAsyncTransfer()
         x = numpy.arange(6).reshape(3, 2)

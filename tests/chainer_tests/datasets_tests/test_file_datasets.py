@@ -87,12 +87,41 @@ class TestPickleDataset:
         f = io.BytesIO()
         writer = datasets.PickleDatasetWriter(f, protocol=2)
         writer.write(1)
-        writer.close()
-        writer.close()
+        writer.write(['x'])
+        writer.flush()
+        # The file contains the pickles and nothing else.
+        assert f.getvalue() == pickle.dumps(1, 2) + pickle.dumps(['x'], 2)
         dataset = datasets.PickleDataset(f)
-        assert dataset[:] == [1]
+        assert dataset[:] == [1, ['x']]
+        assert dataset[-1] == ['x']
         dataset.close()
         assert f.closed
+        with pytest.raises(ValueError, match='closed'):
+            dataset[0]
+
+    def test_closed_writer(self, tmp_path):
+        f = open(tmp_path / 'f', 'wb')
+        with datasets.PickleDatasetWriter(f) as writer:
+            writer.write(1)
+        assert f.closed
+        with pytest.raises(ValueError, match='closed'):
+            writer.write(2)
+        writer.close()
+
+    @pytest.mark.parametrize('protocol', range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_protocols(self, tmp_path, protocol):
+        path = str(tmp_path / 'f')
+        examples = ['text', {'a': 1}, numpy.arange(1000), list(range(10000)), None, (None, True)]
+        with datasets.open_pickle_dataset_writer(path, protocol) as writer:
+            for example in examples:
+                writer.write(example)
+        with datasets.open_pickle_dataset(path) as dataset:
+            assert len(dataset) == 6
+            for i in 5, 3, 2, 4, 0, 1:
+                numpy.testing.assert_equal(dataset[i], examples[i])
+
+    def test_empty(self):
+        assert len(datasets.PickleDataset(io.BytesIO())) == 0
 
     def test_pickle(self, path):
         with datasets.open_pickle_dataset(path) as dataset:
@@ -106,10 +135,11 @@ class TestPickleDataset:
                 assert pool.map(dataset.__getitem__, [0, 2]) == ['x', None]
 
     @pytest.mark.parametrize(
-        'content,message', [(b'abc', 'too short'), (b'\xff' * 40, 'no valid index')]
+        'content,position',
+        [(b'\xff' * 40, 0), (pickle.dumps(1) + b'xyz', 5), (pickle.dumps(1) * 2 + b'\x80', 10)],
     )
-    def test_broken(self, content, message):
-        with pytest.raises(ValueError, match=message):
+    def test_broken(self, content, position):
+        with pytest.raises(ValueError, match=f'no complete pickle at byte {position}:'):
             datasets.PickleDataset(io.BytesIO(content))
 
 

@@ -139,6 +139,17 @@ class TestCrossValidation:
             assert sorted(sum((test[:] for _, test in splits), [])) == data
             assert [len(test) for _, test in splits] == sizes
 
+    def test_bad_number_of_folds(self):
+        for split in (
+            datasets.get_cross_validation_datasets,
+            datasets.get_cross_validation_datasets_random,
+        ):
+            with pytest.raises(ZeroDivisionError):
+                split([1, 2], 0)
+            for n_folds in -1, 3:
+                with pytest.raises(ValueError, match='n_folds must be from 1'):
+                    split([1, 2], n_folds)
+
     def test_order_is_kept(self):
         order = [2, 0, 1]
         ((train, test),) = datasets.get_cross_validation_datasets([0, 1, 2], 3, order=order)[:1]

@@ -36,7 +36,7 @@ class Row:
         support,
         outside=None,
         discrete=False,
-        has='mean variance stddev entropy',
+        has='mean variance entropy',
         differentiable=(),
         names=None,
     ):
@@ -63,7 +63,8 @@ def pareto_alpha(rng, shape):
     return rng.uniform(2.5, 4, shape)
 
 
-cdfs = 'mean variance stddev entropy cdf icdf'
+cdfs = 'mean variance entropy cdf icdf'
+normal = cdfs + ' stddev prob log_cdf survival_function log_survival_function'
 rows = [
     Row(
         D.Bernoulli,
@@ -72,6 +73,7 @@ rows = [
         lambda d: d.rvs(),
         '{0, 1}',
         discrete=True,
+        has='mean variance stddev entropy prob',
         names=('logit',),
     ),
     Row(
@@ -81,6 +83,7 @@ rows = [
         lambda d: d.rvs(),
         '{0, 1}',
         discrete=True,
+        has='mean variance stddev entropy prob',
     ),
     Row(
         D.Beta,
@@ -134,7 +137,7 @@ rows = [
         'positive integer',
         outside=(0, -1),
         discrete=True,
-        has='mean variance stddev',
+        has='mean variance',
     ),
     Row(
         D.Gumbel,
@@ -150,7 +153,7 @@ rows = [
         lambda loc, scale: stats.laplace(loc, scale),
         lambda d: d.ppf(0.3),
         'real',
-        has=cdfs,
+        has=cdfs + ' stddev prob mode',
         differentiable=('loc', 'scale'),
     ),
     Row(
@@ -168,7 +171,7 @@ rows = [
         lambda loc, scale: stats.norm(loc, scale),
         lambda d: d.ppf(0.3),
         'real',
-        has=cdfs,
+        has=normal,
         differentiable=('loc', 'scale'),
     ),
     Row(
@@ -177,7 +180,7 @@ rows = [
         lambda loc, log_scale: stats.norm(loc, numpy.exp(log_scale)),
         lambda d: d.ppf(0.3),
         'real',
-        has=cdfs,
+        has=normal,
         differentiable=('loc', 'log_scale'),
         names=('loc', 'scale'),
     ),
@@ -198,7 +201,7 @@ rows = [
         'non negative integer',
         outside=(-1,),
         discrete=True,
-        has='mean variance stddev',
+        has='mean variance',
     ),
     Row(
         D.Uniform,
@@ -207,7 +210,7 @@ rows = [
         lambda d: d.ppf(0.3),
         '[low, high]',
         outside=(-3, 6),
-        has=cdfs,
+        has=cdfs + ' stddev',
         differentiable=('low', 'high'),
     ),
     Row(
@@ -217,9 +220,8 @@ rows = [
         lambda d: d.ppf(0.3),
         '[low, high]',
         outside=(-3, 6),
-        has=cdfs,
+        has=cdfs + ' stddev',
         differentiable=('loc', 'scale'),
-        names=('low', 'high'),
     ),
 ]
 each_row = pytest.mark.parametrize('row', rows, ids=repr)
@@ -246,29 +248,45 @@ def test_values(row, shape, dtype):
     assert dist.event_shape == ()
     assert dist.support == row.support
     assert dist.xp is numpy
-    names = {'mean': 'mean', 'variance': 'var', 'stddev': 'std', 'entropy': 'entropy'}
-    for name in row.has:
-        if name in names:
-            check(getattr(dist, name), getattr(expected, names[name])(), dtype)
     x = numpy.asarray(row.points(expected), dtype)
-    density = 'pmf' if row.discrete else 'pdf'
     at = x.astype(float)
+    q = numpy.linspace(0.1, 0.9, 6).reshape(2, 3).astype(dtype)
+    q = q if shape else q[0, 1]
+    density = 'pmf' if row.discrete else 'pdf'
     check(dist.log_prob(x), getattr(expected, 'log' + density)(at), dtype)
-    check(dist.prob(x), getattr(expected, density)(at), dtype)
-    if 'cdf' in row.has:
-        check(dist.cdf(x), expected.cdf(at), dtype)
-        check(dist.log_cdf(x), expected.logcdf(at), dtype)
-        check(dist.survival_function(x), expected.sf(at), dtype)
-        check(dist.log_survival_function(x), expected.logsf(at), dtype)
-        q = numpy.linspace(0.1, 0.9, 6).reshape(2, 3).astype(dtype)
-        q = q if shape else q[0, 1]
-        check(dist.icdf(q), expected.ppf(q.astype(float)), dtype)
-    else:
-        for method in dist.cdf, dist.icdf:
-            with pytest.raises(NotImplementedError, match=f'{row.cls.__name__}.'):
-                method(x)
-    if 'entropy' in row.has:
-        check(dist.perplexity(x), numpy.exp(expected.entropy()), dtype)
+    properties = {'mean': 'mean', 'variance': 'var', 'stddev': 'std', 'entropy': 'entropy'}
+    methods = {
+        'prob': density,
+        'cdf': 'cdf',
+        'log_cdf': 'logcdf',
+        'survival_function': 'sf',
+        'log_survival_function': 'logsf',
+    }
+    for name in row.has:
+        if name in properties:
+            value = getattr(dist, name)
+            check(value, getattr(expected, properties[name])(), dtype)
+            assert getattr(dist, name) is value or name == 'entropy'
+        elif name in methods:
+            check(getattr(dist, name)(x), getattr(expected, methods[name])(at), dtype)
+        elif name == 'icdf':
+            check(dist.icdf(q), expected.ppf(q.astype(float)), dtype)
+        else:
+            assert name == 'mode' and dist.mode is dist.loc
+
+
+@each_row
+def test_other_members(row):
+    dist = row.cls(**row.draw((2,)))
+    for name in 'mean', 'variance', 'stddev', 'mode', 'covariance', 'entropy':
+        if name not in row.has and not (row.cls is D.Cauchy and name in ('mean', 'variance')):
+            with pytest.raises(NotImplementedError, match=f'{row.cls.__name__}.{name}'):
+                getattr(dist, name)
+    names = 'prob cdf icdf log_cdf survival_function log_survival_function perplexity'
+    for name in names.split():
+        if name not in row.has:
+            with pytest.raises(NotImplementedError, match=f'{row.cls.__name__}.{name}'):
+                getattr(dist, name)(numpy.ones(2))
 
 
 @each_row
@@ -321,7 +339,7 @@ def test_sample_shape(row, sample_shape):
     expected = sample_shape if isinstance(sample_shape, tuple) else (sample_shape,)
     assert isinstance(x, chainer.Variable)
     assert x.shape == expected + (2, 3)
-    assert x.dtype == numpy.float32
+    assert x.dtype == (numpy.int64 if row.cls is D.Bernoulli else numpy.float32)
     assert dist.sample_n(5).shape == (5, 2, 3)
     assert numpy.isfinite(dist.log_prob(dist.sample((2,))).array).all()
 
@@ -361,7 +379,7 @@ def test_sample_gradient(row):
     'name', ['log_prob', 'prob', 'cdf', 'icdf', 'entropy', 'mean', 'variance', 'stddev']
 )
 def test_gradients(row, name):
-    if name not in row.has and not name.endswith('prob'):
+    if name not in row.has and name != 'log_prob':
         pytest.skip(f'{row.cls.__name__} has no {name}')
     params = row.draw((3,))
     x = row.points(row.scipy(**params)).astype(float)
@@ -390,7 +408,6 @@ def test_one_point_outside_of_support(row):
     for outside in row.outside:
         x = numpy.array(outside, numpy.float32)
         check(dist.log_prob(x), numpy.array(-numpy.inf), numpy.float32)
-        check(dist.prob(x), numpy.zeros(()), numpy.float32)
         if 'cdf' in row.has:
             check(dist.cdf(x), expected.cdf(outside), numpy.float32)
 
@@ -418,7 +435,6 @@ def test_outside_of_support(row):
         for v in (x, *params.values()):
             if v.grad is not None:
                 assert numpy.isfinite(v.grad).all()
-        numpy.testing.assert_array_equal(dist.prob(x).array[1], 0)
         if 'cdf' in row.has:
             testing.assert_allclose(
                 dist.cdf(x).array[1], row.scipy(**row.draw((3,))).cdf(outside)[1]
@@ -434,7 +450,6 @@ def test_number_outside_of_support(row):
         for x in outside, numpy.array(outside, float):
             y = dist.log_prob(x)
             assert y.shape == () and numpy.isneginf(y.array)
-            assert dist.prob(x).array == 0
 
 
 def quad_kl(p, q, discrete):
@@ -521,10 +536,68 @@ def test_unknown_param(cls):
         cls(loc=1, scale=1, size=2)
 
 
-def test_parameters_broadcast():
-    d = D.Normal(numpy.zeros((2, 1)), numpy.ones(3))
-    assert d.batch_shape == d.loc.shape == d.scale.shape == (2, 3)
-    assert d.sample(4).shape == (4, 2, 3)
+@each_row
+def test_parameters_broadcast(row):
+    if len(row.params) == 1:
+        pytest.skip('one parameter')
+    params = row.draw((2, 3))
+    first, second = params
+    params[first], params[second] = params[first][:, :1], params[second][0]
+    d = row.cls(**params)
+    # The attributes keep their shapes.
+    assert d.batch_shape == (2, 3)
+    assert [v.shape for v in d.params.values()] == [(2, 1), (3,)]
+    full = row.cls(**{k: numpy.broadcast_to(v, (2, 3)) for k, v in params.items()})
+    x = row.points(row.scipy(**params))
+    testing.assert_allclose(d.log_prob(x).array, full.log_prob(x).array)
+    for name in row.has:
+        actual, expected = getattr(d, name), getattr(full, name)
+        if callable(actual):
+            x = numpy.full((2, 3), 0.5) if name == 'icdf' else x
+            actual, expected = actual(x), expected(x)
+        testing.assert_allclose(numpy.broadcast_to(actual.array, (2, 3)), expected.array, atol=1e-7)
+    numpy.random.seed(0)
+    actual = d.sample(4)
+    numpy.random.seed(0)
+    assert actual.shape == (4, 2, 3)
+    testing.assert_allclose(actual.array, full.sample(4).array)
+
+
+def test_parameters_do_not_broadcast():
+    with pytest.raises(ValueError, match=r'broadcastable shapes: loc \(2, 3\), scale \(2,\)'):
+        D.Normal(numpy.zeros((2, 3)), numpy.ones(2))
+
+
+# What the distribution with all parameters p draws, by the routines of NumPy.
+draws = [
+    (D.Bernoulli, 1, lambda r, p, size: r.binomial(1, p, size)),
+    (D.Beta, 2, lambda r, p, size: r.beta(p, p, size)),
+    (D.Cauchy, 2, lambda r, p, size: p + p * r.standard_cauchy(size)),
+    (D.Chisquare, 1, lambda r, p, size: r.chisquare(p, size)),
+    (D.Exponential, 1, lambda r, p, size: r.standard_exponential(size) / p),
+    (D.Gamma, 2, lambda r, p, size: p * r.standard_gamma(p, size)),
+    (D.Geometric, 1, lambda r, p, size: r.geometric(p, size)),
+    (D.Gumbel, 2, lambda r, p, size: p + p * r.gumbel(size=size)),
+    (D.Laplace, 2, lambda r, p, size: p + p * r.laplace(size=size)),
+    (D.LogNormal, 2, lambda r, p, size: numpy.exp(p + p * r.standard_normal(size))),
+    (D.Normal, 2, lambda r, p, size: p + p * r.standard_normal(size)),
+    (D.Pareto, 2, lambda r, p, size: p * (1 + r.pareto(p, size))),
+    (D.Poisson, 1, lambda r, p, size: r.poisson(p, size)),
+]
+
+
+@pytest.mark.parametrize('cls,n_params,routine', draws)
+@pytest.mark.parametrize('dtype', [numpy.float16, numpy.float32, numpy.float64])
+def test_draws(cls, n_params, routine, dtype):
+    p = numpy.array([[0.2, 0.9, 0.5], [0.7, 0.4, 0.6]], dtype)
+    dist = cls(*[p] * n_params)
+    expected = routine(numpy.random.RandomState(3), p.astype(float), (4, 2, 3))
+    for method, n in ('sample_n', 4), ('sample', 4), ('sample', (4,)):
+        numpy.random.seed(3)
+        actual = getattr(dist, method)(n)
+        assert actual.dtype == (numpy.int64 if cls is D.Bernoulli else dtype)
+        tol = tolerances[dtype]
+        testing.assert_allclose(actual.array, expected, atol=tol, rtol=tol)
 
 
 @pytest.mark.parametrize('row', [r for r in rows if r.discrete], ids=repr)
@@ -549,12 +622,6 @@ def test_pareto_infinite_moments():
         warnings.simplefilter('error')
         testing.assert_allclose(d.mean.array, [numpy.inf, 3, 5 / 3])
         testing.assert_allclose(d.variance.array, stats.pareto([0.5, 1.5, 2.5]).var())
-
-
-@pytest.mark.parametrize('cls', [D.Cauchy, D.Gumbel, D.Laplace, D.Normal])
-def test_mode(cls):
-    d = cls(numpy.ones(2), numpy.ones(2))
-    assert d.mode is d.loc
 
 
 class TestBernoulli:
@@ -636,8 +703,9 @@ def test_device(row, device):
     assert y.device == device
     testing.assert_allclose(y.array, expected.log_prob(x).array)
     for name in row.has:
-        if name not in ('cdf', 'icdf'):
-            testing.assert_allclose(getattr(dist, name).array, getattr(expected, name).array)
+        value = getattr(expected, name)
+        if not callable(value):
+            testing.assert_allclose(getattr(dist, name).array, value.array)
     smp = dist.sample((5,))
     assert smp.device == device
     assert smp.shape == (5, 2, 3)

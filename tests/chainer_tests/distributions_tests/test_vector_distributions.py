@@ -39,7 +39,6 @@ class TestCategorical:
         assert d.event_shape == ()
         testing.assert_allclose(d.log_prob(x.astype(dtype)).array, expected)
         testing.assert_allclose(d.log_prob(chainer.Variable(x)).array, expected)
-        testing.assert_allclose(d.prob(x).array, numpy.exp(expected))
 
     def test_logit(self):
         logit = rng.normal(size=(2, 4))
@@ -62,7 +61,7 @@ class TestCategorical:
         p[0] = [0, 0.75, 0.25, 0]
         x = D.Categorical(p).sample(5000)
         assert x.shape == (5000, 2)
-        assert x.dtype == numpy.int32
+        assert x.dtype == numpy.int64
         for i in range(2):
             share = numpy.bincount(x.array[:, i], minlength=4) / 5000
             testing.assert_allclose(share, p[i], atol=0.04, rtol=0)
@@ -71,8 +70,14 @@ class TestCategorical:
 
     def test_sample_from_rounded_probabilities(self):
         # In float32 these do not add up to one.
-        p = numpy.full(7, 1 / 7, 'f') * numpy.float32(0.999)
+        p = numpy.full(7, 1 / 7, 'f') * numpy.float32(0.9999)
         assert D.Categorical(p).sample(10000).array.max() == 6
+
+    @pytest.mark.parametrize('p', [[0.5, 0.4], [1.5, -0.5], [[0.5, 0.5], [1.0, 1.0]]])
+    def test_sample_from_no_probabilities(self, p):
+        for cls in D.Categorical, D.OneHotCategorical:
+            with pytest.raises(ValueError, match='non-negative and sum to 1'):
+                cls(numpy.array(p, 'f')).sample()
 
     def test_gradients(self):
         x = numpy.array([[0, 1], [2, 3]])
@@ -98,9 +103,12 @@ class TestCategorical:
 
     def test_unsupported(self):
         d = D.Categorical(probabilities((4,)))
-        for name in 'mean', 'variance', 'support', 'mode', 'covariance':
+        for name in 'mean', 'variance', 'stddev', 'support', 'mode', 'covariance':
             with pytest.raises(NotImplementedError, match=f'Categorical.{name}'):
                 getattr(d, name)
+        for name in 'prob', 'cdf', 'icdf', 'log_cdf', 'perplexity':
+            with pytest.raises(NotImplementedError, match=f'Categorical.{name}'):
+                getattr(d, name)(1)
 
 
 class TestOneHotCategorical:
@@ -134,6 +142,30 @@ def test_kl_over_classes(cls):
     q[1] = [0.25, 0.25, 0.5, 0]
     kl = chainer.kl_divergence(cls(p), cls(q))
     testing.assert_allclose(kl.array, stats.entropy(p, q, axis=-1))
+
+
+@pytest.mark.parametrize('dtype', [numpy.float16, numpy.float32, numpy.float64])
+@pytest.mark.parametrize('shape', [(4,), (3, 4), (2, 3, 4)])
+def test_draws(shape, dtype):
+    # NumPy draws all samples of one distribution of the batch, then those of the next.
+    p = probabilities(shape).astype(dtype)
+    one_hot = numpy.eye(4, dtype=dtype)
+    r = numpy.random.RandomState(3)
+    rows = p.reshape(-1, 4)
+    choices = numpy.stack([r.choice(4, 5, p=row) for row in rows], 1).reshape((5,) + shape[:-1])
+    r = numpy.random.RandomState(3)
+    alphas = numpy.stack([r.dirichlet(row, 5) for row in rows], 1).reshape((5,) + shape)
+    tolerance = {'atol': 1e-3, 'rtol': 1e-3}
+    for dist, expected in [
+        (D.Categorical(p), choices),
+        (D.OneHotCategorical(p), one_hot[choices]),
+        (D.Dirichlet(p), alphas.astype(dtype)),
+    ]:
+        for method, n in ('sample_n', 5), ('sample', 5), ('sample', (5,)):
+            numpy.random.seed(3)
+            actual = getattr(dist, method)(n)
+            assert actual.dtype == expected.dtype
+            testing.assert_allclose(actual.array, expected, **tolerance)
 
 
 class TestDirichlet:
@@ -351,8 +383,7 @@ class TestIndependent:
         testing.assert_allclose(d.cdf(x).array, multiply(base.cdf(x)))
         testing.assert_allclose(d.prob(x).array, multiply(base.prob(x)))
         testing.assert_allclose(d.survival_function(x).array, multiply(base.survival_function(x)))
-        testing.assert_allclose(d.perplexity(x).array, numpy.exp(d.entropy.array), rtol=1e-3)
-        for name in 'mean', 'mode', 'variance', 'stddev':
+        for name in 'mean', 'variance', 'stddev':
             testing.assert_allclose(getattr(d, name).array, getattr(base, name).array)
         assert d.sample((6, 7)).shape == (6, 7, 2, 3, 4)
 
@@ -369,13 +400,15 @@ class TestIndependent:
         with pytest.raises(RuntimeError, match='not invertible'):
             self.make()[1].icdf(numpy.full((2, 3, 4), 0.5))
 
-    def test_covariance_of_scalars(self):
-        base, d = self.make()
-        assert d.covariance.shape == (2, 12, 12)
-        for i in range(2):
-            testing.assert_allclose(
-                d.covariance.array[i], numpy.diag(base.variance.array[i].ravel())
-            )
+    def test_members_of_the_elements(self):
+        base = D.Laplace(numpy.zeros((2, 3)), numpy.ones((2, 3)))
+        assert D.Independent(base, 1).mode is base.mode
+        d = self.make()[1]
+        for name in 'mode', 'covariance':
+            with pytest.raises(NotImplementedError, match=f'Normal.{name}'):
+                getattr(d, name)
+        with pytest.raises(NotImplementedError, match='Normal.perplexity'):
+            d.perplexity(None)
 
     def test_covariance_of_vectors(self):
         loc, scale_tril = mvn_params((2, 3), d=2)

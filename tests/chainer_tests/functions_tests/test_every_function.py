@@ -13,8 +13,10 @@ from chainer import functions as F
 
 PUBLIC = sorted(
     name
-    for name, f in vars(F).items()
-    if not name.startswith('_') and callable(f) and not isinstance(f, type)
+    for name in dir(F)
+    if not name.startswith('_')
+    and callable(getattr(F, name))
+    and not isinstance(getattr(F, name), type)
 )
 
 

@@ -98,7 +98,7 @@ def test_large_arrays_have_the_numbers_of_one_draw(name, monkeypatch):
     ],
 )
 def test_dtype_must_match(make):
-    with pytest.raises(ValueError, match='float64'):
+    with pytest.raises(AssertionError, match='float64'):
         make(dtype=numpy.float32)(numpy.zeros((2, 2, 2)))
 
 
@@ -210,9 +210,14 @@ def test_downsampling():
 def test_sampling_errors():
     with pytest.raises(ValueError, match='interpolation'):
         I.UpsamplingDeconvFilter('cubic')
-    for shape in ((2, 3, 4), (2, 2)):
-        with pytest.raises(ValueError, match='shape'):
-            I.UpsamplingDeconvFilter()(numpy.zeros(shape))
+    for cls in I.UpsamplingDeconvFilter, I.DownsamplingConvFilter:
+        assert vars(cls()) == {'dtype': None}
+        for shape in (), (2,), (2, 2):
+            with pytest.raises(ValueError, match='shape'):
+                cls()(numpy.zeros(shape))
+        for shape in (2, 3), (0, 3), (2, 3, 4):
+            with pytest.raises(AssertionError, match='shape'):
+                cls()(numpy.zeros(shape))
 
 
 class TestGenerateArray:

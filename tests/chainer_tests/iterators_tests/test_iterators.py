@@ -6,6 +6,7 @@ import pickle
 import numpy
 import pytest
 
+import chainer
 from chainer import iterators, serializers
 
 
@@ -78,6 +79,11 @@ class TestRepeat:
         with pytest.raises(ValueError, match='empty'):
             make([], 2).next()
 
+    def test_empty_batch(self):
+        it = iterators.SerialIterator([1, 2], 0)
+        assert it.next() == []
+        assert status(it) == (0, False, 0, 0.0)
+
 
 class TestNoRepeat:
     @pytest.mark.parametrize('n,sizes', [(4, [2, 2]), (5, [2, 2, 1]), (1, [1]), (0, [])])
@@ -96,6 +102,22 @@ class TestNoRepeat:
         it.next()
         assert it.next() == [3]
         assert status(it) == (1, True, 0, 1.0)
+        assert it.previous_epoch_detail == 2 / 3
+        for _ in range(2):
+            with pytest.raises(StopIteration):
+                it.next()
+            assert it.previous_epoch_detail == 1.0
+        assert status(it) == (1, True, 0, 1.0)
+
+    def test_orders(self, make):
+        # The end of an epoch draws an order, and so does reset.
+        r = numpy.random.RandomState(2)
+        orders = [r.permutation(7).tolist() for _ in range(3)]
+        numpy.random.seed(2)
+        it = make(list(range(7)), 3, repeat=False)
+        assert sum(it, []) == orders[0]
+        it.reset()
+        assert sum(it, []) == orders[2]
 
     def test_reset(self, make):
         it = make([1, 2, 3], 2, repeat=False)
@@ -155,6 +177,20 @@ class TestOrder:
             iterators.OrderSampler()(numpy.arange(1), 0)
 
 
+class _Range:
+    def __init__(self, n, without):
+        self.n = n
+        self.without = without
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        if i == self.without:
+            raise KeyError(i)
+        return i
+
+
 class Sometimes:
     """Dataset whose examples fail when a file exists."""
 
@@ -171,6 +207,7 @@ class Sometimes:
 
 
 class TestErrors:
+    @pytest.mark.parametrize('make', [_thread, _process], indirect=True)
     def test_the_batch_can_be_tried_again(self, make, tmp_path):
         path = tmp_path / 'fail'
         path.touch()
@@ -190,6 +227,14 @@ class TestErrors:
         assert n_errors == 1
         for start in range(0, 24, 6):
             assert sorted(sequence[start : start + 6]) == list(range(6))
+
+    def test_serial_iterator_goes_on_after_an_error(self):
+        it = iterators.SerialIterator(_Range(5, without=3), 2, shuffle=False)
+        assert it.next() == [0, 1]
+        with pytest.raises(KeyError):
+            it.next()
+        assert status(it) == (0, False, 4, 0.8)
+        assert it.next() == [4, 0]
 
 
 class TestSerialize:
@@ -220,22 +265,56 @@ class TestSerialize:
             (resumed.next(), status(resumed), resumed.previous_epoch_detail) for _ in range(8)
         ]
 
-    def test_serializing_changes_nothing(self, make):
+    @pytest.mark.parametrize('shuffle', [False, True])
+    def test_keys(self, make, shuffle):
+        it = make(list(range(7)), 3, shuffle=shuffle)
+        for _ in range(4):
+            it.next()
+        target = serializers.npz.serialize(it)
+        is_thread = isinstance(it, iterators.MultithreadIterator)
+        names = ['current_position', 'epoch', 'is_new_epoch', 'previous_epoch_detail']
+        order = ['_order' if is_thread else 'order'] if shuffle or is_thread else []
+        assert sorted(target) == sorted(order + names)
+        assert [target[name].item() for name in names] == [5, 1, False, 1 + 2 / 7]
+        if order:
+            assert target[order[0]].tolist() == (it._order.tolist() if shuffle else None)
+
+    @pytest.mark.parametrize(
+        'make,n_drawn', [(_serial, 1), (_thread, 2), (_process, 3)], indirect=['make']
+    )
+    def test_serializing_discards_prefetched_batches(self, make, n_drawn):
+        r = numpy.random.RandomState(0)
+        orders = [r.permutation(7).tolist() for _ in range(4)]
         numpy.random.seed(0)
         it = make(list(range(7)), 3)
-        plain = [it.next() for _ in range(8)]
-        numpy.random.seed(0)
-        it = make(list(range(7)), 3)
-        for batch in plain:
-            serializers.npz.serialize(it)
-            assert it.next() == batch
+        assert [it.next() for _ in range(2)] == [orders[0][:3], orders[0][3:6]]
+        serializers.npz.serialize(it)
+        assert it.next() == orders[0][6:] + orders[n_drawn][:2]
+
+    @pytest.mark.parametrize('write', [_serial, _thread])
+    def test_files_of_other_iterators(self, make, write):
+        it = write(list(range(4)), 3)
+        it.next()
+        target = serializers.npz.serialize(it)
+        other = make(list(range(4)), 3)
+        other.serialize(serializers.NpzDeserializer(target))
+        assert status(other) == status(it)
+        assert other.next()[0] == it.next()[0]
+        it.finalize()
+
+    def test_sampler_without_state(self, make):
+        # Chainer 7 does not save the generator of a sampler.
+        target = serializers.npz.serialize(_serial(list(range(4)), 3))
+        sampler = iterators.ShuffleOrderSampler(numpy.random.RandomState(5))
+        other = make(list(range(4)), 3, order_sampler=sampler)
+        other.serialize(serializers.NpzDeserializer(target))
+        assert sorted(other.next() + other.next()[:1]) == [0, 1, 2, 3]
 
     def test_old_format(self, make):
         it = make(list(range(4)), 2)
         it.next()
         it.next()
         target = serializers.npz.serialize(it)
-        target['_order'] = target.pop('order')
         del target['previous_epoch_detail']
         other = make(list(range(4)), 2)
         other.serialize(serializers.NpzDeserializer(target))
@@ -266,9 +345,39 @@ def test_context_manager(make):
         assert list(it) == [[1], [2]]
 
 
-def test_dali_is_missing():
-    with pytest.raises(ImportError, match='DALI'):
-        iterators.DaliIterator(None)
+class Pipeline:
+    """What DaliIterator uses of a pipeline of DALI."""
+
+    batch_size = 2
+
+    def __init__(self):
+        self.calls = []
+
+    def build(self):
+        self.calls.append('build')
+
+    def epoch_size(self):
+        return {'reader': 3}
+
+    def run(self):
+        self.calls.append('run')
+        return 'batch'
+
+
+def test_dali():
+    pipeline = Pipeline()
+    it = iterators.DaliIterator(pipeline, repeat=False)
+    assert pipeline.calls == []
+    with chainer.no_backprop_mode():
+        assert list(it) == ['batch'] * 2
+    assert pipeline.calls == ['build', 'run', 'run']
+    assert status(it) == (1, True, 0, 1.0)
+    assert it.previous_epoch_detail == 2 / 3
+    assert (it.repeat, it.epoch_size, it.batch_size) == (False, 3, 2)
+    it.reset()
+    target = serializers.npz.serialize(it)
+    assert sorted(target) == ['current_position', 'epoch', 'is_new_epoch', 'previous_epoch_detail']
+    assert it.previous_epoch_detail is None
 
 
 def test_shuffling_that_starts_later(make):

@@ -129,6 +129,14 @@ def test_many_chunks():
         assert it.next() == list(range(4500, 5000)) + list(range(4000))
 
 
+def test_attributes():
+    it = iterators.MultiprocessIterator([1, 2], 1, shuffle=False, n_processes=3, n_prefetch=0)
+    assert (it.shuffle, it.n_processes, it.n_prefetch, it.repeat) == (False, 3, 1, True)
+    it.repeat = False
+    with it:
+        assert list(it) == [[1], [2]]
+
+
 def test_random_numbers_of_workers():
     def run(n):
         numpy.random.seed(0)
@@ -151,10 +159,13 @@ def test_random_numbers_are_resumed():
     with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
         it.next()
         target = serializers.npz.serialize(it)
+        state = numpy.random.get_state()
         expected = [example[:3] for example in it.next()]
     numpy.random.seed(1)
     with iterators.MultiprocessIterator(Noise(), 6, n_processes=2) as it:
+        it.next()
         it.serialize(serializers.NpzDeserializer(target))
+        numpy.random.set_state(state)
         assert [example[:3] for example in it.next()] == expected
 
 

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy
 import pytest
 
@@ -126,6 +128,18 @@ class TestSlice:
         table.slice[[3, 1]].slice[::-1, ('c', 'a')].slice[:, 'a'].fetch()
         assert table.requests == [([1, 3], (0,))]
 
+    def test_slices_reach_the_dataset(self):
+        table = Table()
+        table.slice[1:5].fetch()
+        table.slice[1:].slice[::2].fetch()
+        table.slice[::-1].slice[:-3:2, 'b'].fetch()
+        table.slice[4:1].fetch()
+        table.slice[:4].transform('s', lambda a, b, c: a).fetch()
+        table.join(tabular.from_data({'d': list(range(6))})).slice[2:].fetch()
+        rows = [list(range(6))[indices] for indices, _ in table.requests]
+        assert all(isinstance(indices, slice) for indices, _ in table.requests)
+        assert rows == [[1, 2, 3, 4], [1, 3, 5], [5, 3], [], [0, 1, 2, 3], [2, 3, 4, 5]]
+
     def test_unary(self):
         view = Table().slice[1:3, 'b']
         assert view.mode is None and view.keys == ('b',)
@@ -139,6 +153,7 @@ class TestSlice:
             (([-7],), IndexError),
             (([True],), ValueError),
             ((slice(None), ('d',)), KeyError),
+            ((slice(None), [False, True, False]), KeyError),
             ((slice(None), 3), IndexError),
             ((3,), TypeError),
         ],
@@ -155,6 +170,40 @@ class TestConcat:
         dataset = Table(first).concat(Table(second))
         assert dataset.mode is first
         assert dataset[len(Table())] == Table(first)[0]
+
+    def test_slices(self):
+        tables = [
+            tabular.from_data(('k', numpy.arange(start, stop)))
+            for start, stop in ((0, 3), (3, 3), (3, 7), (7, 9))
+        ]
+        joined = tables[0].concat(*tables[1:])
+        bounds = [None, *range(-10, 11)]
+        for start, stop, step in itertools.product(bounds, bounds, [None, 1, 2, 5, -1, -2, -7]):
+            rows = slice(start, stop, step)
+            assert list(joined.slice[rows].fetch()) == list(range(9))[rows]
+            for inner in slice(1, 4), slice(None, None, -1), slice(-3, None, 2), slice(-2, 0, -2):
+                expected = list(range(9))[rows][inner]
+                assert list(joined.slice[rows].slice[inner].fetch()) == expected
+
+    def test_requests(self):
+        first, second = Table(), Table()
+        joined = first.concat(second)
+        joined.fetch()
+        joined.slice[4:9].fetch()
+        joined.slice[10:2:-3].fetch()
+        joined.slice[7:].fetch()
+        joined.slice[[7, 0, 1]].fetch()
+        rows = [list(range(6))[i] if isinstance(i, slice) else i for i, _ in first.requests]
+        assert rows == [None, [4, 5], [4], [0, 1]]
+        rows = [list(range(6))[i] if isinstance(i, slice) else i for i, _ in second.requests]
+        assert rows == [None, [0, 1, 2], [4, 1], [1, 2, 3, 4, 5], [1]]
+
+    def test_columns_of_several_datasets_are_lists(self):
+        joined = Table().concat(Table())
+        for rows in slice(None), slice(4, 8), [4, 7]:
+            assert {type(column) for column in joined.slice[rows].fetch()} == {list}
+        for rows in slice(1, 4), [4, 5]:
+            assert {type(column) for column in joined.slice[rows].fetch()} == {numpy.ndarray}
 
     def test_negative_and_missing_rows(self):
         first, second = tabular.from_data(('k', [1, 2])), tabular.from_data(('k', [3, 4]))
