@@ -41,6 +41,9 @@ class GlobalConfig:
         dtype: Default dtype of parameters and of converted data: float16, float32, float64 or
             ``chainer.mixed16``.
         enable_backprop (bool): Whether to record computational graphs.
+        exact_resume (str): Whether serializers also save what Chainer 7 does not, such as the
+            states of the random generators: ``'always'``, ``'auto'`` (only in snapshots by
+            :func:`chainer.training.extensions.snapshot`) or ``'never'``.
         in_recomputing (bool): ``True`` while :func:`chainer.functions.forget` recomputes.
         keep_graph_on_report (bool): Whether reported variables keep their graphs.
         lazy_grad_sum (bool): Whether to add gradients all at once when needed.
@@ -75,6 +78,7 @@ class GlobalConfig:
     debug = None
     dtype = None
     enable_backprop = None
+    exact_resume = None
     in_recomputing = None
     keep_graph_on_report = None
     lazy_grad_sum = None

@@ -10,7 +10,7 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.array_types import is_arrays_compatible
+from chainer._core.array_types import get_array_types, is_arrays_compatible
 from chainer._core.backprop import grad, hooks_of
 from chainer._core.engines import arrays as array_engine, kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
@@ -216,14 +216,14 @@ class FunctionNode:
         Raises:
             ~chainer.utils.type_check.InvalidType: If the inputs fail :meth:`check_type_forward`.
             TypeError: If the inputs mix array types or ``forward`` returns no tuple.
+            ValueError: If they are one array and no sequence.
 
         """
-        if (
-            type(inputs) is tuple
-            and inputs
-            and (type(getattr(inputs[0], '_array', inputs[0])) is _chx_ndarray)
-        ):
-            return _apply_chainerx(self, inputs)
+        if type(inputs) is tuple:
+            if inputs and type(getattr(inputs[0], '_array', inputs[0])) is _chx_ndarray:
+                return _apply_chainerx(self, inputs)
+        elif isinstance(inputs, get_array_types()):
+            raise ValueError('inputs must be a sequence of arrays, but are one array')
         in_vars = []
         in_data: Any = []
         requires_grad = False

@@ -170,6 +170,8 @@ class Optimizer:
             timing (str): ``'pre'`` or ``'post'``.
 
         """
+        if self._pre_update_hooks is None:
+            raise RuntimeError('call `setup` method before `call_hooks` method')
         if timing not in ('pre', 'post'):
             raise ValueError(f"timing must be 'pre' or 'post', but {timing!r} was given")
         hooks = self._pre_update_hooks if timing == 'pre' else self._post_update_hooks
@@ -271,13 +273,13 @@ class Optimizer:
         serializer_module._remember(serializer, self)
         self.t = serializer('t', self.t)
         self.epoch = serializer('epoch', self.epoch)
-        if self._loss_scaling_is_dynamic:
+        if self._loss_scaling_is_dynamic and serializer_module._takes_extras(serializer):
             try:
                 self._loss_scale = serializer('_loss_scale', self._loss_scale)
                 self._loss_scaling_isnan_ever = serializer(
                     '_loss_scaling_isnan_ever', self._loss_scaling_isnan_ever
                 )
-            except KeyError:  # versions before 8 do not store it
+            except KeyError:  # for example a file of Chainer 7
                 pass
         for name, param in self.target.namedparams():
             if param.update_rule is not None:

@@ -222,6 +222,11 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
         current.observation = old
 
 
+# NumPy 2 adds a Python number to a 0-dimensional array in the dtype of the array, NumPy 1 in double
+# precision.
+_SUMS_ARE_NARROW = numpy.result_type(numpy.float32(0), 0.0) == numpy.float32
+
+
 class Summary:
     r"""Online statistics (weighted mean and standard deviation) of a sequence.
 
@@ -244,7 +249,7 @@ class Summary:
     def __init__(self) -> None:
         self._x = 0.0
         self._x2 = 0.0
-        self._n = 0.0  # weights need not be integers
+        self._n: float = 0  # weights need not be integers
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Adds a value.
@@ -261,7 +266,11 @@ class Summary:
             with backend.using_device(backend.get_device_from_array(value)):
                 self._accumulate(value, weight)
             return
-        if isinstance(value, (numpy.ndarray, numpy.generic)) and value.ndim == 0:
+        if (
+            _SUMS_ARE_NARROW
+            and isinstance(value, (numpy.ndarray, numpy.generic))
+            and value.ndim == 0
+        ):
             value = value.item()
         self._accumulate(value, weight)
 
@@ -289,7 +298,10 @@ class Summary:
         try:
             self._x = _scalar(serializer('_x', self._x))
             self._x2 = _scalar(serializer('_x2', self._x2))
-            self._n = _scalar(serializer('_n', self._n))
+            # Old and new files hold integers or floats.
+            loads = isinstance(serializer, serializer_module.Deserializer)
+            n = _scalar(serializer('_n', float(self._n) if loads else self._n))
+            self._n = int(n) if n == int(n) else n
         except KeyError:
             warnings.warn('The previous statistics are not saved.')
 

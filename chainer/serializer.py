@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.configuration import config
+
 
 class AbstractSerializer:
     """Base class of serializers and deserializers.
@@ -97,6 +99,14 @@ class Deserializer(AbstractSerializer):
     def load(self, obj: Any) -> None:
         """Loads an object by ``obj.serialize(self)``."""
         obj.serialize(self)
+
+
+def _takes_extras(serializer: AbstractSerializer) -> bool:
+    """Tells whether to save or load values that files of Chainer 7 lack.
+
+    Exact resumption needs them. A load looks for them and leaves out the missing ones.
+    """
+    return isinstance(serializer, Deserializer) or config.exact_resume == 'always'
 
 
 def _remember(serializer: AbstractSerializer, obj: Any) -> None:

@@ -11,6 +11,7 @@ from chainer import utils
 from chainer._core.engines import arrays
 from chainer._core.namespace import F
 from chainer.backends import cuda
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -66,7 +67,7 @@ class Arrays:
     @staticmethod
     def cast(x: Any, dtype: Any) -> Any:
         """Array of another dtype."""
-        return x.astype(dtype, copy=False)
+        return _cast(x, dtype)
 
 
 def _on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -67,6 +67,7 @@ def get_default_config() -> dict[str, Any]:
         'debug': get_flag('CHAINER_DEBUG'),
         'dtype': _get_dtype('CHAINER_DTYPE'),
         'enable_backprop': True,
+        'exact_resume': _get_choice('CHAINER_EXACT_RESUME', 'auto', levels),
         'in_recomputing': False,
         'keep_graph_on_report': get_flag('CHAINER_KEEP_GRAPH_ON_REPORT'),
         'lazy_grad_sum': get_flag('CHAINER_LAZY_GRAD_SUM'),

@@ -12,13 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def add(
-    owner: Any,
-    hook: Callable[..., Any],
-    name: str | None,
-    timing: str,
-    duplicate: type[Exception] = KeyError,
-) -> None:
+def add(owner: Any, hook: Callable[..., Any], name: str | None, timing: str) -> None:
     if not callable(hook):
         raise TypeError(f'hook function is not callable: {type(hook)}')
     if name is None:
@@ -30,7 +24,7 @@ def add(
     if timing == 'auto':
         timing = getattr(hook, 'timing', 'pre')
     if name in owner._pre_update_hooks or name in owner._post_update_hooks:
-        raise duplicate(f'hook "{name}" already exists')
+        raise KeyError(f'hook "{name}" already exists')
     hooks = owner._pre_update_hooks if timing == 'pre' else owner._post_update_hooks
     hooks[name] = hook
 

@@ -175,10 +175,10 @@ class UpdateRule:
                 or ``'auto'``: ``hook.timing`` if it exists, else ``'pre'``.
 
         Raises:
-            ValueError: If the name is taken.
+            KeyError: If the name is taken.
 
         """
-        _optimizer_hooks.add(self, hook, name, timing, duplicate=ValueError)
+        _optimizer_hooks.add(self, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -348,7 +348,7 @@ class UpdateRule:
                 self._state = self._load_state(serializer)
         else:
             self._state = {key: serializer(key, value) for key, value in self._state.items()}
-        if self._use_fp32_update:
+        if self._use_fp32_update and serializer_module._takes_extras(serializer):
             self._serialize_master(serializer, loading)
 
     def _load_state(self, serializer: Any) -> dict[str, Any] | None:
@@ -377,7 +377,7 @@ class UpdateRule:
         master = self._fp32_param
         try:
             array = serializer('_fp32_param', None if master is None else master.array)
-        except KeyError:  # versions before 8 do not store it
+        except KeyError:  # for example a file of Chainer 7
             array = None
         if loading and master is None and array is not None:
             self._fp32_param = Parameter(array)

@@ -71,9 +71,9 @@ def _get_ids(part):
     def make_arrays():
         vocabulary = get_ptb_words_vocabulary()
         ids = [vocabulary[word] for word in _read_words(part)]
-        return {'w': numpy.array(ids, numpy.int32)}
+        return {'x': numpy.array(ids, numpy.int32)}
 
-    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', make_arrays)['w']
+    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', make_arrays)['x']
 
 
 def _read_words(part):

@@ -58,9 +58,12 @@ def get_svhn(
         raw = _images.load_npz_cache(
             'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat')
         )
+        # The cache has the layout of the original files, (height, width, channel, n), and 10 for 0.
+        images = numpy.ascontiguousarray(raw['x'].transpose(3, 2, 0, 1))
+        labels = raw['y'].ravel() % 10
         datasets.append(
             _images.make_dataset(
-                raw['x'], raw['y'], (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype
+                images, labels, (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype
             )
         )
     return tuple(datasets)
@@ -72,8 +75,4 @@ def _read(filename):
     except ImportError:
         raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
     mat = io.loadmat(download.cached_download(_ROOT_URL + filename))
-    # (height, width, channel, n) to (n, channel, height, width); the file has 10 for 0.
-    return {
-        'x': numpy.ascontiguousarray(mat['X'].transpose(3, 2, 0, 1)),
-        'y': (mat['y'].ravel() % 10).astype(numpy.uint8),
-    }
+    return {'x': mat['X'], 'y': mat['y']}

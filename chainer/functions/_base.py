@@ -257,6 +257,44 @@ def parse_single_axis(axis):
     return axis
 
 
+def parse_int(value, name='axis'):
+    """Checks an argument that is one int.
+
+    Raises:
+        TypeError: If its type is wrong.
+
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f'{name} must be an int, not {value!r}')
+    return int(value)
+
+
+def parse_ints(value, name):
+    """Checks an argument that is one int or a tuple of ints; returns a tuple.
+
+    Raises:
+        TypeError: If its type is wrong.
+
+    """
+    return tuple([parse_int(v, name) for v in (value if isinstance(value, tuple) else (value,))])
+
+
+def pair(x):
+    """Values for height and width, of which one number serves both.
+
+    Raises:
+        ValueError: If there are not two.
+
+    """
+    if not hasattr(x, '__len__'):
+        return x, x
+    if len(x) != 2:
+        raise ValueError(f'expected one value or two, but got {x!r}')
+    return x[0], x[1]
+
+
 def expect_axis(in_type, axis):
     """Type check that every axis of a parsed ``axis`` exists in the input."""
     for a in axis or ():

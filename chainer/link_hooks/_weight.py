@@ -35,9 +35,6 @@ class WeightHook(link_hook.LinkHook):
     def added(self, link: Link | None) -> None:
         if not hasattr(link, self.weight_name):
             raise ValueError(f"Weight '{self.weight_name}' does not exist in {type(link).__name__}")
-        # Deconvolution filters have the output axis second.
-        is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
-        self.axis = 1 if is_deconvolution else 0
 
     def _transform(self, link):
         """Returns the variable that replaces the weight."""

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer import backend, configuration, initializers, variable
 from chainer.backend import using_device
 from chainer.functions.math import matmul
+from chainer.functions.util import forget
 from chainer.link_hooks import _weight
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class SpectralNormalization(_weight.WeightHook):
         n_power_iteration (int): Number of power iterations per call.
         eps (float): Small value for the numerical stability.
         use_gamma (bool): If ``True``, multiplies the weight by a parameter
-            ``W_gamma``, which starts as the largest singular value.
+            ``gamma``, which starts as the largest singular value.
         factor (float): The resulting norm. If ``None``, one.
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
@@ -126,7 +127,7 @@ class SpectralNormalization(_weight.WeightHook):
 
     name = 'SpectralNormalization'
 
-    v: Any
+    _gamma_name = 'gamma'
 
     def __init__(
         self,
@@ -145,19 +146,21 @@ class SpectralNormalization(_weight.WeightHook):
         self.use_gamma = use_gamma
         self.factor = factor
         self.vector_name: str = weight_name + '_u'
-        self.v = None
-
-    @property
-    def _gamma_name(self):
-        return self.weight_name + '_gamma'
+        self.axis = 0
 
     def added(self, link: Link | None) -> None:
         super().added(link)
+        # Deconvolution filters have the output axis second.
+        is_deconvolution = any('Deconvolution' in c.__name__ for c in type(link).__mro__)
+        self.axis = 1 if is_deconvolution else 0
+        if hasattr(link, self._gamma_name):  # of another weight
+            self._gamma_name = f'{self.weight_name}_gamma'
         if getattr(link, self.weight_name).array is not None:
             self._prepare_parameters(link)
 
     def deleted(self, link: Link | None) -> None:
-        for name in (self.vector_name, self._gamma_name):
+        names = [self.vector_name, self._gamma_name] if self.use_gamma else [self.vector_name]
+        for name in names:
             if name in link.__dict__:
                 delattr(link, name)
 
@@ -195,27 +198,26 @@ class SpectralNormalization(_weight.WeightHook):
 
         """
         W = getattr(link, self.weight_name)
-        u = getattr(link, self.vector_name)
-        config = configuration.config
-        if config.in_recomputing:
-            v = self.v
-        else:
-            with using_device(link.device):
-                new_u, v = update_approximate_vectors(
-                    self.reshape_W(W.array), u, self.n_power_iteration, self.eps
-                )
-                if config.train:
-                    # In a new array, because graphs of earlier calls keep the old one.
-                    u = link.__dict__[self.vector_name] = new_u
-                else:
-                    u = new_u
-            self.v = v
+        u, v = forget.remember(lambda: self._update_vectors(link, W.array))
         sigma = calculate_max_singular_value(self.reshape_W(W), u, v)
         if self.factor is not None:
             sigma = sigma / self.factor
         if self.use_gamma:
             return W * (getattr(link, self._gamma_name) / sigma)
         return W / sigma
+
+    def _update_vectors(self, link, W):
+        with using_device(link.device):
+            u, v = update_approximate_vectors(
+                self.reshape_W(W),
+                getattr(link, self.vector_name),
+                self.n_power_iteration,
+                self.eps,
+            )
+        if configuration.config.train:
+            # A new array, because graphs of earlier calls keep the old one.
+            link.__dict__[self.vector_name] = u
+        return u, v
 
     def _transform(self, link):
         self._prepare_parameters(link)

@@ -7,7 +7,8 @@ from chainer.link_hooks import _weight
 class WeightStandardization(_weight.WeightHook):
     r"""Weight standardization: filters with zero mean and unit variance.
 
-    For each output channel, :math:`\hat{W} = (W - \mu) / \sqrt{\sigma^2 + \epsilon}`.
+    For each index of the first axis, which is the output channel (in deconvolutions, the input
+    channel), :math:`\hat{W} = (W - \mu) / \sqrt{\sigma^2 + \epsilon}`.
     See S. Qiao et al., `Weight Standardization
     <https://arxiv.org/abs/1903.10520>`_.
 
@@ -39,7 +40,7 @@ class WeightStandardization(_weight.WeightHook):
 
     def _transform(self, link):
         W = getattr(link, self.weight_name)
-        axes = tuple(axis for axis in range(W.ndim) if axis != self.axis)
+        axes = tuple(range(1, W.ndim))
         centered = W - W.mean(axis=axes, keepdims=True)
         variance = (centered * centered).mean(axis=axes, keepdims=True)
         return centered / sqrt.sqrt(variance + self.eps)

@@ -13,13 +13,15 @@ class GradientLARS(_base.GradientHook):
 
     .. math::
 
-        \frac{threshold \|p\|}{\epsilon + \|g\| + decay \|p\|},
+        \frac{\|p\|}{\epsilon + \|g\| + decay \|p\|},
 
-    or by one if the parameter is zero. See Y. You et al., `Large Batch Training
-    of Convolutional Networks <https://arxiv.org/abs/1708.03888>`_.
+    or by one if the norm of the parameter is not above the threshold. See Y. You
+    et al., `Large Batch Training of Convolutional Networks
+    <https://arxiv.org/abs/1708.03888>`_, whose trust coefficient the learning
+    rate includes.
 
     Args:
-        threshold (float): Trust ratio.
+        threshold (float): Norm up to which a parameter keeps its gradient.
         weight_decay (float): Weight decay rate.
         eps (float): Small value for the numerical stability.
 
@@ -27,11 +29,11 @@ class GradientLARS(_base.GradientHook):
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)
         >>> optimizer = chainer.optimizers.SGD().setup(model)
-        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientLARS(threshold=0.01))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientLARS())
         >>> model.W.grad = np.array([[5]], np.float32)
         >>> optimizer.update()
-        >>> round(float(model.W.grad[0, 0]), 4)  # a hundredth of the weight, whatever the gradient
-        0.01
+        >>> round(float(model.W.grad[0, 0]), 4)  # of the size of the weight
+        1.0
 
     """
 
@@ -48,11 +50,11 @@ class GradientLARS(_base.GradientHook):
         xp = backend.get_array_module(p)
         p_norm = xp.sqrt(_base.squared_norm(p))
         g_norm = xp.sqrt(_base.squared_norm(g)) / scale
-        rate = self.threshold * p_norm / (self.eps + g_norm + self.weight_decay * p_norm)
+        rate = p_norm / (self.eps + g_norm + self.weight_decay * p_norm)
         if xp is numpy:  # numbers, for cheaper branches
-            rate = rate if p_norm > 0 else numpy.ones_like(rate)
+            rate = rate if p_norm > self.threshold else numpy.ones_like(rate)
         else:
-            rate = xp.where(p_norm > 0, rate, 1.0)
+            rate = xp.where(p_norm > self.threshold, rate, 1.0)
         if self.weight_decay:
             g += (self.weight_decay * scale) * p
         g *= rate.astype(g.dtype)

@@ -51,9 +51,14 @@ class MSVAGRule(_elementwise.ElementwiseRule):
             parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
         )
 
+    @property
+    def beta_power(self) -> float:
+        """``beta`` to the power of the number of updates."""
+        return self.hyperparam.beta**self.t
+
     def _scalars(self):
         hp = self.hyperparam
-        power = hp.beta**self.t
+        power = self.beta_power
         # Ratio of the variance of the mean of the gradients to that of one gradient; exactly
         # one at the first step, despite rounding.
         rho = (

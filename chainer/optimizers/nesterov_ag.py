@@ -26,7 +26,7 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
         >>> param.update_rule = NesterovAGRule(lr=0.1)
         >>> param.update()
         >>> param.array.round(3)
-        array([0.81, 2.19], dtype=float32)
+        array([0.729, 2.271], dtype=float32)
 
     """
 
@@ -46,8 +46,8 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
         step = lr * g
         v *= momentum
         v -= step
-        p += momentum * v
-        p -= step
+        p += momentum * momentum * v
+        p -= (1 + momentum) * step
 
 
 class NesterovAG(optimizer.GradientMethod):
@@ -56,7 +56,7 @@ class NesterovAG(optimizer.GradientMethod):
     .. math::
 
         v &\leftarrow momentum \, v - lr \, g \\
-        p &\leftarrow p + momentum \, v - lr \, g
+        p &\leftarrow p + momentum^2 \, v - (1 + momentum) \, lr \, g
 
     See Y. Bengio et al., `Advances in Optimizing Recurrent Networks
     <https://arxiv.org/abs/1212.0901>`_.
@@ -72,7 +72,7 @@ class NesterovAG(optimizer.GradientMethod):
         >>> for _ in range(2):
         ...     optimizer.update(lambda: F.sum(model.W ** 2))
         >>> round(float(model.W.array[0, 0]), 4)
-        0.2224
+        0.064
 
     """
 

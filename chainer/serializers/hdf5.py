@@ -79,7 +79,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
     """Deserializer that reads from an HDF5 group.
 
     Args:
-        group (h5py.Group): Group to read from.
+        group (h5py.Group): Group to read from. ``None`` stands for a group that the file lacks.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
             ``False``, it keeps its value.
 
@@ -105,7 +105,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         self.strict = strict
 
     def __getitem__(self, key: str) -> AbstractSerializer:
-        if self.group is None:
+        if self._is_missing():
             return self
         name = _join(self.group, key)
         if name in self.group:
@@ -118,8 +118,13 @@ class HDF5Deserializer(serializer_module.Deserializer):
         child._journal = self._journal
         return child
 
+    def _is_missing(self):
+        if self.group is None and self.strict:
+            raise ValueError('group is None, which only a deserializer with strict=False accepts')
+        return self.group is None
+
     def __call__(self, key: str, value: Any) -> Any:
-        if self.group is None:
+        if self._is_missing():
             return value
         h5py = _import_h5py()
         name = _join(self.group, key)

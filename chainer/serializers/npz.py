@@ -86,7 +86,8 @@ def save_npz(file: str | PathLike[str] | IO[Any], obj: Any, compression: bool = 
 
     Args:
         file (str, path or file-like): Target file.
-        obj: Object with a ``serialize`` method, e.g. a link.
+        obj: Object with a ``serialize`` method, e.g. a link, or a dictionary of arrays such as
+            the result of :func:`~chainer.serializers.npz.serialize`.
         compression (bool): If ``True``, compresses the content.
 
     Raises:
@@ -105,13 +106,18 @@ def save_npz(file: str | PathLike[str] | IO[Any], obj: Any, compression: bool = 
         ['W', 'b']
 
     """
-    arrays = serialize(obj)
+    if isinstance(obj, dict):
+        arrays = {key: _storage.to_numpy(value) for key, value in obj.items()}
+    else:
+        arrays = serialize(obj)
     if isinstance(file, (str, bytes, os.PathLike)):
         with _storage.atomic_path(file) as path, open(path, 'wb') as f:
             _write(f, arrays, compression)
             f.flush()
             os.fsync(f.fileno())
     else:
+        if not hasattr(file, 'write'):
+            raise TypeError(f'file must be a path or a file to write to, but is {type(file)}')
         _write(file, arrays, compression)
 
 
@@ -171,8 +177,8 @@ def load_npz(
     Args:
         file (str, path or file-like): File to read.
         obj: Object with a ``serialize`` method, e.g. a link.
-        path (str): Path of the object in the file, such as
-            ``'updater/model:main/'`` in a snapshot of a trainer.
+        path (str): Prefix of the names of the object in the file, such as
+            ``'updater/model:main/'``, with the slash, in a snapshot of a trainer.
         strict (bool): If ``True``, a value missing from the file raises
             ``KeyError``. If ``False``, such a value keeps its current value.
         ignore_names (str, callable, or list of them): Names of values to
@@ -196,8 +202,6 @@ def load_npz(
                     [1., 1., 1.]])
 
     """
-    if path:
-        path = path.strip('/') + '/'
     deserializer = NpzDeserializer(_read(file), path, strict, ignore_names)
     _storage.load_all_or_nothing(deserializer, obj)
 
@@ -339,9 +343,7 @@ class NpzDeserializer(serializer_module.Deserializer):
 
     def __call__(self, key: str, value: Any) -> Any:
         key = self.path + key.lstrip('/')
-        if any(
-            name(key) if callable(name) else name.lstrip('/') == key for name in self.ignore_names
-        ):
+        if any(name(key) if callable(name) else name == key for name in self.ignore_names):
             return value
         stored_key = key
         if key not in self.npz and '/' + key in self.npz:

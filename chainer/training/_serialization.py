@@ -1,12 +1,42 @@
+import warnings
+
 from chainer import serializer as serializer_module
+from chainer.serializers import npz
 
 
-def serialize_part(part, serializer):
-    """Reads or writes the state of a part of an object, if the part has any.
+def serialize_part(part, serializer, name=None):
+    """Reads or writes the state of a part of an object, under its name, if the part has any.
 
     If a load fails later, the serializer restores the attributes of the part.
     """
     if hasattr(part, 'serialize'):
         if hasattr(part, '__dict__'):
             serializer_module._remember(serializer, part)
-        part.serialize(serializer)
+        part.serialize(serializer if name is None else get_child(serializer, name))
+
+
+def get_child(serializer, name):
+    """Returns the serializer of a child, which is empty where an HDF5 file has no such group.
+
+    Parts without values may have no group.
+    """
+    try:
+        return serializer[name]
+    except KeyError:
+        return npz.NpzDeserializer({}, path=name + '/')
+
+
+def serialize_extras(parts, serializer):
+    """Reads or writes the states of parts, given by name, that snapshots of Chainer 7 lack.
+
+    A missing state is no error: the part guesses it or starts anew.
+    """
+    if not serializer_module._takes_extras(serializer):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # about missing states
+        for name, part in parts.items():
+            try:
+                serialize_part(part, serializer, name)
+            except KeyError:
+                pass

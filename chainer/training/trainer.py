@@ -306,21 +306,25 @@ class Trainer:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater, the triggers and the extensions."""
         serializer_module._remember(serializer, self)
-        _serialization.serialize_part(self.updater, serializer['updater'])
-        _serialization.serialize_part(self.stop_trigger, serializer['stop_trigger'])
+        _serialization.serialize_part(self.updater, serializer, 'updater')
+        _serialization.serialize_part(self.stop_trigger, serializer, 'stop_trigger')
 
-        extensions = serializer['extensions']
-        triggers = serializer['extension_triggers']
+        extensions = _serialization.get_child(serializer, 'extensions')
+        triggers = _serialization.get_child(serializer, 'extension_triggers')
         for name, entry in self._extensions.items():
-            _serialization.serialize_part(entry.extension, extensions[name])
-            _serialization.serialize_part(entry.trigger, triggers[name])
+            _serialization.serialize_part(entry.extension, extensions, name)
+            _serialization.serialize_part(entry.trigger, triggers, name)
 
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_snapshot_elapsed_time', self.elapsed_time)
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
-        self._serialize_observation(serializer)
-        random_state.serialize_global_states(serializer['_random_state'])
+        if serializer_module._takes_extras(serializer):
+            try:
+                self._serialize_observation(serializer)
+                random_state.serialize_global_states(serializer['_random_state'])
+            except KeyError:  # for example a snapshot of Chainer 7
+                pass
 
     def _serialize_observation(self, serializer):
         # A snapshot is written before the stop trigger sees the observation of the iteration.
@@ -332,7 +336,4 @@ class Trainer:
                     values[key] = float(value)
             serializer('_observation', json.dumps(values))
         else:
-            try:
-                self.observation = json.loads(serializer('_observation', '{}'))
-            except KeyError:  # Chainer v7 or older
-                pass
+            self.observation = json.loads(serializer('_observation', '{}'))

@@ -16,7 +16,11 @@ from chainer.utils.argument import (  # noqa: F401
     check_unexpected_kwargs as check_unexpected_kwargs,
     parse_kwargs as parse_kwargs,
 )
-from chainer.utils.array import size_of_shape as size_of_shape, sum_to as sum_to  # noqa: F401
+from chainer.utils.array import (
+    _cast,
+    size_of_shape as size_of_shape,
+    sum_to as sum_to,
+)
 from chainer.utils.cache import cached_property as cached_property  # noqa: F401
 from chainer.utils.conv import (  # noqa: F401
     get_conv_outsize as get_conv_outsize,
@@ -55,7 +59,7 @@ def force_array(x: Any, dtype: DTypeSpec = None) -> Any:
     """
     if dtype is None:
         return numpy.array(x) if numpy.isscalar(x) else x
-    return numpy.array(x, dtype) if numpy.isscalar(x) else x.astype(dtype, copy=False)
+    return _cast(numpy.asarray(x) if numpy.isscalar(x) else x, dtype)
 
 
 def force_type(dtype: DTypeSpec, value: Any) -> Any:
@@ -77,7 +81,7 @@ def force_type(dtype: DTypeSpec, value: Any) -> Any:
     """
     if numpy.isscalar(value):
         return numpy.dtype(dtype).type(value)
-    return value if value.dtype == dtype else value.astype(dtype, copy=False)
+    return value if value.dtype == dtype else _cast(value, dtype)
 
 
 @contextlib.contextmanager

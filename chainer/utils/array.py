@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from chainer.types import NdArray
+    from chainer.types import DTypeSpec, NdArray
 
 
 def as_vec(x: NdArray) -> NdArray:
@@ -67,6 +69,19 @@ def empty_like(x: NdArray) -> NdArray:
 
     """
     return cuda.get_array_module(x).empty_like(x)
+
+
+def _cast(x: Any, dtype: DTypeSpec) -> Any:
+    """Casts an array, if necessary.
+
+    What float16 cannot hold becomes infinite, as on any NumPy; from 1.24 on, NumPy would warn.
+    """
+    if x.dtype == dtype:
+        return x
+    if type(x) is numpy.ndarray and numpy.dtype(dtype).char == 'e':
+        with numpy.errstate(over='ignore'):
+            return x.astype(dtype)
+    return x.astype(dtype)
 
 
 def size_of_shape(shape: tuple[int, ...]) -> int:

@@ -32,7 +32,7 @@ def as_tuple(x: Any, n: int) -> tuple[Any, ...]:
         ((3, 3), (1, 2))
 
     """
-    if hasattr(x, '__getitem__'):
+    if hasattr(x, '__len__'):
         assert len(x) == n, f'expected {n} values, but got {x}'
         return tuple(x)
     return (x,) * n

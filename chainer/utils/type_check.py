@@ -35,8 +35,12 @@ if TYPE_CHECKING:
 _thread_local = threading.local()
 
 
-class InvalidType(Exception):
+class InvalidType(ValueError, RuntimeError):
     """Raised when the inputs of a function do not meet its expectations.
+
+    It is a :class:`ValueError`, which NumPy raises for shapes that do not fit: a handler of either
+    works, whichever looks at the inputs first. It is a :class:`RuntimeError`, too, which the
+    functions around softmax raised in its place in Chainer 7.
 
     Args:
         expect (str): Expectation.
@@ -65,11 +69,28 @@ class InvalidType(Exception):
             if function is not None:
                 msg = f'\nInvalid operation is performed in: {function.label} (Forward)\n\n{msg}'
         super().__init__(msg)
+        self.args = (msg,)
         self.expect = expect
         self.actual = actual
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return InvalidType, (self.expect, self.actual, self.args[0])
+        return type(self), (self.expect, self.actual, self.args[0])
+
+
+class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
+    """Raised when an input lacks an axis that a function needs.
+
+    It is also NumPy's error for this, and so an :class:`IndexError`.
+
+    .. admonition:: Example
+
+        >>> try:
+        ...     F.normalize(np.zeros(3, np.float32), axis=1)
+        ... except IndexError as e:
+        ...     print(e.expect, '|', e.actual)
+        x.ndim > 1 | 1 <= 1
+
+    """
 
 
 # -- modes --------------------------------------------------------------------
@@ -668,7 +689,15 @@ class BoolBinaryOperator(BinaryOperator, Testable):
         left = self.lhs.eval()
         right = self.rhs.eval()
         if not self.func(left, right):
-            raise InvalidType(f'{self.lhs} {self.exp} {self.rhs}', f'{left} {self.inv} {right}')
+            lacks_axis = (_is_ndim(self.lhs) and left <= right) or (
+                _is_ndim(self.rhs) and right <= left
+            )
+            error = InvalidAxis if lacks_axis else InvalidType
+            raise error(f'{self.lhs} {self.exp} {self.rhs}', f'{left} {self.inv} {right}')
+
+
+def _is_ndim(expr):
+    return isinstance(expr, GetAttr) and _str_value(expr.name) == 'ndim'
 
 
 def _add_operators():

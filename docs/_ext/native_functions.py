@@ -18,8 +18,8 @@ def _text():
 
     names = sorted(
         name
-        for name, f in vars(functions).items()
-        if inspect.isfunction(f) and not name.startswith('_')
+        for name in dir(functions)
+        if inspect.isfunction(getattr(functions, name)) and not name.startswith('_')
     )
     native = [name for name in names if name not in FALLBACKS]
     lines = [

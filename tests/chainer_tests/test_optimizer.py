@@ -89,7 +89,7 @@ class TestUpdateRule:
         rule.add_hook(post)
         link.W.update()
         assert rule.calls == ['pre', ('core', numpy.float32), 'post']
-        with pytest.raises(ValueError, match='already exists'):
+        with pytest.raises(KeyError, match='already exists'):
             rule.add_hook(pre, timing='post')
         rule.remove_hook('pre')
         rule.remove_hook('post')
@@ -188,7 +188,8 @@ class TestFp32Update:
 
         link, opt = make()
         step(link, opt)
-        npz.save_npz(tmp_path / 'opt', opt)
+        with chainer.using_config('exact_resume', 'always'):
+            npz.save_npz(tmp_path / 'opt', opt)
         npz.save_npz(tmp_path / 'link', link)
         step(link, opt)
         link2, opt2 = make()
@@ -378,7 +379,8 @@ class TestLossScaling:
         assert opt._loss_scale == 65504
         link2, opt2 = self.make()
         opt2.loss_scaling()
-        npz.NpzDeserializer(npz.serialize(opt)).load(opt2)
+        with chainer.using_config('exact_resume', 'always'):
+            npz.NpzDeserializer(npz.serialize(opt)).load(opt2)
         assert opt2._loss_scale == 65504
 
 

@@ -103,6 +103,8 @@ class TestSummary:
         for _ in range(1000):
             summary.add(numpy.float32(0.1))
         assert summary.compute_mean() == pytest.approx(float(numpy.float32(0.1)), rel=1e-12)
+        kind = numpy.float64 if numpy.__version__.startswith('1.') else float
+        assert type(summary.compute_mean()) is kind
 
     def test_arrays(self):
         x = numpy.arange(6, dtype='f').reshape(3, 2)

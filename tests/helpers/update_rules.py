@@ -31,8 +31,8 @@ def corrected_momentum_sgd(p, g, v, lr, momentum):
 
 
 def nesterov_ag(p, g, v, lr, momentum):
-    v_next = momentum * v - lr * g
-    return p - momentum * v + (1 + momentum) * v_next, v_next
+    v = momentum * v - lr * g
+    return p + momentum**2 * v - (1 + momentum) * lr * g, v
 
 
 def ada_grad(p, g, h, lr, eps):

@@ -44,9 +44,9 @@ def test_examples(name):
 
 
 FUNCTIONS = {
-    name: value
-    for name, value in vars(chainer.functions).items()
-    if inspect.isfunction(value) and not name.startswith('_')
+    name: getattr(chainer.functions, name)
+    for name in dir(chainer.functions)
+    if inspect.isfunction(getattr(chainer.functions, name)) and not name.startswith('_')
 }
 
 

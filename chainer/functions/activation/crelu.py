@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import chainerx
@@ -25,9 +26,9 @@ class CReLU(_base.Operation):
     _kernels = _base.kernels(retain=(0,))
 
     def __init__(self, axis: int = 1) -> None:
-        if not isinstance(axis, int):
+        if not isinstance(axis, numbers.Integral):
             raise TypeError(f'axis must be an integer value, not {axis!r}')
-        self.axis = axis
+        self.axis = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

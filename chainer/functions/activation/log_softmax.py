@@ -51,7 +51,7 @@ class LogSoftmax(_base.Operation):
     _kernels = _base.kernels(check=True)
 
     def __init__(self, axis: int = 1) -> None:
-        self.axis = axis
+        self.axis: int = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -87,6 +87,7 @@ def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
+        TypeError: If ``axis`` is not an int.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or has no such
             axis.
 

@@ -20,6 +20,7 @@ class Softplus(_base.UnaryFunction):
 
     def __init__(self, beta: float = 1.0) -> None:
         self.beta: float = float(beta)
+        self._scale = 1 / self.beta
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -28,7 +29,7 @@ class Softplus(_base.UnaryFunction):
 
     def compute(self, xp: Xp, x: Any) -> Any:
         x = x * self.beta
-        return (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))) * (1 / self.beta)
+        return (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))) * self._scale
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         # The sigmoid, as a tanh that cannot overflow.
@@ -48,6 +49,7 @@ def softplus(x: VariableLike, beta: float = 1.0) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
+        ZeroDivisionError: If ``beta`` is zero.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

@@ -74,7 +74,7 @@ class BroadcastTo(View):
         return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 
-def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
+def broadcast(*args: VariableLike) -> Variable | tuple[Variable, ...]:
     """Broadcasts arrays to their common shape.
 
     Args:
@@ -82,7 +82,8 @@ def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
             shapes.
 
     Returns:
-        tuple of ~chainer.Variable: The inputs in the common shape, each in its dtype.
+        tuple of ~chainer.Variable: The inputs in the common shape, each in its dtype; for a
+        single input no tuple, but its variable.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If there is no input or the shapes do not
@@ -95,9 +96,12 @@ def broadcast(*args: VariableLike) -> tuple[Variable, ...]:
         ((2, 3), (2, 3))
 
     """
-    if args and all([x.shape == args[0].shape for x in args]):
-        return tuple([as_variable(x) for x in args])
-    return Broadcast().apply(args)
+    if len(args) == 1:
+        return as_variable(args[0])
+    variables = [as_variable(x) for x in args]
+    if variables and all([x.shape == variables[0].shape for x in variables]):
+        return tuple(variables)
+    return Broadcast().apply(variables)
 
 
 def broadcast_to(x: VariableLike, shape: tuple[int, ...]) -> Variable:

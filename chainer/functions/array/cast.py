@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.configuration import config
 from chainer.functions.array._views import View
+from chainer.utils.array import _cast
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Cast(View):
         return (inputs[0].astype(self.type),)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        return (inputs[0].astype(self.type, copy=False),)
+        return (_cast(inputs[0], self.type),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         in_type = self.inputs[0].dtype

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import NO_KERNELS
@@ -11,7 +10,6 @@ from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
-from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +39,11 @@ class Concat(_base.Operation):
     _kernels = NO_KERNELS._replace(check=True)
 
     def __init__(self, axis: int = 1) -> None:
-        if not isinstance(axis, numbers.Integral):
-            raise TypeError(f'axis must be int, not {axis!r}')
-        self.axis = axis
+        self.axis: int = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
-        axis = type_check.make_variable(self.axis, 'axis')
-        type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
+        _base.expect_axis(in_types[0], (self.axis,))
         _expect_alike(in_types, self.axis % type_check.eval(in_types[0].ndim))
 
     def forward_chainerx(
@@ -74,7 +69,7 @@ def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
         axis (int): Axis to join along.
 
     Returns:
-        ~chainer.Variable: Joined array, of the dtype of the inputs; a single input is unchanged.
+        ~chainer.Variable: Joined array, of the dtype of the inputs.
 
     Raises:
         TypeError: If ``axis`` is not an int.
@@ -89,6 +84,4 @@ def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
                [0., 1., 1.]], dtype=float32)
 
     """
-    if len(xs) == 1:
-        return as_variable(xs[0])
     return Concat(axis).apply(xs)[0]

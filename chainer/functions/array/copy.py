@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -54,9 +55,12 @@ class Copy(Operation):
 
 def _device(dst):
     """Device of a specifier, or of a CUDA device number (negative: the CPU)."""
-    if isinstance(dst, int):
-        return get_device('@numpy' if dst < 0 else (cuda.cupy, dst))
-    return get_device(dst)
+    if not isinstance(dst, numbers.Integral):
+        return get_device(dst)
+    if dst < 0:
+        return get_device('@numpy')
+    cuda.check_cuda_available()
+    return get_device((cuda.cupy, int(dst)))
 
 
 def copy(x: VariableLike, dst: DeviceSpec) -> Variable:

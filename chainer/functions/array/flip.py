@@ -41,9 +41,7 @@ class Flip(_Reversal):
     """Reverses the order of elements along an axis."""
 
     def __init__(self, axis: int) -> None:
-        if not isinstance(axis, int):
-            raise TypeError(f'axis must be int, not {axis!r}')
-        self.axis = axis
+        self.axis = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

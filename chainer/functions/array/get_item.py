@@ -29,7 +29,7 @@ def _parse_slices(slices):
     """Converts an index to a tuple, and its ChainerX arrays and variables to plain arrays."""
     if isinstance(slices, list):
         # A list of ints is one index array, any other list stands for a tuple.
-        if all([isinstance(s, int) for s in slices]):
+        if all([isinstance(s, numbers.Integral) for s in slices]):
             slices = (slices,)
     elif not isinstance(slices, tuple):
         slices = (slices,)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
-from chainer.functions._base import Operation
+from chainer.functions._base import Operation, pair
 from chainer.utils import conv, type_check
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
-
-
-def _pair(x):
-    return x if hasattr(x, '__getitem__') else (x, x)
 
 
 class Im2Col(Operation):
@@ -46,10 +42,10 @@ class Im2Col(Operation):
         cover_all: bool,
         dilate: int | Sequence[int],
     ) -> None:
-        self.kh, self.kw = _pair(ksize)
-        self.sy, self.sx = _pair(stride)
-        self.ph, self.pw = _pair(pad)
-        self.dy, self.dx = _pair(dilate)
+        self.kh, self.kw = pair(ksize)
+        self.sy, self.sx = pair(stride)
+        self.ph, self.pw = pair(pad)
+        self.dy, self.dx = pair(dilate)
         self.cover_all = cover_all
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:

@@ -19,20 +19,12 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
-def _axes(name, value):
-    if isinstance(value, int):
-        return (value,)
-    if isinstance(value, tuple) and all([isinstance(a, int) for a in value]):
-        return value
-    raise TypeError(f'{name} must be int or tuple of ints, not {value!r}')
-
-
 class Moveaxis(View):
     """Moves axes to new positions."""
 
     def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
-        self.source: tuple[int, ...] = _axes('source', source)
-        self.destination: tuple[int, ...] = _axes('destination', destination)
+        self.source: tuple[int, ...] = _base.parse_ints(source, 'source')
+        self.destination: tuple[int, ...] = _base.parse_ints(destination, 'destination')
         if len(self.source) != len(self.destination):
             raise ValueError(
                 'source and destination must have the same length: '

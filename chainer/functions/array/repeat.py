@@ -28,17 +28,10 @@ class Repeat(_base.Operation):
     _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
-        if isinstance(repeats, int):
-            self.repeats = (repeats,)
-        elif isinstance(repeats, tuple) and all([isinstance(n, int) for n in repeats]):
-            self.repeats = repeats
-        else:
-            raise TypeError(f'repeats must be int or tuple of ints, not {repeats!r}')
+        self.repeats = _base.parse_ints(repeats, 'repeats')
         if not all([n >= 0 for n in self.repeats]):
             raise ValueError(f'all elements in repeats must be zero or larger, got {repeats}')
-        if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
-            raise TypeError(f'axis must be int or None, not {axis!r}')
-        self.axis = axis
+        self.axis: int | None = _base.parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

@@ -179,9 +179,10 @@ class ResizeImages(Operation):
     _kernels = kernels(least_size=4096)
 
     def __init__(self, output_shape: Sequence[int], mode: str, align_corners: bool) -> None:
-        if mode not in ('bilinear', 'nearest'):
-            raise ValueError(f"mode must be 'bilinear' or 'nearest', not {mode!r}")
-        self.out_H, self.out_W = output_shape
+        assert mode in ('bilinear', 'nearest'), (
+            f"mode must be 'bilinear' or 'nearest', not {mode!r}"
+        )
+        self.out_H, self.out_W = output_shape[0], output_shape[1]
         self.mode = mode
         self.align_corners = align_corners
 
@@ -255,7 +256,7 @@ def resize_images(
         ~chainer.Variable: Images of shape ``(n, c, *output_shape)``.
 
     Raises:
-        ValueError: If ``mode`` is unknown.
+        AssertionError: If ``mode`` is unknown.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and floating
             point.
 

@@ -27,11 +27,8 @@ class Rollaxis(View):
     _kernels = NO_KERNELS
 
     def __init__(self, axis: int, start: int) -> None:
-        for name, value in (('axis', axis), ('start', start)):
-            if not isinstance(value, int):
-                raise TypeError(f'{name} must be int, not {value!r}')
-        self.axis = axis
-        self.start = start
+        self.axis: int = _base.parse_int(axis)
+        self.start: int = _base.parse_int(start, 'start')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

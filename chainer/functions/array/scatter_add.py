@@ -39,7 +39,7 @@ class ScatterAdd(Operation):
             is_mask = getattr(s, 'dtype', None) is not None and s.dtype.kind == 'b'
             consumed += s.ndim if is_mask else 1
         n = type_check.make_variable(consumed, 'number of indexed axes')
-        type_check.expect(in_types[0].ndim >= n, in_types[0].dtype == in_types[1].dtype)
+        type_check.expect(in_types[0].ndim >= n)
 
     @staticmethod
     def _check_shape(expected, given):
@@ -53,7 +53,7 @@ class ScatterAdd(Operation):
         y = a.copy()
         slices = _for_array(self.slices, a)
         self._check_shape(y[slices].shape, b.shape)
-        _add_at(y, slices, b)
+        _add_at(y, slices, b.astype(y.dtype, copy=False))
         return (y,)
 
     def forward_chainerx(
@@ -63,12 +63,17 @@ class ScatterAdd(Operation):
         places = numpy.arange(a.size).reshape(a.shape)
         places = numpy.asarray(places[_for_array(self.slices, places)])
         self._check_shape(places.shape, b.shape)
-        y = chainerx._core._add_at(a.reshape(-1), sent_like(a, places), b)
+        y = chainerx._core._add_at(
+            a.reshape(-1), sent_like(a, places), b.astype(a.dtype, copy=False)
+        )
         return (y.reshape(a.shape),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
-        return [gy if i == 0 else m.apply(GetItem(self.slices), gys)[0] for i in targets]
+        return [
+            m.cast(m.apply(GetItem(self.slices), gys)[0], self.inputs[1].dtype) if i else gy
+            for i in targets
+        ]
 
 
 def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array._views import View
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 class Separate(View):
     """Splits an array along an axis into slices without that axis."""
 
+    # ChainerX slices the array, whose axes are checked before.
+    _kernels = NO_KERNELS
+
     def __init__(self, axis: int) -> None:
-        self.axis = axis
+        self.axis: int = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -65,6 +69,7 @@ def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
         tuple of ~chainer.Variable: One output per element of the axis.
 
     Raises:
+        TypeError: If ``axis`` is not an int.
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range.
 
     .. admonition:: Example

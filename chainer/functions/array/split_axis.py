@@ -7,7 +7,9 @@ import numbers
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import chainerx
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
+from chainer.functions._base import expect_axis, parse_int
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 class SplitAxis(View):
     """Splits an array along an axis."""
 
+    # ChainerX takes positions beyond the end: inputs are checked before.
+    _kernels = NO_KERNELS
     sections: int | None
     indices: list[int] | None
 
@@ -37,17 +41,16 @@ class SplitAxis(View):
             isinstance(indices_or_sections, collections.abc.Iterable)
             and getattr(indices_or_sections, 'ndim', 1) == 1
         ):
-            self.indices = [int(i) for i in indices_or_sections]
+            self.indices = [parse_int(i, 'an index') for i in indices_or_sections]
         else:
             raise TypeError(
                 f'indices_or_sections must be integer or 1-D array, not {indices_or_sections!r}'
             )
-        self.axis = axis
+        self.axis: int = parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
-        axis = type_check.make_variable(self.axis, 'axis')
-        type_check.expect(in_types[0].ndim > axis, -in_types[0].ndim <= axis)
+        expect_axis(in_types[0], (self.axis,))
         length = in_types[0].shape[self.axis]
         if self.sections is not None:
             type_check.expect(type_check.make_variable(self.sections, 'sections') > 0)
@@ -129,7 +132,8 @@ def split_axis(
         ``force_tuple`` is ``False``.
 
     Raises:
-        TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
+        TypeError: If ``indices_or_sections`` is neither an int nor a sequence of ints, or
+            ``axis`` is not an int.
         ~chainer.utils.type_check.InvalidType: If the split does not fit the axis.
 
     .. admonition:: Example

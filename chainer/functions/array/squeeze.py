@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 from chainer.functions import _base
@@ -36,7 +37,7 @@ def argone(iterable: Iterable[int]) -> list[int]:
     """
     result = []
     for i, n in enumerate(iterable):
-        if not isinstance(n, int):
+        if not isinstance(n, numbers.Integral):
             raise ValueError(f'elements in iterable must be int, got {n!r}')
         if n == 1:
             result.append(i)
@@ -49,14 +50,7 @@ class Squeeze(View):
     axis: tuple[int, ...] | None
 
     def __init__(self, axis: Axis = None) -> None:
-        if axis is None:
-            self.axis = None
-        elif isinstance(axis, int):
-            self.axis = (axis,)
-        elif isinstance(axis, tuple) and all([isinstance(a, int) for a in axis]):
-            self.axis = axis
-        else:
-            raise TypeError(f'axis must be None, int or tuple of ints, not {axis!r}')
+        self.axis = None if axis is None else _base.parse_ints(axis, 'axis')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

@@ -24,13 +24,9 @@ class Tile(_base.Operation):
     _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, reps: int | Sequence[int]) -> None:
-        if isinstance(reps, int):
-            reps = (reps,)
-        elif not (isinstance(reps, tuple) and all([isinstance(n, int) for n in reps])):
-            raise TypeError(f'reps must be int or tuple of ints, not {reps!r}')
-        if not all([n >= 0 for n in reps]):
+        self.reps: tuple[int, ...] = _base.parse_ints(reps, 'reps')
+        if not all([n >= 0 for n in self.reps]):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
-        self.reps = reps
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

@@ -29,7 +29,7 @@ class Where(_base.Operation):
     condition: Any
 
     # NumPy is as fast.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = NO_KERNELS
     is_elementwise = True
 
     def __init__(self, condition: VariableLike) -> None:
@@ -37,17 +37,16 @@ class Where(_base.Operation):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'y'))
-        type_check.expect(in_types[0].dtype == in_types[1].dtype)
-        condition = type_check.make_variable(self.condition.shape, 'condition.shape')
-        type_check.expect_broadcast_shapes(condition, in_types[0].shape, in_types[1].shape)
+        condition = type_check.make_variable(self.condition, 'condition')
+        type_check.expect(condition.dtype == bool, in_types[0].dtype == in_types[1].dtype)
+        type_check.expect_broadcast_shapes(condition.shape, in_types[0].shape, in_types[1].shape)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         condition = self.condition
         if not isinstance(condition, chainerx.ndarray):
-            # ChainerX lacks some dtypes, all of which NumPy and CuPy take as conditions.
-            condition = chainerx.array(condition.astype(bool, copy=False), device=inputs[0].device)
+            condition = chainerx.array(condition, device=inputs[0].device)
         return _base.call_chainerx('where', condition, *inputs)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -82,8 +81,8 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
         ~chainer.Variable: Chosen elements, of the dtype of ``x`` and the common shape.
 
     Raises:
-        ~chainer.utils.type_check.InvalidType: If shapes cannot be broadcast or the dtypes of
-            ``x`` and ``y`` differ.
+        ~chainer.utils.type_check.InvalidType: If ``condition`` is not boolean, shapes cannot be
+            broadcast or the dtypes of ``x`` and ``y`` differ.
 
     .. admonition:: Example
 

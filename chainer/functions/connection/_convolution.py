@@ -9,7 +9,7 @@ import numpy
 
 import chainerx
 from chainer._core.fallback import Fallback
-from chainer.functions._base import Operation, kernels
+from chainer.functions._base import Operation, kernels, pair
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from chainer.utils.type_check import TypeInfoTuple
 
 
-def _expect_bias(in_types, n_channels):
-    x_type, _, b_type = in_types
+def _expect_bias(b_type, n_channels):
     type_check._argname((b_type,), ('b',))
-    type_check.expect(b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_channels)
+    type_check.expect(b_type.dtype.kind == 'f', b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
 class _Base(Operation):
@@ -48,6 +47,8 @@ class _Base(Operation):
         self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
         self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
         self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
+        if min(self.dilate, default=1) < 1:
+            raise ValueError(f'dilate must be positive, got {dilate}')
         self.groups: int = groups
 
     def _transposed(self, size):
@@ -102,7 +103,7 @@ class Convolution(_Base):
             x_type.shape[1] == w_type.shape[1] * self.groups,
         )
         if n_in == 3:
-            _expect_bias(in_types, w_type.shape[0])
+            _expect_bias(in_types[2], w_type.shape[0])
 
     def _plan(self, x, W):
         outs = self.outs
@@ -150,7 +151,7 @@ class Convolution(_Base):
             if i == 0
             else m.apply(_GradW(self, W, gy.shape[2:]), (x, gy))[0]
             if i == 1
-            else _sum_channels(m, gy)
+            else m.cast(_sum_channels(m, gy), self.inputs[2].dtype)
             for i in targets
         ]
 
@@ -159,11 +160,12 @@ class Deconvolution(_Base):
     """Base of deconvolution functions.
 
     Attributes:
-        outs (tuple of int or None): Spatial shape of the output, if it differs from the default.
+        outs (tuple or None): Spatial shape of the output. ``None`` here, or for an axis, means
+            the default until the function is applied.
 
     """
 
-    outs: tuple[int, ...] | None = None
+    outs: tuple[int | None, ...] | None = None
     _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -179,23 +181,25 @@ class Deconvolution(_Base):
             x_type.shape[1] == w_type.shape[0],
         )
         for i, out in enumerate(self.outs or ()):
+            if out is None:
+                continue
             geometry = out, w_type.shape[i + 2], self.stride[i], self.pad[i]
             least = conv.get_conv_outsize(*geometry, d=self.dilate[i])
             most = conv.get_conv_outsize(*geometry, cover_all=True, d=self.dilate[i])
             type_check.expect(least <= x_type.shape[i + 2], x_type.shape[i + 2] <= most)
         if n_in == 3:
-            _expect_bias(in_types, w_type.shape[1] * self.groups)
+            _expect_bias(in_types[2], w_type.shape[1] * self.groups)
 
     def _find_outs(self, x, W):
-        if self.outs is None:
-            self.outs = tuple(
-                [
-                    conv.get_deconv_outsize(size, k, s, p, d=d)
-                    for size, k, s, p, d in zip(
-                        x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
-                    )
-                ]
-            )
+        outs = self.outs or (None,) * self.ndim
+        self.outs = tuple(
+            [
+                conv.get_deconv_outsize(size, k, s, p, d=d) if out is None else out
+                for out, size, k, s, p, d in zip(
+                    outs, x.shape[2:], W.shape[2:], self.stride, self.pad, self.dilate
+                )
+            ]
+        )
         self._check_outs(self.outs)
 
     def _plan(self, x, W):
@@ -206,7 +210,10 @@ class Deconvolution(_Base):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
-        _check_groups(self.groups, x.shape[1], W.shape[1] * self.groups)
+        if min(self.stride, default=1) < 1:
+            raise ValueError(f'stride must be positive, got {self.stride}')
+        if x.shape[1] % self.groups:
+            raise ValueError(_groups_message(self.groups, 'input', x.shape[1]))
         self.retain_inputs((0, 1))
         y = self._plan(x, W).transpose(x, W)
         if len(inputs) == 3:
@@ -238,7 +245,7 @@ class Deconvolution(_Base):
             if i == 0
             else m.apply(_GradW(self, W, x.shape[2:]), (gy, x))[0]
             if i == 1
-            else _sum_channels(m, gy)
+            else m.cast(_sum_channels(m, gy), self.inputs[2].dtype)
             for i in targets
         ]
 
@@ -291,10 +298,14 @@ def _sum_channels(m, gy):
 def _check_groups(groups, n_in, n_out):
     for n, what in ((n_in, 'input'), (n_out, 'output')):
         if n % groups:
-            raise TypeError(
-                'The number of groups must be a divisor of that of '
-                f'{what} channels: {groups} groups, {n} channels'
-            )
+            raise TypeError(_groups_message(groups, what, n))
+
+
+def _groups_message(groups, what, n):
+    return (
+        f'The number of groups must be a divisor of that of {what} channels: '
+        f'{groups} groups, {n} channels'
+    )
 
 
 class TwoDimensional:
@@ -309,7 +320,5 @@ class TwoDimensional:
     dy: property = property(lambda self: self.dilate[0])
     dx: property = property(lambda self: self.dilate[1])
 
-    def _check_outs(self, outs):
-        for out, axis in zip(outs, ('Height', 'Width')):
-            if out <= 0:
-                raise RuntimeError(f'{axis} in the output should be positive, but is {out}')
+    def _set_geometry(self, ndim, stride, pad, dilate, groups):
+        super()._set_geometry(ndim, pair(stride), pair(pad), pair(dilate), groups)

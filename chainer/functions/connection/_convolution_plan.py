@@ -17,6 +17,7 @@ import numpy
 
 from chainer.backends import cuda
 from chainer.utils import conv
+from chainer.utils.array import _cast
 
 # Number of patch elements per chunk.
 _HOST_CHUNK = 2**18
@@ -208,7 +209,7 @@ class Plan:
                 )
             if b is not None:
                 part += b
-        return y.astype(x.dtype, copy=False)
+        return _cast(y, x.dtype)
 
     def transpose(self, y: Any, W: Any) -> Any:
         """``x`` from ``y`` and ``W``, in the dtype of ``y``."""
@@ -226,7 +227,7 @@ class Plan:
         cast = y.astype(dtype, copy=False)
         if self.is_pointwise:
             x = xp.matmul(W, self._output_matrices(cast, slice(None)))
-            return x.reshape(self.x_shape).astype(y.dtype, copy=False)
+            return _cast(x.reshape(self.x_shape), y.dtype)
         x = xp.zeros(self.x_shape, dtype)
         columns = self._empty_columns(xp, dtype)
         merged_axis = 2 + len(self.ksize)
@@ -242,7 +243,7 @@ class Plan:
             for index, outs, dims in self.taps:
                 target = part[(..., *dims)]
                 target += patches[(slice(None), slice(None), *index, *outs)]
-        return x.astype(y.dtype, copy=False)
+        return _cast(x, y.dtype)
 
     def weight(self, x: Any, y: Any, w_dtype: Any) -> Any:
         """``W`` from ``x`` and ``y``."""
@@ -256,7 +257,7 @@ class Plan:
             product = xp.matmul(columns, self._output_matrices(cast, chunk).swapaxes(2, 3))
             W += product[0] if len(product) == 1 else product.sum(axis=0)
         W = xp.ascontiguousarray(W.swapaxes(1, 2))
-        return W.reshape(self.w_shape).astype(w_dtype, copy=False)
+        return _cast(W.reshape(self.w_shape), w_dtype)
 
 
 get_plan = functools.lru_cache(maxsize=512)(Plan)

@@ -83,7 +83,7 @@ def convolution_2d(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        RuntimeError: If the output would be empty.
+        AssertionError: If the output would be empty.
         TypeError: If the numbers of channels are not multiples of ``groups``.
         ValueError: If the obsolete arguments ``deterministic`` or ``requires_x_grad`` are
             given.

@@ -31,13 +31,18 @@ class Deconvolution2DFunction(TwoDimensional, Deconvolution):
         self,
         stride: int | Sequence[int] = 1,
         pad: int | Sequence[int] = 0,
-        outsize: Sequence[int] | None = None,
+        outsize: Sequence[int | None] | None = None,
         **kwargs: Any,
     ) -> None:
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         self._set_geometry(2, stride, pad, dilate, groups)
         if outsize is not None:
-            self.outs: tuple[int, ...] | None = tuple(outsize)
+            self.outs: tuple[int | None, ...] | None = tuple(outsize)
+
+    def _check_outs(self, outs):
+        for out, axis in zip(outs, ('Height', 'Width')):
+            if out <= 0:
+                raise RuntimeError(f'{axis} in the output should be positive, but is {out}')
 
 
 def deconvolution_2d(
@@ -46,7 +51,7 @@ def deconvolution_2d(
     b: VariableLike | None = None,
     stride: int | Sequence[int] = 1,
     pad: int | Sequence[int] = 0,
-    outsize: Sequence[int] | None = None,
+    outsize: Sequence[int | None] | None = None,
     **kwargs: Any,
 ) -> Variable:
     """Two-dimensional deconvolution: the transpose of :func:`convolution_2d`.
@@ -69,7 +74,8 @@ def deconvolution_2d(
         stride (int or pair of int): Stride :math:`s`, in the output.
         pad (int or pair of int): Width :math:`p` of the border cut from the output.
         outsize (None or pair of int): Size of the output. A convolution of this size
-            must produce the size of ``x``. The default is the smallest.
+            must produce the size of ``x``. The default is the smallest, also for an axis
+            where the pair has ``None``.
         dilate (int or pair of int): Distance :math:`d` of the pixels under the kernel.
         groups (int): Number of groups.
 

@@ -35,7 +35,7 @@ class DeconvolutionND(Deconvolution):
         self._set_geometry(ndim, stride, pad, dilate, groups)
         if outsize is not None:
             assert len(outsize) == ndim, f'outsize should have {ndim} elements: {outsize}'
-            self.outs: tuple[int, ...] | None = tuple(outsize)
+            self.outs: tuple[int | None, ...] | None = tuple(outsize)
 
 
 def deconvolution_nd(

@@ -8,7 +8,7 @@ import numpy
 
 from chainer import backend
 from chainer._core.namespace import F
-from chainer.functions.array.im2col import _pair
+from chainer.functions._base import pair
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def deformable_convolution_2d_sampler(
         array([ 5., 15., 25., 15.], dtype=float32)
 
     """
-    sy, sx = _pair(stride)
-    ph, pw = _pair(pad)
+    sy, sx = pair(stride)
+    ph, pw = pair(pad)
     n_out, n_in, kh, kw = W.shape
     n, _, h, w = x.shape
     n_offsets, out_h, out_w = offset.shape[1:]
@@ -91,4 +91,5 @@ def deformable_convolution_2d_sampler(
         x = F.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), 'constant')
     samples = F.spatial_transformer_sampler(x, grid)
     samples = F.reshape(samples, (n, n_in * kh * kw, out_h, out_w))
-    return F.convolution_2d(samples, F.reshape(W, (n_out, n_in * kh * kw, 1, 1)), b)
+    y = F.convolution_2d(samples, F.reshape(W, (n_out, n_in * kh * kw, 1, 1)))
+    return y if b is None else F.bias(y, b)

@@ -45,7 +45,7 @@ def depthwise_convolution_2d(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        RuntimeError: If the output would be empty.
+        AssertionError: If the output would be empty.
 
     See: L. Sifre, Rigid-motion scattering for image classification, Ph.D. thesis, 2014.
 

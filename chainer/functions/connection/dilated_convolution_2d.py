@@ -41,7 +41,7 @@ def dilated_convolution_2d(
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-        RuntimeError: If the output would be empty.
+        AssertionError: If the output would be empty.
 
     See: F. Yu and V. Koltun, Multi-Scale Context Aggregation by Dilated Convolutions, ICLR 2016.
 

@@ -8,7 +8,7 @@ import chainerx
 from chainer._core.debug import is_debug
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels
+from chainer.functions._base import Operation, kernels, parse_int
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -28,7 +28,9 @@ class EmbedIDFunction(Operation):
     _kernels = kernels(check=True)
 
     def __init__(self, ignore_label: int | None = None) -> None:
-        self.ignore_label = ignore_label
+        self.ignore_label: int | None = (
+            None if ignore_label is None else parse_int(ignore_label, 'ignore_label')
+        )
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x', 'W'))
@@ -112,6 +114,7 @@ def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) 
         ~chainer.Variable: Output of shape ``(*x.shape, D)``, of the dtype of ``W``.
 
     Raises:
+        TypeError: If ``ignore_label`` is not an int.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         IndexError: If ``x`` has a number without a row in ``W``.
         ValueError: In debug mode, for such numbers and negative numbers.

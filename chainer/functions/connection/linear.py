@@ -9,6 +9,7 @@ import chainerx
 from chainer._core.namespace import F
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ class LinearFunction(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         self.retain_inputs((0, 1))
-        y = x.dot(W.T).astype(x.dtype, copy=False)
+        y = _cast(x.dot(W.T), x.dtype)
         if len(inputs) == 3:
             y += inputs[2]
         return (y,)

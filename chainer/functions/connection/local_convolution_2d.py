@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import Operation
-from chainer.functions.array.im2col import Im2Col, Im2ColGrad, _pair
+from chainer.functions._base import Operation, pair
+from chainer.functions.array.im2col import Im2Col, Im2ColGrad
 from chainer.utils import conv, type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ class LocalConvolution2DFunction(Operation):
     sx: int
 
     def __init__(self, stride: int | Sequence[int] = 1) -> None:
-        self.sy, self.sx = _pair(stride)
+        self.sy, self.sx = pair(stride)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())
@@ -40,7 +41,7 @@ class LocalConvolution2DFunction(Operation):
         type_check._argname((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
-            w_type.dtype == x_type.dtype,
+            w_type.dtype.kind == 'f',
             x_type.ndim == 4,
             w_type.ndim == 6,
             x_type.shape[1] == w_type.shape[3],
@@ -51,7 +52,7 @@ class LocalConvolution2DFunction(Operation):
             b_type = in_types[2]
             type_check._argname((b_type,), ('b',))
             type_check.expect(
-                b_type.dtype == x_type.dtype, b_type.ndim == 3, b_type.shape == w_type.shape[:3]
+                b_type.dtype.kind == 'f', b_type.ndim == 3, b_type.shape == w_type.shape[:3]
             )
 
     def _im2col(self, w_shape):
@@ -83,7 +84,8 @@ class LocalConvolution2DFunction(Operation):
         col = self._rows(apply(self._im2col(W.shape), (x,))[0])
         y = xp.matmul(col, self._weight_matrices(W).transpose(0, 2, 1))
         y = y.transpose(1, 2, 0).reshape(len(x), *W.shape[:3])
-        return y + inputs[2] if len(inputs) == 3 else y
+        y = y + inputs[2] if len(inputs) == 3 else y
+        return _cast(y, x.dtype)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, W = xs
@@ -95,13 +97,13 @@ class LocalConvolution2DFunction(Operation):
             if i == 0:
                 col = m.matmul(rows, self._weight_matrices(W)).transpose(1, 2, 0)
                 col = col.reshape(*col.shape[:2], *gy.shape[2:])
-                gxs.append(m.apply(Im2ColGrad(im2col, x.shape), (col,))[0])
+                gxs.append(m.cast(m.apply(Im2ColGrad(im2col, x.shape), (col,))[0], x.dtype))
             elif i == 1:
                 (col,) = m.apply(im2col, (x,))
                 gW = m.matmul(rows.transpose(0, 2, 1), self._rows(col))
-                gxs.append(gW.transpose(1, 0, 2).reshape(W.shape))
+                gxs.append(m.cast(gW.transpose(1, 0, 2).reshape(W.shape), W.dtype))
             else:
-                gxs.append(m.sum(gy, axis=0))
+                gxs.append(m.cast(m.sum(gy, axis=0), self.inputs[2].dtype))
         return gxs
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions._base import Operation
-from chainer.functions.array.im2col import _pair
+from chainer.functions._base import Operation, pair
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ class Shift(Operation):
     dx: int
 
     def __init__(self, ksize: int | Sequence[int] = 3, dilate: int | Sequence[int] = 1) -> None:
-        self.kh, self.kw = _pair(ksize)
-        self.dy, self.dx = _pair(dilate)
+        self.kh, self.kw = pair(ksize)
+        self.dy, self.dx = pair(dilate)
         if self.kh % 2 != 1:
             raise ValueError(f'kh must be odd, but is {self.kh}')
         if self.kw % 2 != 1:

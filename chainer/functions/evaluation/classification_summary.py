@@ -24,6 +24,8 @@ class ClassificationSummary(CallableFunction):
     _rule = NoGradient
 
     def __init__(self, label_num: int, beta: float, ignore_label: int) -> None:
+        if label_num is not None and label_num < 0:
+            raise ValueError(f'label_num must not be negative, got {label_num}')
         self.label_num = label_num
         self.beta = beta
         self.ignore_label = ignore_label
@@ -96,6 +98,7 @@ def classification_summary(
         one of integers.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -133,6 +136,7 @@ def precision(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -168,6 +172,7 @@ def recall(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -211,6 +216,7 @@ def fbeta_score(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 
@@ -247,6 +253,7 @@ def f1_score(
         ``(label_num,)`` each, without gradients.
 
     Raises:
+        ValueError: If ``label_num`` is negative.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
         AssertionError: In debug mode, if a label is not less than ``label_num``.
 

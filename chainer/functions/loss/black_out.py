@@ -57,5 +57,6 @@ def black_out(
     scores = F.concat([positive, F.sum(negative * x, axis=2)], axis=1)
     log_p = F.log_softmax(scores, axis=1)
     log_p_true, log_p_samples = F.split_axis(log_p, [1], axis=1)
-    loss = -F.reshape(log_p_true, (len(scores),)) - F.sum(F.log1p(-F.exp(log_p_samples)), axis=1)
+    log_p_others = F.sum(F.log1p(-F.exp(log_p_samples)), axis=1)
+    loss = -(F.reshape(log_p_true, (len(scores),)) + log_p_others)
     return F.mean(loss) if reduce == 'mean' else loss

@@ -63,8 +63,8 @@ class Contrastive(Operation):
             gy = gy * (1.0 / len(x0))
         difference = x0 - x1
         squared = m.sum(difference * difference, axis=1)
-        # Coincident points have no direction: the norm is kept away from zero.
-        norm = m.sqrt(squared + x0.dtype.type(1e-12))
+        # Coincident points have no direction: their norm counts as one.
+        norm = m.sqrt(squared + (as_array(squared) == 0).astype(x0.dtype))
         margin = m.relu(self.margin - norm)
         same = (as_array(y) == 1).astype(x0.dtype)
         factor = gy * (same - (1 - same) * margin / norm)

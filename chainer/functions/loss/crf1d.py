@@ -40,7 +40,7 @@ def crf1d(
         ~chainer.Variable: Scalar, or losses of shape :math:`(B_0,)`, of the dtype of ``cost``.
 
     Raises:
-        ValueError: If ``reduce`` is invalid or ``xs`` and ``ys`` differ in length.
+        ValueError: If ``reduce`` is invalid or ``ys`` has fewer time steps than ``xs``.
         AssertionError: If ``cost`` is not of shape :math:`(K, K)`.
         ~chainer.utils.type_check.InvalidType: If other shapes or dtypes do not fit.
 
@@ -56,9 +56,9 @@ def crf1d(
 
     """
     check_reduce(reduce)
-    if len(xs) != len(ys):
-        raise ValueError(f'xs and ys must be of one length, got {len(xs)} and {len(ys)}')
     n_batch, n_label = xs[0].shape
+    if len(ys) < len(xs):
+        raise ValueError(f'ys must have labels for all {len(xs)} time steps, got {len(ys)}')
     assert cost.shape == (n_label, n_label), (
         f'cost must be of shape {(n_label, n_label)} for {n_label} labels, got {cost.shape}'
     )
@@ -102,10 +102,10 @@ def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variab
     Returns:
         tuple: The log-probability of the best labels (not normalized), a
         :class:`~chainer.Variable` of shape :math:`(B_0,)`, and a list of int32 arrays of shape
-        :math:`(B_t,)` with the labels at each time step. There is no gradient.
+        :math:`(B_t,)` with the labels at each time step.
 
     Raises:
-        ValueError: If the shapes of ``cost`` and ``xs`` do not fit.
+        ~chainer.utils.type_check.InvalidType: If the shapes of ``cost`` and ``xs`` do not fit.
 
     See: :func:`~chainer.functions.crf1d`.
 
@@ -118,22 +118,23 @@ def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variab
         (array([7.], dtype=float32), [0, 1])
 
     """
-    cost = as_array(cost)
-    xs = [as_array(x) for x in xs]
     xp = backend.get_array_module(cost)
-    alpha, finished, pointers = xs[0], [], []
+    alpha, finished, pointers = as_variable(xs[0]), [], []
     for x in xs[1:]:
-        if len(alpha) > len(x):
-            finished.append(alpha[len(x) :])
-            alpha = alpha[: len(x)]
-        candidates = alpha[:, :, None] + cost
-        pointers.append(candidates.argmax(axis=1))
-        alpha = candidates.max(axis=1) + x
-    alphas = xp.concatenate([alpha, *finished[::-1]], axis=0)
-    labels = alphas.argmax(axis=1).astype('i')
+        size = len(x)
+        if len(alpha) != size:
+            alpha, ended = F.split_axis(alpha, [size], axis=0)
+            finished.append(ended)
+        shape = (size, *cost.shape)
+        candidates = F.broadcast_to(F.expand_dims(alpha, 2), shape) + F.broadcast_to(cost, shape)
+        pointers.append(candidates.array.argmax(axis=1))
+        alpha = F.max(candidates, axis=1) + x
+    ends = [alpha, *finished[::-1]]
+    scores = F.concat([F.max(a, axis=1) for a in ends], axis=0)
+    labels = xp.concatenate([a.array.argmax(axis=1) for a in ends]).astype('i')
     path = [labels[: len(xs[-1])]]
     for pointer, x in zip(pointers[::-1], xs[-2::-1]):
         previous = pointer[sent_like(pointer, numpy.arange(len(pointer))), path[-1]].astype('i')
         # Sequences that end here start from their own best label.
         path.append(xp.concatenate([previous, labels[len(previous) : len(x)]]))
-    return as_variable(alphas.max(axis=1)), path[::-1]
+    return scores, path[::-1]

@@ -205,7 +205,8 @@ def connectionist_temporal_classification(
 
     Raises:
         TypeError: If ``x`` is not a sequence or ``blank_symbol`` not an int.
-        ValueError: If ``blank_symbol`` is out of range or ``reduce`` is invalid.
+        AssertionError: If ``blank_symbol`` is out of range.
+        ValueError: If ``reduce`` is invalid.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Graves et al., Connectionist temporal classification: labelling unsegmented sequence
@@ -223,8 +224,9 @@ def connectionist_temporal_classification(
         raise TypeError('x must be a list of Variables')
     if not isinstance(blank_symbol, (int, numpy.integer)):
         raise TypeError('blank_symbol must be non-negative integer.')
-    if not 0 <= blank_symbol < x[0].shape[1]:
-        raise ValueError(f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}')
+    assert 0 <= blank_symbol < x[0].shape[1], (
+        f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}'
+    )
     device = backend.get_device_from_array(as_array(x[0]))
     n_batch = len(x[0])
     if input_length is None:

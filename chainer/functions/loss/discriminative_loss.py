@@ -9,6 +9,7 @@ import numpy
 from chainer import backend
 from chainer._core.namespace import F
 from chainer.functions._base import sent_like
+from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class DiscriminativeMarginBasedClusteringLoss:
     Args:
         delta_v (float): Maximum distance from the mean of the instance without loss.
         delta_d (float): Half of the minimum distance between means without loss.
-        max_embedding_dim (int): Maximum number of instances and maximum label.
+        max_embedding_dim (int): Number of instances, which is the maximum label.
         norm (int): Norm of the distances, 1 or 2.
         alpha, beta, gamma (float): Weights of the three parts of the loss.
 
@@ -57,8 +58,10 @@ class DiscriminativeMarginBasedClusteringLoss:
         """Norm along the last axis."""
         if self.norm == 1:
             return F.sum(abs(x), axis=-1)
-        # Keep away from zero, where the norm has no gradient.
-        return F.sqrt(F.sum(x * x, axis=-1) + x.dtype.type(1e-12))
+        # The norm has no gradient at zero: there it counts as a constant.
+        squared = F.sum(x * x, axis=-1)
+        zero = (squared.array == 0).astype(x.dtype)
+        return F.sqrt(squared + zero) - zero
 
     def __call__(
         self, embeddings: VariableLike, labels: VariableLike
@@ -73,36 +76,33 @@ class DiscriminativeMarginBasedClusteringLoss:
         """
         labels = as_array(labels)
         if embeddings.shape[0] != labels.shape[0] or embeddings.shape[2:] != labels.shape[1:]:
-            raise ValueError(
-                f'embeddings of shape {embeddings.shape} and labels of shape '
-                f'{labels.shape} do not fit'
+            raise type_check.InvalidType(
+                'labels.shape == embeddings.shape without axis 1',
+                f'{labels.shape} and {embeddings.shape}',
             )
         xp = backend.get_array_module(labels)
         n_batch, n_dim = embeddings.shape[:2]
-        dtype = embeddings.dtype
+        n_instances, dtype = self.max_embedding_dim, embeddings.dtype
         # x: (B, P, D) points; member: (B, C, P) mask of the points of each instance.
         x = F.transpose(F.reshape(embeddings, (n_batch, n_dim, -1)), (0, 2, 1))
-        instances = sent_like(labels, numpy.arange(1, self.max_embedding_dim + 1))
+        instances = sent_like(labels, numpy.arange(1, n_instances + 1))
         member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
         count = member.sum(axis=2)
-        present = (count > 0).astype(dtype)
-        n_present = xp.maximum(present.sum(axis=1), 1)
         weight = member / xp.maximum(count, 1)[:, :, None]
 
         means = F.matmul(weight, x)  # (B, C, D)
         own_mean = F.matmul(xp.ascontiguousarray(member.swapaxes(1, 2)), means)
         spread = F.relu(self.norm_function(x - own_mean) - self.delta_v) ** 2
-        variance = F.sum(spread * (weight.sum(axis=1) / n_present[:, None])) * (1.0 / n_batch)
+        variance = F.sum(spread * weight.sum(axis=1)) * (1.0 / (n_batch * n_instances))
 
         a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
         gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
-        pairs = present[:, :, None] * present[:, None]
-        pairs *= sent_like(labels, 1 - numpy.eye(self.max_embedding_dim, dtype=dtype))
-        pairs /= xp.maximum(n_present * (n_present - 1), 1)[:, None, None]
-        distance = F.sum(gap * pairs) * (1.0 / n_batch)
+        others = sent_like(labels, 1 - numpy.eye(n_instances, dtype=dtype))
+        n_pairs = max(n_instances * (n_instances - 1), 1)
+        distance = F.sum(gap * others) * (1.0 / (n_batch * n_pairs))
 
-        size = self.norm_function(means) * (present / n_present[:, None])
-        regularization = F.sum(size) * (1.0 / n_batch)
+        size = self.norm_function(means)
+        regularization = F.sum(size) * (1.0 / (n_batch * n_instances))
         return self.alpha * variance, self.beta * distance, self.gamma * regularization
 
 
@@ -128,8 +128,9 @@ def discriminative_margin_based_clustering_loss(
             \\max(2 \\delta_d - \\|\\mu_c - \\mu_d\\|, 0)^2 \\\\
         L_{reg} &= \\frac\\gamma C \\sum_c \\|\\mu_c\\|
 
-    for :math:`C` instances in an image, :math:`N_c` pixels and the mean embedding :math:`\\mu_c`
-    of instance :math:`c`.
+    for :math:`C` = ``max_embedding_dim`` instances, :math:`N_c` pixels and the mean embedding
+    :math:`\\mu_c` of instance :math:`c`. Instances that an image lacks count, too: their mean is
+    zero.
 
     Args:
         embeddings (:class:`~chainer.Variable` or array): Embeddings of pixels, floating
@@ -138,7 +139,7 @@ def discriminative_margin_based_clustering_loss(
             shape :math:`(B, H, W)`; zero is the background, which has no loss.
         delta_v (float): Maximum distance from the mean of the instance without loss.
         delta_d (float): Half of the minimum distance between means without loss.
-        max_embedding_dim (int): Maximum number of instances and maximum label.
+        max_embedding_dim (int): Number of instances, which is the maximum label.
         norm (int): Norm of the distances, 1 or 2.
         alpha (float): Weight of the variance loss.
         beta (float): Weight of the distance loss.
@@ -149,7 +150,8 @@ def discriminative_margin_based_clustering_loss(
         of the dtype of ``embeddings``.
 
     Raises:
-        ValueError: If ``norm`` is neither 1 nor 2, or shapes do not fit.
+        ValueError: If ``norm`` is neither 1 nor 2.
+        ~chainer.utils.type_check.InvalidType: If shapes do not fit.
 
     See: De Brabandere et al., Semantic instance segmentation with a discriminative loss
     function, 2017 (arXiv:1708.02551).

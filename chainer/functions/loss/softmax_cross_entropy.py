@@ -76,7 +76,7 @@ class SoftmaxCrossEntropy(Operation):
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
         if type_check.eval(t_type.dtype.kind) == 'f':
-            type_check.expect(x_type.dtype == t_type.dtype, x_type.shape == t_type.shape)
+            type_check.expect(x_type.shape == t_type.shape)
         else:
             type_check.expect(
                 t_type.dtype.kind == 'i',

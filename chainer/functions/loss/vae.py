@@ -133,5 +133,6 @@ def gaussian_nll(
     x, mean, ln_var = [as_variable(v) for v in (x, mean, ln_var)]
     difference = x - mean
     precision = F.exp(-ln_var)
-    loss = (ln_var + math.log(2 * math.pi) + difference * difference * precision) * 0.5
+    exponent = difference * difference * precision * -0.5
+    loss = (ln_var + math.log(2 * math.pi)) * 0.5 - exponent
     return _reduce(loss, reduce)

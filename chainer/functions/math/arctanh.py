@@ -20,10 +20,6 @@ class Arctanh(UnaryFunction):
     # NumPy takes half the time.
     _kernels = NO_KERNELS._replace(check=True)
 
-    @property
-    def label(self) -> str:
-        return 'arctanh'
-
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:

@@ -10,6 +10,8 @@ from chainer.functions._base import ReductionFunction, parse_axis
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
+    import chainerx
+    from chainer._core.fallback import FallbackType
     from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 
@@ -21,7 +23,20 @@ class Mean(ReductionFunction):
         super().__init__(axis, keepdims)
 
     def compute(self, xp: Xp, x: Any) -> Any:
+        self._check_not_empty(x)
         return x.mean(axis=self.axis, keepdims=self.keepdims)
+
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+        self._check_not_empty(inputs[0])
+        return super().forward_chainerx(inputs)
+
+    def _check_not_empty(self, x):
+        if x.size == 0 and 0 in (x.shape if self.axis is None else [x.shape[a] for a in self.axis]):
+            raise ZeroDivisionError(
+                f'an array of shape {x.shape} has no mean along axis {self.axis}'
+            )
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         shape = self.inputs[0].shape
@@ -48,8 +63,10 @@ def average(
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.
-        ValueError: If an axis appears twice or the shape of ``weights`` does not fit.
-        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
+        ValueError: If an axis appears twice or ``weights`` has another number of axes.
+        ZeroDivisionError: If the axes have no elements.
+        ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis, or
+            the shape or dtype of ``weights`` does not fit.
 
     .. admonition:: Example
 
@@ -68,10 +85,11 @@ def average(
     axes = tuple([a % x.ndim for a in axes])
     if len(set(axes)) != len(axes):
         raise ValueError(f'duplicate value in axis: {axis}')
-    expected = tuple([x.shape[a] for a in sorted(axes)])
-    if weights.shape != expected:
-        raise ValueError(f'weights must be of shape {expected}, got {weights.shape}')
     weights = as_variable(weights)
+    if weights.ndim != len(axes):
+        raise ValueError(
+            f'weights must have an axis for each of the {len(axes)} axes, got {weights.ndim}'
+        )
     total = F.sum(weights)
     weights = F.reshape(weights, [n if i in axes else 1 for i, n in enumerate(x.shape)])
     return F.sum(x * F.broadcast_to(weights, x.shape), axis, keepdims) / total

@@ -129,7 +129,7 @@ def neg(self: VariableLike) -> Variable:  # -x
     return Neg().apply((self,))[0]
 
 
-class Absolute(_Unary):
+class Absolute(UnaryFunction):
     """Function node of :func:`~chainer.functions.absolute`."""
 
     label = '|_|'
@@ -145,10 +145,13 @@ def absolute(self: VariableLike) -> Variable:
     """Elementwise absolute value, with gradient zero at zero; also written ``abs(x)``.
 
     Args:
-        self (:class:`~chainer.Variable` or array): Input of any dtype.
+        self (:class:`~chainer.Variable` or array): Input of a floating point dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of the input.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: If the input is not floating point.
 
     .. admonition:: Example
 
@@ -186,7 +189,6 @@ class MultiAdd(Operation):
     """Sum of any number of arrays."""
 
     is_elementwise = True
-    label = '_ + _'
     _kernels = kernels(check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:

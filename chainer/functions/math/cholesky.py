@@ -36,7 +36,6 @@ class Cholesky(Operation):
         type_check._argname(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 2)
-        type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_outputs((0,))
@@ -77,8 +76,9 @@ def cholesky(a: VariableLike) -> Variable:
         ~chainer.Variable: Lower triangular matrix :math:`L`, of the shape and dtype of ``a``.
 
     Raises:
-        numpy.linalg.LinAlgError: If the matrix is not positive definite (on the CPU).
-        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point square matrix.
+        numpy.linalg.LinAlgError: If the matrix is not square or not positive definite (on the
+            CPU).
+        ~chainer.utils.type_check.InvalidType: If ``a`` is not a floating point matrix.
 
     .. admonition:: Example
 

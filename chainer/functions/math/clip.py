@@ -21,6 +21,8 @@ class Clip(UnaryFunction):
     def __init__(self, x_min: float | None, x_max: float | None) -> None:
         if x_min is None and x_max is None:
             raise ValueError('x_min and x_max must not both be None')
+        if x_min is not None and x_max is not None and x_min > x_max:
+            raise ValueError(f'x_min must not be above x_max, got {x_min} and {x_max}')
         self.x_min = x_min
         self.x_max = x_max
 
@@ -59,7 +61,7 @@ def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        ValueError: If both bounds are ``None``.
+        ValueError: If both bounds are ``None``, or the lower one is above the upper one.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.
 
     .. admonition:: Example

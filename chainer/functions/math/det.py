@@ -12,7 +12,6 @@ from chainer._core.namespace import F
 from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
-from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +84,7 @@ def det(a: VariableLike) -> Variable:
 
     Args:
         a (:class:`~chainer.Variable` or array): Floating point matrix of shape
-            :math:`(n, n)`.
+            :math:`(n, n)`; further axes of length one count as none.
 
     Returns:
         ~chainer.Variable: Determinant, a scalar of the dtype of ``a``.
@@ -99,6 +98,5 @@ def det(a: VariableLike) -> Variable:
         array(6., dtype=float32)
 
     """
-    a = as_variable(a)
-    y = batch_det(F.reshape(a, (1, *a.shape)))
+    y = batch_det(F.reshape(a, (1, a.shape[0], a.shape[1])))
     return F.reshape(y, ())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer import backend
+from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import NO_NATIVE_PATH, Fallback
-from chainer.functions._base import Operation, _as_array, kernels
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
@@ -54,8 +54,7 @@ class EinSum(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         xp = backend.get_array_module(*inputs)
-        y = xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)
-        return (_as_array(y, inputs[0].dtype),)
+        return (utils.force_array(xp.einsum(f'{self.in_subs}->{self.out_sub}', *inputs)),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -71,7 +70,8 @@ class EinSum(Operation):
             others = [s for j, s in enumerate(subs) if j != i]
             operands = [x for j, x in enumerate(xs) if j != i]
             func = DiagEinSum(','.join([self.out_sub, *others]), subs[i], xs[i].shape)
-            gxs += m.apply(func, (*gys, *operands))
+            (gx,) = m.apply(func, (*gys, *operands))
+            gxs.append(m.cast(gx, xs[i].dtype))
         return gxs
 
 
@@ -107,7 +107,7 @@ class DiagEinSum(EinSum):
             y = y.sum(axis=sums, keepdims=True)
         y = y.reshape([y.shape[known.index(c)] if c in known else 1 for c in labels])
         y = xp.broadcast_to(y, [lengths[c] for c in labels])
-        out = xp.zeros(self.out_shape, inputs[0].dtype)
+        out = xp.zeros(self.out_shape, y.dtype)
         _diagonal_view(out, self.out_sub, xp)[...] = y
         return (out,)
 
@@ -185,7 +185,7 @@ def einsum(*operands: Any) -> Variable:
             variables or arrays; or operands alternating with lists of integer labels.
 
     Returns:
-        ~chainer.Variable: Result, of the dtype of the first operand.
+        ~chainer.Variable: Result, of the common dtype of the operands.
 
     Raises:
         ValueError: If the subscripts are invalid or repeat a label in the output.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer import backend
 from chainer.functions._base import Operation
 from chainer.utils import type_check
+from chainer.utils.array import _cast
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class FFT(Operation):
         real, imag = inputs
         xp = backend.get_array_module(*inputs)
         y = getattr(xp.fft, self._method)(real + imag * 1j)
-        return tuple([part.astype(real.dtype) for part in (y.real, y.imag)])
+        return tuple([_cast(part, real.dtype) for part in (y.real, y.imag)])
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         # The adjoint of one transform is the other, up to the factor that ifft has.

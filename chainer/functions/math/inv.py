@@ -11,6 +11,7 @@ from chainer import backend
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ def linalg(name: str, x: VariableLike) -> Any:
     """Applies a routine of ``linalg``; computes float16, which they lack, in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
-        return routine(x.astype(numpy.float32)).astype(numpy.float16)
+        return _cast(routine(x.astype(numpy.float32)), x.dtype)
     return routine(x)
 
 

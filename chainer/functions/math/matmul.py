@@ -157,6 +157,12 @@ class BatchMatMul(Operation):
             b_type.ndim <= 3,
             a_type.shape[0] == b_type.shape[0],
         )
+        shapes = [(*type_check.eval(t.shape), 1)[:3] for t in in_types]
+        a_inner, b_inner = shapes[0][1 if self.transa else 2], shapes[1][2 if self.transb else 1]
+        type_check.expect(
+            type_check.make_variable(a_inner, 'columns of a')
+            == type_check.make_variable(b_inner, 'rows of b')
+        )
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs

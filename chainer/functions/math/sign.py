@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
+
 from chainer.functions._base import apply_without_gradient
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ def sign(x: VariableLike) -> Variable:
     The result has no gradient.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Input of any dtype.
+        x (:class:`~chainer.Variable`, array or scalar): Input of any dtype.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
@@ -28,4 +30,4 @@ def sign(x: VariableLike) -> Variable:
         array([-1.,  0.,  1.], dtype=float32)
 
     """
-    return apply_without_gradient('sign', x)
+    return apply_without_gradient('sign', x if hasattr(x, 'dtype') else numpy.asarray(x))

@@ -142,7 +142,7 @@ class CooMatMul(Operation):
                 used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
                 dense = m.swapaxes(dn, -1, -2) if self.transb else dn
                 products = gy[self._index(xp, row)] * dense[self._index(xp, col)]
-                gxs.append(m.sum(products, axis=-1) * used)
+                gxs.append(m.cast(m.sum(products, axis=-1), sp.dtype) * used)
             else:
                 func = CooMatMul(
                     self.sp_row,
@@ -198,9 +198,7 @@ def sparse_matmul(
             f'    a: {type(a)}\n    b: {type(b)}'
         )
     if isinstance(a, CooMatrix):
-        func = CooMatMul(
-            a.row, a.col, a.shape, a.order, transa=transa, transb=transb, dtype=b.dtype
-        )
+        func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb)
         return func.apply((a.data, b))[0]
     func = CooMatMul(
         b.row,
@@ -210,6 +208,5 @@ def sparse_matmul(
         transa=not transb,
         transb=not transa,
         transc=True,
-        dtype=a.dtype,
     )
     return func.apply((b.data, a))[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import chainerx
+from chainer import backend
+from chainer.backends import cuda
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
     from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
 
@@ -52,8 +52,8 @@ def sqrt(x: VariableLike) -> Variable:
     return Sqrt().apply((x,))[0]
 
 
-class Rsqrt(UnaryFunction):
-    """Function node of :func:`~chainer.functions.rsqrt`."""
+class RsqrtGPU(UnaryFunction):
+    """Function node of :func:`~chainer.functions.rsqrt` on CUDA devices."""
 
     retains = 'y'
 
@@ -61,20 +61,11 @@ class Rsqrt(UnaryFunction):
     def label(self) -> str:
         return 'rsqrt'
 
-    def forward_chainerx(
-        self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        return (self.compute(chainerx, inputs[0]),)
-
     def compute(self, xp: Xp, x: Any) -> Any:
         return 1 / xp.sqrt(x)
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         return gy * y**3 * -0.5
-
-
-# The name of the function in GPU graphs of earlier versions.
-RsqrtGPU = Rsqrt
 
 
 def rsqrt(x: VariableLike) -> Variable:
@@ -95,4 +86,6 @@ def rsqrt(x: VariableLike) -> Variable:
         array([1. , 0.5, 0.1], dtype=float32)
 
     """
-    return Rsqrt().apply((x,))[0]
+    if backend.get_array_module(x) is cuda.cupy:
+        return RsqrtGPU().apply((x,))[0]
+    return 1.0 / sqrt(x)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import BinaryFunction, UnaryFunction
+from chainer.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike, Xp
+    from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
 
@@ -244,12 +246,17 @@ class Arctan2(BinaryFunction):
     def label(self) -> str:
         return 'arctan2'
 
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
+        type_check._argname(in_types, self.arguments)
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[1].dtype.kind == 'f')
+        type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
+
     def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
         return xp.arctan2(x1, x2)
 
     def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
         square = x1 * x1 + x2 * x2
-        return -x1 / square * gy if i else x2 / square * gy
+        return m.cast(-x1 / square * gy if i else x2 / square * gy, (x1, x2)[i].dtype)
 
 
 def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:

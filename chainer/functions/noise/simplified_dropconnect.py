@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.namespace import F
 from chainer.functions._base import Operation, draw_like, sent_like
 from chainer.utils import type_check
+from chainer.utils.array import _cast
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class SimplifiedDropconnect(Operation):
             y = xp.matmul(masked, flat[:, :, None])[:, :, 0]
         else:
             y = flat.dot(masked.T)
-        y = y.astype(x.dtype, copy=False)
+        y = _cast(y, x.dtype)
         return ((y + inputs[2] if len(inputs) == 3 else y),)
 
     # ChainerX differentiates the same computation.
@@ -166,6 +166,6 @@ def simplified_dropconnect(
 
     """
     if not train:
-        return F.linear(x, W, b)
+        ratio = 0.0
     func = SimplifiedDropconnect(ratio, mask, use_batchwise_mask)
     return func.apply((x, W) if b is None else (x, W, b))[0]

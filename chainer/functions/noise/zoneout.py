@@ -28,17 +28,14 @@ class Zoneout(Operation):
     _kernels = NO_KERNELS
 
     def __init__(self, zoneout_ratio: float) -> None:
-        if not 0.0 <= zoneout_ratio < 1.0:
-            raise ValueError(f'zoneout_ratio must be in the range [0, 1), got {zoneout_ratio}')
         self.zoneout_ratio = zoneout_ratio
         self.flag_x = None
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('h', 'x'))
         h_type, x_type = in_types
-        type_check.expect(
-            h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype, h_type.shape == x_type.shape
-        )
+        type_check.expect(h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype)
+        type_check.expect_broadcast_shapes(h_type.shape, x_type.shape)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         h, x = inputs
@@ -54,26 +51,26 @@ class Zoneout(Operation):
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (gy,) = gys
         new = self.flag_x.astype(gy.dtype)
-        return [gy * (new if i else 1 - new) for i in targets]
+        return [m.sum_to(gy * (new if i else 1 - new), self.inputs[i].shape) for i in targets]
 
 
 def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any) -> Variable:
     """Keeps random elements of the previous state.
 
     In training, an element comes from ``h`` with probability ``ratio`` and from ``x``
-    otherwise. Outside training, it is the expectation of this.
+    otherwise. Outside training, the output is ``x``.
 
     Args:
         h (:class:`~chainer.Variable` or array): Previous state, floating point of any
             shape.
-        x (:class:`~chainer.Variable` or array): New state, of the same shape and dtype.
-        ratio (float): Probability of keeping an element, in :math:`[0, 1)`.
+        x (:class:`~chainer.Variable` or array): New state, of the same dtype and usually of the
+            same shape; otherwise, both are broadcast.
+        ratio (float): Probability of keeping an element.
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of the inputs.
 
     Raises:
-        ValueError: If ``ratio`` is out of range.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Krueger et al., Zoneout: regularizing RNNs by randomly preserving hidden activations,
@@ -86,7 +83,7 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any)
         >>> h, x = np.zeros(3, np.float32), np.ones(3, np.float32)
         >>> with chainer.using_config('train', False):
         ...     F.zoneout(h, x, ratio=0.25).array
-        array([0.75, 0.75, 0.75], dtype=float32)
+        array([1., 1., 1.], dtype=float32)
 
     """
     if kwargs:
@@ -96,5 +93,4 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any)
         argument.assert_kwargs_empty(kwargs)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]
-    h, x = as_variable(h), as_variable(x)
-    return h * ratio + x * (1 - ratio)
+    return as_variable(x)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.normalization import _moments
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ class RowNormalization(Operation):
             if self.centered:
                 channels += beta
             if not direct:
-                y[block] = t
+                y[block] = _cast(t, y.dtype)
         return (y.reshape(inputs[0].shape),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:

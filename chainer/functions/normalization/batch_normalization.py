@@ -18,6 +18,7 @@ from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization import _moments
 from chainer.utils import argument, type_check
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ def _parse_axis(axis):
         isinstance(axis, collections.abc.Sequence)
         and all([isinstance(a, numbers.Integral) for a in axis])
     ):
-        raise RuntimeError(f'axis must be int, tuple of int or None, not {axis!r}')
+        raise TypeError(f'axis must be int, tuple of int or None, not {axis!r}')
     if any(a >= b for a, b in zip(axis, axis[1:])):
         raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
     return tuple([int(a) for a in axis])
@@ -123,7 +124,7 @@ class _Normalization(Operation):
             t *= scale
             t += shift
             if not direct:
-                y[block] = t
+                y[block] = _cast(t, out_dtype)
         return y
 
     def _sums(self, m, centered, gy):
@@ -159,7 +160,7 @@ class BatchNormalization(_Normalization):
     ) -> None:
         super().__init__(eps, axis)
         if (mean is None) is not (var is None):
-            raise TypeError('the running mean and the running variance must be given together')
+            raise ValueError('the running mean and the running variance must be given together')
         self.running_mean = mean
         self.running_var = var
         self.decay = decay

@@ -134,15 +134,18 @@ class DecorrelatedBatchNormalization(Operation):
         (projection,) = _InverseSqrt().forward((cov,))
         if not config.in_recomputing:
             self._update(self.running_mean, mean[:, :, 0])
-            self._update(self.running_projection, projection)
+            # As in Chainer 7, the projection gets the factor that makes a variance unbiased.
+            count = centered.shape[2]
+            self._update(self.running_projection, projection, count / max(count - 1.0, 1.0))
         y = projection @ centered
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def _update(self, running, value):
+    def _update(self, running, value, factor=1.0):
         if running is not None:
             array = backend.from_chx(running)
             array *= array.dtype.type(self.decay)
-            array += (value * value.dtype.type(1 - self.decay)).astype(array.dtype, copy=False)
+            step = value.dtype.type((1 - self.decay) * factor)
+            array += (value * step).astype(array.dtype, copy=False)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         (x,) = xs
@@ -239,7 +242,8 @@ def decorrelated_batch_normalization(x: VariableLike, **kwargs: Any) -> Variable
         running_mean (array or None): Moving average of the mean, of shape :math:`(G, C/G)`,
             updated in place.
         running_projection (array or None): Moving average of the matrix
-            :math:`\\Sigma^{-1/2}`, of shape :math:`(G, C/G, C/G)`, updated in place.
+            :math:`\\frac{M}{M - 1} \\Sigma^{-1/2}`, where :math:`M` is the number of elements of
+            a channel, of shape :math:`(G, C/G, C/G)`, updated in place.
         decay (float): Decay of the moving averages (default: 0.9).
 
     Returns:

@@ -12,7 +12,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.types import NdArray, VariableLike
+    from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -22,11 +22,9 @@ class NormalizeL2(_base.Operation):
 
     _kernels = _base.kernels(retain=(0,))
 
-    def __init__(self, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> None:
+    def __init__(self, eps: float = 1e-5, axis: Axis = 1) -> None:
         self.eps = eps
-        if axis is None:
-            raise TypeError('axis must be an int or a tuple of ints, not None')
-        self.axis: tuple[int, ...] = _base.parse_axis(axis)
+        self.axis: tuple[int, ...] | None = _base.parse_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
@@ -59,7 +57,7 @@ class NormalizeL2(_base.Operation):
         return (gy / scale - x * (slope * (1 - zero)),)
 
 
-def normalize(x: VariableLike, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
+def normalize(x: VariableLike, eps: float = 1e-5, axis: Axis = 1) -> Variable:
     """L2 normalization.
 
     .. math:: y = \\frac{x}{\\|x\\|_2 + \\epsilon}
@@ -67,13 +65,13 @@ def normalize(x: VariableLike, eps: float = 1e-5, axis: int | Sequence[int] = 1)
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
         eps (float): Added to norms.
-        axis (int or tuple of int): Axes of the norm.
+        axis (None, int or tuple of int): Axes of the norm (``None``: all).
 
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: If ``axis`` is neither an int nor a tuple of ints.
+        TypeError: If the type of ``axis`` is wrong.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point or lacks an axis.
 
     .. admonition:: Example

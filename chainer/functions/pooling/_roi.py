@@ -19,7 +19,7 @@ from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions._base import CallableFunction, kernels, pair, sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 
@@ -40,15 +40,14 @@ def parse_outsize(outsize):
     """Checks an ``outsize`` argument, a positive int or a pair of them; returns the pair.
 
     Raises:
-        TypeError: If it is invalid.
+        TypeError: If a size is not a positive int.
+        ValueError: If there are not two.
 
     """
-    pair = tuple(outsize) if hasattr(outsize, '__len__') else (outsize, outsize)
-    if len(pair) != 2:
-        raise TypeError(f'outsize must be an int or a pair of ints: {outsize}')
-    for i, size in enumerate(pair):
+    sizes = pair(outsize)
+    for i, size in enumerate(sizes):
         _check_positive(size, numbers.Integral, f'outsize[{i}]', 'positive integer')
-    return pair
+    return sizes
 
 
 def parse_spatial_scale(spatial_scale):

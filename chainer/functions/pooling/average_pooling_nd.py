@@ -12,6 +12,7 @@ from chainer.backends import cuda
 from chainer.functions._base import call_chainerx, kernels
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
+from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,7 @@ class _Average(_PoolingND):
         windows = self._windows(x.shape[2:])
         # Sums of float16 may overflow.
         wide = x.astype(numpy.float32) if x.dtype == numpy.float16 else x
-        return self._divide(windows.sum(wide), windows).astype(x.dtype, copy=False)
+        return _cast(self._divide(windows.sum(wide), windows), x.dtype)
 
     def _pool_transposed(self, gy):
         windows = self._windows(self.inputs[0].shape[2:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.functions._base import pair
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
 if TYPE_CHECKING:
@@ -35,4 +36,5 @@ class Pooling2D(_PoolingND):
         cover_all: bool = True,
         return_indices: bool = False,
     ) -> None:
-        super().__init__(2, ksize, stride, pad, cover_all, return_indices)
+        stride = ksize if stride is None else stride
+        super().__init__(2, pair(ksize), pair(stride), pair(pad), cover_all, return_indices)

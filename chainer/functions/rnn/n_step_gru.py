@@ -96,7 +96,8 @@ def n_step_gru(
         of shape :math:`(B_t, N)`, all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit or there is no time step.
+        IndexError: If the number of layers does not fit or there is no time step.
+        ValueError: If the number of weights of a layer does not fit.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Cho et al., Learning phrase representations using RNN encoder-decoder for statistical
@@ -150,7 +151,8 @@ def n_step_bigru(
         :math:`(B_t, 2 N)`; all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit or there is no time step.
+        IndexError: If the number of layers does not fit or there is no time step.
+        ValueError: If the number of weights of a layer does not fit.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. seealso:: :class:`~chainer.links.NStepBiGRU`

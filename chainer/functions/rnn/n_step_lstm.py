@@ -118,7 +118,8 @@ def n_step_lstm(
         outputs of every time step, of shape :math:`(B_t, N)`, all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit or there is no time step.
+        IndexError: If the number of layers does not fit or there is no time step.
+        ValueError: If the number of weights of a layer does not fit.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     See: Hochreiter and Schmidhuber, Long short-term memory, 1997.
@@ -173,7 +174,8 @@ def n_step_bilstm(
         of shape :math:`(B_t, 2 N)`; all of the dtype of ``hx``.
 
     Raises:
-        ValueError: If the number of weights does not fit or there is no time step.
+        IndexError: If the number of layers does not fit or there is no time step.
+        ValueError: If the number of weights of a layer does not fit.
         ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
 
     .. seealso:: :class:`~chainer.links.NStepBiLSTM`

@@ -139,24 +139,44 @@ class BaseNStepRNN(Operation):
             return Fallback('mixed dtypes')
         states, x, params = self._unpack(inputs)
         if not self.dropout_ratio:
-            return self._run_chainerx(self.n_layers, states, x, params)
-        # Dropout is between layers, so they run one by one.
+            return self._run_chainerx(self.chainerx_routine, self.n_layers, states, x, params)
+        # Dropout is between layers and differs between directions, so they run one by one.
         device = backend.ChainerxDevice(x.device)
         fallback = device.fallback_device
         with using_device(fallback):
-            self._draw_masks(fallback.xp, len(x), states[0].shape[2], x.dtype)
+            self._draw_masks(fallback.xp, states[0].shape[2], x.dtype)
         finals = []
         for layer in range(self.n_layers):
-            cells = slice(layer * self.directions, (layer + 1) * self.directions)
-            if layer:
-                x = x * device.send(self._masks[layer - 1])
-            *layer_states, x = self._run_chainerx(1, [s[cells] for s in states], x, params[cells])
-            finals.append(layer_states)
+            ys = []
+            for d in range(self.directions):
+                cell = slice(layer * self.directions + d, layer * self.directions + d + 1)
+                masked = x * device.send(self._masks[layer - 1][d]) if layer else x
+                *final, y = self._run_direction(d, [s[cell] for s in states], masked, params[cell])
+                ys.append(y)
+                finals.append(final)
+            x = chainerx.concatenate(ys, 1)
         return (*[chainerx.concatenate(parts, 0) for parts in zip(*finals)], x)
 
-    def _run_chainerx(self, n_layers, states, x, params):
-        """Runs layers with ChainerX's routine; returns the final states and the outputs."""
-        routine = getattr(chainerx, self.chainerx_routine)
+    def _run_direction(self, reverse, states, x, params):
+        """Runs one layer in one direction with ChainerX's routine."""
+        routine = self.chainerx_routine.replace('step_bi', 'step_')
+        if not reverse:
+            return self._run_chainerx(routine, 1, states, x, params)
+        rows = chainerx.array(self._reversed_rows(), device=x.device)
+        *final, y = self._run_chainerx(routine, 1, states, x.take(rows, 0), params)
+        return (*final, y.take(rows, 0))
+
+    def _reversed_rows(self):
+        """Rows of the time steps, one after the other, with each sequence reversed."""
+        counts = numpy.array(self.lengths)
+        starts = counts.cumsum() - counts
+        ends = numpy.array([(counts > i).sum() for i in range(counts[0])])
+        rows = [starts[ends[:n] - 1 - t] + numpy.arange(n) for t, n in enumerate(self.lengths)]
+        return numpy.concatenate(rows)
+
+    def _run_chainerx(self, routine, n_layers, states, x, params):
+        """Runs layers with a routine of ChainerX; returns the final states and the outputs."""
+        routine = getattr(chainerx, routine)
         xs = chainerx.split(x, [s.stop for s in self._steps[:-1]], 0)
         *states, ys = routine(
             n_layers,
@@ -173,10 +193,10 @@ class BaseNStepRNN(Operation):
 
     # -- forward and backward ----------------------------------------------------------------
 
-    def _draw_masks(self, xp, total, size, dtype):
-        """Draws the dropout masks for every layer except the first."""
+    def _draw_masks(self, xp, size, dtype):
+        """Draws the dropout masks for the directions of every layer except the first."""
         scale = dtype.type(1 / (1 - self.dropout_ratio))
-        shape = total, size * self.directions
+        shape = self.directions, sum(self.lengths), size * self.directions
         self._masks = [
             (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
         ]
@@ -185,9 +205,7 @@ class BaseNStepRNN(Operation):
         self.retain_inputs(range(len(inputs)))
         states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
-            self._draw_masks(
-                cuda.get_array_module(x), len(x), states[0].shape[2], _compute_dtype(inputs)
-            )
+            self._draw_masks(cuda.get_array_module(x), states[0].shape[2], _compute_dtype(inputs))
         outputs, self._saved = self._run(arrays_like(x), inputs)
         return tuple([y.astype(x.dtype, copy=False) for y in outputs])
 
@@ -197,16 +215,15 @@ class BaseNStepRNN(Operation):
         states, x, params = self._unpack([m.cast(a, dtype) for a in inputs])
         finals, saved = [], []
         for layer in range(self.n_layers):
-            if layer and self._masks:
-                x = x * self._masks[layer - 1]
             ys = []
             for d in range(self.directions):
                 cell = layer * self.directions + d
                 weights = self._stack(m, *params[cell])
-                final, y, steps = self._run_cell(m, x, [s[cell] for s in states], weights, d)
+                masked = x * self._masks[layer - 1][d] if layer and self._masks else x
+                final, y, steps = self._run_cell(m, masked, [s[cell] for s in states], weights, d)
                 ys.append(y)
                 finals.append(final)
-                saved.append((x, weights, steps))
+                saved.append((masked, weights, steps))
             x = m.hstack(ys) if self.directions == 2 else y
         return (*[m.stack(parts, axis=0) for parts in zip(*finals)], x), saved
 
@@ -262,8 +279,10 @@ class BaseNStepRNN(Operation):
                     *saved[cell],
                     d,
                 )
+                if layer and self._masks:
+                    g = g * self._masks[layer - 1][d]
                 gx = gx + g if d else g
-            gy = gx * self._masks[layer - 1] if layer and self._masks else gx
+            gy = gx
         gxs = [*[m.stack(parts, axis=0) for parts in zip(*ginitials)], gy]
         for g in gparams:
             gxs += self._unstack(g, size)
@@ -415,7 +434,7 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     n_cells = n_layers * cls.directions
     for name, values in (('ws', ws), ('bs', bs)):
         if len(values) != n_cells:
-            raise ValueError(
+            raise IndexError(
                 f'{name} must have {n_cells} lists, one for each layer and '
                 f'direction, got {len(values)}'
             )
@@ -423,7 +442,7 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
             if len(value) != cls.n_weights:
                 raise ValueError(f'{name}[{i}] must have {cls.n_weights} arrays, got {len(value)}')
     if not xs:
-        raise ValueError('xs must have at least one time step')
+        raise IndexError('xs must have at least one time step')
     lengths = [x.shape[0] for x in xs]
     flat = [a for w, b in zip(ws, bs) for a in (*w, *b)]
     func = cls(n_layers, dropout_ratio if config.train else 0.0, lengths)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
 
@@ -19,6 +21,36 @@ if TYPE_CHECKING:
 
     from chainer._core.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
+
+_T = TypeVar('_T')
+
+
+class _Memory(threading.local):
+    """What :func:`remember` calls in this thread, ``None`` outside of :func:`forget`."""
+
+    access: Callable[[Callable[[], Any]], Any] | None = None
+
+
+_memory = _Memory()
+
+
+@contextlib.contextmanager
+def _using_memory(access):
+    outer = _memory.access
+    _memory.access = access
+    try:
+        yield
+    finally:
+        _memory.access = outer
+
+
+def remember(make: Callable[[], _T]) -> _T:
+    """Returns ``make()``, and the same value again when :func:`forget` recomputes the call.
+
+    Functions with a side effect, such as an update of statistics, use it for values that are other
+    ones after the effect.
+    """
+    return make() if _memory.access is None else _memory.access(make)
 
 
 class Forget(Operation):
@@ -52,7 +84,15 @@ class Forget(Operation):
         return self._results([Variable(x) for x in inputs])
 
     def _results(self, xs):
-        with no_backprop_mode():
+        self._remembered = []
+        outer = _memory.access
+
+        def record(make):
+            value = make() if outer is None else outer(make)
+            self._remembered.append(value)
+            return value
+
+        with no_backprop_mode(), using_config('_will_recompute', True), _using_memory(record):
             return tuple([y.array for y in self._call(xs)])
 
     def forward_chainerx(
@@ -89,7 +129,9 @@ class Forget(Operation):
         # func uses are accumulated where they are.
         with force_backprop_mode():
             xs = [Variable(x.array) for x in self.get_retained_inputs()]
-            with using_config('in_recomputing', True):
+            remembered = iter(self._remembered)
+            memory = _using_memory(lambda make: next(remembered))
+            with using_config('in_recomputing', True), memory:
                 outputs = self._call(xs)
             pairs = [
                 (y, gy)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers, link, variable
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from chainer.variable import Parameter
@@ -24,6 +23,15 @@ def shift_sizes(in_channels, out_channels, ksize):
     return in_channels, out_channels, ksize
 
 
+def pair(name, x):
+    """Returns ``x`` as a pair: a single value is repeated."""
+    if not hasattr(x, '__len__'):
+        return x, x
+    if len(x) != 2:
+        raise ValueError(f'{name} must be an integer or a pair of integers, but is {x}')
+    return tuple(x)
+
+
 class ConvolutionBase(link.Link):
     """Base of the links with a filter ``W`` and a bias ``b``.
 
@@ -32,7 +40,6 @@ class ConvolutionBase(link.Link):
     """
 
     groups = 1
-    ndim = 2
 
     b: Parameter | None
 
@@ -65,7 +72,7 @@ class ConvolutionBase(link.Link):
         return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())
 
     def _kernel(self):
-        return conv_nd.as_tuple(self.ksize, self.ndim)
+        return pair('ksize', self.ksize)
 
     def _per_group(self, n_channels, what):
         if self.groups < 1:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
+from chainer._core.array_types import get_array_types
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, VariableLike
@@ -100,5 +101,9 @@ class Bilinear(link.Link):
 
 
 def _parameter(initializer, shape):
+    if isinstance(initializer, get_array_types()):
+        assert initializer.shape == shape, (
+            f'the initial value must have the shape {shape}, but has {initializer.shape}'
+        )
     initializer = initializers._get_initializer(initializer)
     return variable.Parameter(initializer, shape)

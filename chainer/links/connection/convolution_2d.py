@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
 from chainer.links.connection import _convolution
-from chainer.utils import argument, conv_nd
+from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,10 +81,13 @@ class Convolution2D(_convolution.ConvolutionBase):
         self.in_channels: int | None = in_channels
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
-        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
         self.groups: int = int(groups)
+        # Chainer 7 has its choice of cuDNN's memory layout here. All arrays have the usual one.
+        self.cudnn_fast: bool = False
+        self.x_layout: Any = None
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     @classmethod

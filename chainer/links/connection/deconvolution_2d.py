@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions
 from chainer.links.connection import _convolution
-from chainer.utils import argument, conv_nd
+from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,13 +79,12 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.in_channels: int | None = in_channels
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
-        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
-        self.outsize = outsize
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
+        self.outsize: Sequence[int | None] = (None, None) if outsize is None else outsize
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 

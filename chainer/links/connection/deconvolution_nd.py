@@ -74,8 +74,6 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        self.ndim = ndim
-        self.in_channels: int | None = in_channels
         self.out_channels: int = out_channels
         self.ksize: tuple[int, ...] = conv_nd.as_tuple(ksize, ndim)
         self.stride = stride
@@ -84,6 +82,9 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
+
+    def _kernel(self):
+        return self.ksize
 
     _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from chainer import functions, link
 from chainer.links.connection import _convolution, convolution_2d
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ class DeformableConvolution2D(link.Chain):
             ``offset_conv.b``.
         deform_nobias (bool): If ``True``, ``deform_conv`` has no bias.
         deform_initialW (initializer or :ref:`ndarray`): Initializer of
-            ``deform_conv.W``.
+            ``deform_conv.W``. The default is zero.
         deform_initial_bias (initializer or :ref:`ndarray`): Initializer of
             ``deform_conv.b``.
 
@@ -72,7 +71,7 @@ class DeformableConvolution2D(link.Chain):
         deform_initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-        kh, kw = conv_nd.as_tuple(ksize, 2)
+        kh, kw = _convolution.pair('ksize', ksize)
         with self.init_scope():
             self.offset_conv: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
                 in_channels,
@@ -121,7 +120,7 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         pad (int or pair of ints): Width of the zeros around inputs.
         nobias (bool): If ``True``, there is no bias.
         initialW (initializer or :ref:`ndarray`): Initializer of the filter. The
-            default is :class:`~chainer.initializers.LeCunNormal`.
+            default is zero.
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
 
@@ -156,8 +155,9 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        initialW = 0 if initialW is None else initialW
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     def forward(self, x: VariableLike, offset: VariableLike) -> Variable:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from chainer import functions
 from chainer.links.connection import _convolution
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +62,8 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
     ) -> None:
         super().__init__()
         self.ksize = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias
         self._make_params(None, None, nobias, initialW, initial_bias)

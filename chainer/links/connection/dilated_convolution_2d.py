@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from chainer import functions
 from chainer.links.connection import _convolution
-from chainer.utils import conv_nd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +68,9 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
         )
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, 2)
-        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     def forward(self, x: VariableLike) -> Variable:

@@ -36,7 +36,7 @@ class InceptionBN(link.Chain):
 
     Raises:
         NotImplementedError: ``pooltype`` is unknown.
-        ValueError: A 1x1 convolution is combined with a stride, or with pooling
+        AssertionError: A 1x1 convolution is combined with a stride, or with pooling
             without projection.
 
     .. admonition:: Example
@@ -68,7 +68,7 @@ class InceptionBN(link.Chain):
                 f"pooltype should be either 'max' or 'avg', but is {pooltype!r}"
             )
         if out1 > 0 and (stride != 1 or proj_pool is None):
-            raise ValueError(
+            raise AssertionError(
                 'a 1x1 convolution (out1 > 0) needs stride 1 and proj_pool, but '
                 f'out1={out1}, stride={stride} and proj_pool={proj_pool} were given'
             )

@@ -68,7 +68,6 @@ class Linear(link.Link):
             in_size, out_size = None, in_size
         self.in_size = in_size
         self.out_size = out_size
-        self.nobias = nobias
 
         with self.init_scope():
             self.W = variable.Parameter(initializers._get_initializer(initialW))
@@ -114,7 +113,7 @@ class Linear(link.Link):
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         yield 'in_size', self.in_size
         yield 'out_size', self.out_size
-        yield 'nobias', self.nobias
+        yield 'nobias', self.b is None
 
     def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
         """Applies the linear layer.

@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link, variable
-from chainer.utils import argument, conv, conv_nd
+from chainer.links.connection import _convolution
+from chainer.utils import argument, conv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +67,7 @@ class LocalConvolution2D(link.Link):
         if ksize is None:
             raise TypeError('ksize must be given')
         self.ksize = ksize
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, 2)
+        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():
@@ -81,10 +82,10 @@ class LocalConvolution2D(link.Link):
             self._initialize_params(in_channels, in_size)
 
     def _initialize_params(self, in_channels, in_size):
-        kernel = conv_nd.as_tuple(self.ksize, 2)
+        kernel = _convolution.pair('ksize', self.ksize)
         out_size = [
             conv.get_conv_outsize(size, k, s, 0)
-            for size, k, s in zip(conv_nd.as_tuple(in_size, 2), kernel, self.stride)
+            for size, k, s in zip(_convolution.pair('in_size', in_size), kernel, self.stride)
         ]
         self.W.initialize((self.out_channels, *out_size, in_channels, *kernel))
         if self.b is not None:

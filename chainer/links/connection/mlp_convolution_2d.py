@@ -38,7 +38,7 @@ class MLPConvolution2D(link.ChainList):
 
     Raises:
         TypeError: There are more positional arguments.
-        ValueError: ``out_channels`` is empty.
+        AssertionError: ``out_channels`` is empty.
 
     .. admonition:: Example
 
@@ -76,8 +76,7 @@ class MLPConvolution2D(link.ChainList):
         in_channels, out_channels, ksize = _convolution.shift_sizes(
             in_channels, out_channels, ksize
         )
-        if not out_channels:
-            raise ValueError('out_channels must have one element at least')
+        assert out_channels, 'out_channels must have one element at least'
         first = convolution_2d.Convolution2D(
             in_channels,
             out_channels[0],

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import link, variable
+from chainer.functions.math import identity
 
 if TYPE_CHECKING:
     from chainer.types import NdArray
@@ -10,34 +11,42 @@ if TYPE_CHECKING:
 
 
 class Parameter(link.Link):
-    """A link that holds one parameter and returns it.
+    """A link that holds one parameter and returns its value.
 
     Args:
-        array (:ref:`ndarray` or scalar): Initial value.
+        array (:ref:`ndarray`): Initial value.
 
     Attributes:
         W (~chainer.Parameter): The parameter.
+
+    Raises:
+        AttributeError: ``array`` is not an array.
 
     .. admonition:: Example
 
         >>> shift = L.Parameter(np.array([1, 2], np.float32))
         >>> shift()
-        variable W([1., 2.])
+        variable([1., 2.])
         >>> [name for name, _ in shift.namedparams()]
         ['/W']
 
     """
 
-    def __init__(self, array: NdArray | float) -> None:
+    def __init__(self, array: NdArray) -> None:
+        if not hasattr(array, 'shape'):
+            raise AttributeError(f'array must have a shape, but {type(array)} was given')
         super().__init__()
         with self.init_scope():
             self.W = variable.Parameter(array)
 
     def forward(self, volatile: str = 'off') -> Variable:
-        """Returns the parameter.
+        """Returns the value of the parameter.
 
         Args:
             volatile: Unused.
 
+        Returns:
+            ~chainer.Variable: Variable through which gradients flow into the parameter.
+
         """
-        return self.W
+        return identity.identity(self.W)

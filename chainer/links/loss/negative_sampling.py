@@ -56,7 +56,8 @@ class NegativeSampling(link.Link):
     ) -> None:
         super().__init__()
         dtype = get_dtype(dtype, map_mixed16=numpy.float16)
-        weights = numpy.power(numpy.array(counts, dtype=numpy.float64), power)
+        weights = numpy.array(counts, dtype=numpy.float32)
+        weights **= weights.dtype.type(power)
         self.sampler: walker_alias.WalkerAlias = walker_alias.WalkerAlias(weights)
         self.sample_size = sample_size
         with self.init_scope():

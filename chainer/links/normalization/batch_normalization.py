@@ -113,8 +113,7 @@ class BatchNormalization(link.Link):
         self.decay = decay
         self.eps = eps
         self.axis: Sequence[int] | None = (axis,) if isinstance(axis, int) else axis
-        for name in 'N', 'decay':
-            self.register_persistent(name)
+        self.register_persistent('N')
         for name in 'avg_mean', 'avg_var':
             self.add_persistent(name, None)
         with self.init_scope():

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, functions
+from chainer.functions.util import forget
 from chainer.links.normalization import batch_normalization
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         )
         self.rmax = rmax
         self.dmax = dmax
+        # Chainer 7 has these two without using them.
+        self.r: Any = None
+        self.d: Any = None
 
     def forward(self, x: VariableLike, finetune: bool = False) -> Variable:
         """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`.
@@ -89,6 +93,11 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
             return functions.fixed_batch_normalization(
                 x, gamma, beta, self.avg_mean, self.avg_var, self.eps
             )
+        recomputing = configuration.config.in_recomputing
+        statistics = self.avg_mean, self.avg_var
+        # The update changes the statistics, which the output depends on.
+        before = forget.remember(lambda: tuple([a.copy() for a in statistics]))
+        mean, var = before if recomputing else statistics
         return functions.batch_renormalization(
             x,
             gamma,
@@ -96,8 +105,8 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
             self.rmax,
             self.dmax,
             self.eps,
-            self.avg_mean,
-            self.avg_var,
+            mean,
+            var,
             self._advance(finetune),
-            update_statistics=not configuration.config.in_recomputing,
+            update_statistics=not recomputing,
         )

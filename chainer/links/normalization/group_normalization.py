@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
+
 from chainer import functions, link
+from chainer._core.dtype import get_dtype
 from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:
@@ -25,7 +28,8 @@ class GroupNormalization(link.Link):
         initial_beta (initializer): Initializer of the shift, zero by default.
 
     Attributes:
-        gamma (~chainer.Parameter): Scale of the shape ``(channels,)``.
+        gamma (~chainer.Parameter): Scale of the shape ``(channels,)``. Its dtype is
+            ``chainer.config.dtype``, with ``mixed16`` meaning float32.
         beta (~chainer.Parameter): Shift of the shape ``(channels,)``.
 
     .. seealso:: :func:`chainer.functions.group_normalization`
@@ -52,9 +56,10 @@ class GroupNormalization(link.Link):
         super().__init__()
         self.groups = groups
         self.eps = eps
+        dtype = get_dtype(None, map_mixed16=numpy.float32)
         with self.init_scope():
-            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1)
-            self.beta: Parameter = _parameters.make_parameter(initial_beta, 0)
+            self.gamma: Parameter = _parameters.make_parameter(initial_gamma, 1, dtype=dtype)
+            self.beta: Parameter = _parameters.make_parameter(initial_beta, 0, dtype=dtype)
         if size is not None:
             self._initialize_params(size)
 

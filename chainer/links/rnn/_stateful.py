@@ -33,8 +33,9 @@ class StatefulChain(link.Chain):
 
     def _set_state(self, *states):
         for name, state in zip(self._state_names, states):
-            if not isinstance(state, variable.Variable):
-                raise TypeError(f'{name} must be a Variable, but {type(state)} was given')
+            assert isinstance(state, variable.Variable), (
+                f'{name} must be a Variable, but {type(state)} was given'
+            )
         for name, state in zip(self._state_names, states):
             state.to_device(self.device)
             setattr(self, name, state)

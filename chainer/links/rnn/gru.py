@@ -58,13 +58,11 @@ class GRUBase(link.Chain):
             self.U = lateral()
 
     def _step(self, h, x):
-        z = self.W_z(x)
-        h_bar = self.W(x)
         if h is None:
-            return functions.sigmoid(z) * functions.tanh(h_bar)
+            return functions.sigmoid(self.W_z(x)) * functions.tanh(self.W(x))
         r = functions.sigmoid(self.W_r(x) + self.U_r(h))
-        z = functions.sigmoid(z + self.U_z(h))
-        h_bar = functions.tanh(h_bar + self.U(r * h))
+        z = functions.sigmoid(self.W_z(x) + self.U_z(h))
+        h_bar = functions.tanh(self.W(x) + self.U(r * h))
         return functions.linear_interpolate(z, h_bar, h)
 
 

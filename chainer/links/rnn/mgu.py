@@ -109,7 +109,6 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
 
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
-        self.state_size = out_size
         self.reset_state()
 
     def set_state(self, h: Variable) -> None:
@@ -132,6 +131,6 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
 
         """
         if self.h is None:
-            self.h = _stateful.zero_state(self, x, self.state_size)
+            self.h = _stateful.zero_state(self, x, self.W_h.out_size)
         self.h = self._step(self.h, x)
         return self.h

@@ -11,8 +11,10 @@ from chainer.utils import argument
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typing_extensions import Self
+
     from chainer.types import InitializerSpec, NdArray, VariableLike
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
 def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
@@ -79,6 +81,13 @@ class NStepRNNBase(link.ChainList):
         initial_bias (initializer): Initializer of every bias. The default is
             zero.
 
+    Raises:
+        ValueError: ``n_layers`` is not positive.
+
+    Attributes:
+        ws (list of lists of ~chainer.Parameter): Weights of every layer and direction.
+        bs (list of lists of ~chainer.Parameter): Biases, likewise.
+
     .. admonition:: Example
 
         >>> rnn = L.NStepRNNTanh(2, 3, 5, 0)  # a subclass
@@ -110,6 +119,8 @@ class NStepRNNBase(link.ChainList):
             activation='activation is not supported anymore',
         )
         argument.assert_kwargs_empty(kwargs)
+        if n_layers < 1:
+            raise ValueError(f'n_layers must be positive, but is {n_layers}')
         direction = 2 if self.use_bi_direction else 1
         W_initializer = initializers._get_initializer(initialW)
         bias_initializer = initializers._get_initializer(
@@ -131,16 +142,19 @@ class NStepRNNBase(link.ChainList):
         self.dropout = dropout
         self.out_size = out_size
         self.direction = direction
+        self._list_params()
 
-    @property
-    def ws(self) -> list[list[Variable]]:
-        """Weights, a list for every layer and direction."""
-        return [[getattr(layer, f'w{j}') for j in range(self.n_weights)] for layer in self]
+    def _list_params(self):
+        self.ws: list[list[Parameter]] = self._params_of_layers('w')
+        self.bs: list[list[Parameter]] = self._params_of_layers('b')
 
-    @property
-    def bs(self) -> list[list[Variable]]:
-        """Biases, a list for every layer and direction."""
-        return [[getattr(layer, f'b{j}') for j in range(self.n_weights)] for layer in self]
+    def _params_of_layers(self, prefix):
+        return [[getattr(layer, f'{prefix}{j}') for j in range(self.n_weights)] for layer in self]
+
+    def copy(self, mode: str = 'share') -> Self:
+        ret = super().copy(mode)
+        ret._list_params()
+        return ret
 
     def init_hx(self, xs: Sequence[VariableLike]) -> Variable:
         """Returns initial states of zeros.
@@ -190,10 +204,11 @@ class NStepRNNBase(link.ChainList):
             kwargs, train='train argument is not supported anymore. Use chainer.using_config'
         )
         argument.assert_kwargs_empty(kwargs)
-        if not isinstance(xs, (list, tuple)):
-            raise TypeError(f'xs must be a list or tuple of sequences, but is {type(xs)}')
+        assert isinstance(xs, (list, tuple)), (
+            f'xs must be a list or tuple of sequences, but is {type(xs)}'
+        )
         if not xs:
-            raise ValueError('xs must have one sequence at least')
+            raise IndexError('xs must have one sequence at least')
 
         # The functions want time steps, of the longest sequences first.
         lengths = [len(x) for x in xs]

@@ -96,14 +96,14 @@ class ChildSumTreeLSTM(_TreeLSTM):
             tuple of ~chainer.Variable: Cells and outputs of the nodes.
 
         Raises:
-            ValueError: The number of arguments is even, or all are ``None``.
+            AssertionError: The number of arguments is even.
+            ValueError: All arguments are ``None``.
 
         """
-        if len(cshsx) % 2 == 0:
-            raise ValueError(
-                'cells and outputs of all children and the input must be given, but there are '
-                f'{len(cshsx)} arguments'
-            )
+        assert len(cshsx) % 2 == 1, (
+            'cells and outputs of all children and the input must be given, but there are '
+            f'{len(cshsx)} arguments'
+        )
         cs, hs, x = self._read_inputs(cshsx)
         size = self.state_size
         x_aio, x_f = functions.split_axis(self.W_x(x), [3 * size], axis=1)
@@ -136,7 +136,10 @@ class NaryTreeLSTM(_TreeLSTM):
     Args:
         in_size (int): Size of an input vector.
         out_size (int): Size of cells and outputs.
-        n_ary (int): Number of children of a node.
+        n_ary (int): Number of children of a node, at least one.
+
+    Raises:
+        AssertionError: ``n_ary`` is not positive.
 
     Attributes:
         W_x (~chainer.links.Linear): Layer from inputs.
@@ -155,6 +158,7 @@ class NaryTreeLSTM(_TreeLSTM):
     """
 
     def __init__(self, in_size: int, out_size: int, n_ary: int = 2) -> None:
+        assert n_ary > 0, f'n_ary must be positive, but is {n_ary}'
         super().__init__()
         with self.init_scope():
             self.W_x: linear.Linear = linear.Linear(in_size, (3 + n_ary) * out_size)
@@ -178,15 +182,14 @@ class NaryTreeLSTM(_TreeLSTM):
             tuple of ~chainer.Variable: Cells and outputs of the nodes.
 
         Raises:
-            ValueError: The number of arguments does not fit, or all are
-                ``None``.
+            AssertionError: The number of arguments does not fit.
+            ValueError: All arguments are ``None``.
 
         """
-        if len(cshsx) != 2 * self.n_ary + 1:
-            raise ValueError(
-                f'{2 * self.n_ary + 1} arguments expected (cells and outputs of {self.n_ary} '
-                f'children, and the input), but {len(cshsx)} given'
-            )
+        assert len(cshsx) == 2 * self.n_ary + 1, (
+            f'{2 * self.n_ary + 1} arguments expected (cells and outputs of {self.n_ary} '
+            f'children, and the input), but {len(cshsx)} given'
+        )
         cs, hs, x = self._read_inputs(cshsx)
         y = self.W_x(x)
         for i, h in enumerate(hs, start=1):

@@ -26,7 +26,7 @@ class TheanoFunction(link.Link):
             computed from the input variables.
 
     Raises:
-        ImportError: Theano is not installed.
+        RuntimeError: Theano is not installed.
 
     .. admonition:: Example
 
@@ -43,7 +43,7 @@ class TheanoFunction(link.Link):
             # Importing Theano is slow, so import it on first use.
             import theano
         except ImportError as e:
-            raise ImportError(
+            raise RuntimeError(
                 f'TheanoFunction needs Theano, which cannot be imported: install Theano ({e})'
             ) from e
         super().__init__()

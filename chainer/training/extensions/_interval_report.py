@@ -56,5 +56,5 @@ class IntervalReport(extension.Extension):
         raise NotImplementedError
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        _serialization.serialize_part(self._trigger, serializer['_trigger'])
+        _serialization.serialize_part(self._trigger, serializer, '_trigger')
         self._summary.serialize(serializer['_summary'])

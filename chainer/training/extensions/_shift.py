@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer import serializer as serializer_module
 from chainer.training import extension
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Shift(extension.Extension):
         if self._init is None:
             self._init = getattr(optimizer, self._attr)
         if self._last_value is None:
-            self._set(optimizer, self._value(0))
+            self._set(optimizer, self._value(self._t))
         else:  # resumed
             self._set(optimizer, self._last_value)
 
@@ -55,22 +56,31 @@ class Shift(extension.Extension):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the number of calls and the value."""
         self._t = serializer('_t', self._t)
-        value = serializer('_last_value', self._last_value)
-        self._last_value = value.item() if isinstance(value, numpy.ndarray) else value
+        self._serialize_value(serializer)
         # With init=None, the initial value comes from the optimizer at the first start; when
         # training resumes, the optimizer may have a different value.
-        try:
-            init = serializer('_init', self._init)
-        except KeyError:  # Chainer v7 or older
-            return
-        if self._init is None:
-            self._init = init.item() if isinstance(init, numpy.ndarray) else init
+        if serializer_module._takes_extras(serializer):
+            try:
+                init = _item(serializer('_init', self._init))
+            except KeyError:  # for example a snapshot of Chainer 7
+                return
+            if self._init is None:
+                self._init = init
+
+    def _serialize_value(self, serializer):
+        self._last_value = _item(serializer('_last_value', self._last_value))
+
+
+def _item(value):
+    return value.item() if isinstance(value, numpy.ndarray) else value
 
 
 def limit(value, target, growing):
     """Returns the value, but not beyond a target (``None``: no target)."""
     if target is None:
         return value
-    # The quotient also handles negative values.
-    beyond = value / target > 1 if growing else value / target < 1
+    if value == 0:
+        return value if growing else target
+    rest = target / value  # also for negative values
+    beyond = rest < 1 if growing else rest > 1
     return target if beyond else value

@@ -5,7 +5,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import serializers
+from chainer import configuration, serializers
 from chainer.serializers import npz
 from chainer.training import _files, extension
 from chainer.training.extensions import snapshot_writers
@@ -85,6 +85,10 @@ def snapshot(
 
     The priority is -100, so that the snapshot includes the effects of all other extensions.
 
+    Besides the state that Chainer 7 saves, a snapshot holds what exact resumption needs, such as
+    the states of the random generators, unless ``chainer.config.exact_resume`` is ``'never'``.
+    Chainer 7 loads it, too.
+
     Args:
         savefun: Function of a path and the serialized object that writes the file;
             :func:`~chainer.serializers.save_npz` by default.
@@ -144,7 +148,7 @@ class _SerializedObject(dict):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         for key, array in self.items():
-            serializer(key, array)
+            serializer(key, None if array.dtype == object else array)  # npz stores None so
 
 
 class _Snapshot(extension.Extension):
@@ -216,12 +220,15 @@ class _Snapshot(extension.Extension):
 
     def _make_snapshot(self, trainer):
         target = trainer if self._target is None else self._target
+        exact = 'never' if configuration.config.exact_resume == 'never' else 'always'
+        with configuration.using_config('exact_resume', exact):
+            state = npz.serialize(target)
         filename = self.filename
         if callable(filename):
             filename = filename(trainer)
         else:
             filename = filename.format(trainer)
-        self.writer(filename, trainer.out, _SerializedObject(npz.serialize(target)))
+        self.writer(filename, trainer.out, _SerializedObject(state))
 
     def finalize(self) -> None:
         if hasattr(self.writer, 'finalize'):

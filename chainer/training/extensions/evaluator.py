@@ -199,7 +199,7 @@ class _SweepProgressBar(util.ProgressBar):
         speed, _ = self.update_speed(self._position, rate)
         remaining = (self._size - self._position) / speed if speed else 0.0
         return [
-            self.format_bar('validation', rate),
+            self._format_bar('validation', rate),
             f'{self._position:10} / {self._size} iterations\n',
             f'{speed:10.5g} iters/sec. Estimated time to finish: '
             f'{datetime.timedelta(seconds=remaining)}.\n',

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer import reporter
+from chainer import reporter, serializer as serializer_module
 from chainer.training import _serialization, extension, util
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class MicroAverage(extension.Extension):
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
         self._result_key = result_key
-        self._numerator = 0.0
-        self._denominator = 0.0
+        self._numerator = 0
+        self._denominator = 0
 
     def __call__(self, trainer: Trainer) -> Any:
         observation = trainer.observation
@@ -67,15 +67,18 @@ class MicroAverage(extension.Extension):
         self._denominator += observation[self._denominator_key]
         if self._trigger(trainer):
             result = float(reporter._unwrap(self._numerator / self._denominator))
-            self._numerator = 0.0
-            self._denominator = 0.0
+            self._numerator = 0
+            self._denominator = 0
             reporter.report({self._result_key: result})
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        self._numerator = reporter._scalar(
-            serializer('_numerator', reporter._unwrap(self._numerator))
-        )
-        self._denominator = reporter._scalar(
-            serializer('_denominator', reporter._unwrap(self._denominator))
-        )
+        _serialization.serialize_extras({'_trigger': self._trigger}, serializer)
+        self._numerator = _serialize_sum(serializer, '_numerator', self._numerator)
+        self._denominator = _serialize_sum(serializer, '_denominator', self._denominator)
+
+
+def _serialize_sum(serializer, key, value):
+    value = reporter._unwrap(value)
+    if isinstance(value, int) and isinstance(serializer, serializer_module.Deserializer):
+        value = float(value)  # what is stored need not be an integer
+    return reporter._scalar(serializer(key, value))

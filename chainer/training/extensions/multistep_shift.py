@@ -57,4 +57,10 @@ class MultistepShift(_shift.Shift):
         self._step_value = list(step_value)
 
     def _value(self, t):
-        return self._init * self._gamma ** bisect.bisect_right(self._step_value, t)
+        return self._init * self._gamma ** self._n_steps(t)
+
+    def _n_steps(self, t):
+        return bisect.bisect_right(self._step_value, t)
+
+    def _serialize_value(self, serializer):
+        serializer('_current_step', self._n_steps(self._t))  # only Chainer 7 reads it

@@ -153,8 +153,6 @@ class ParameterStatistics(extension.Extension):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the current interval."""
-        try:
-            self._summary.serialize(serializer['_summary'])
-            _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        except KeyError:
-            pass  # Chainer v7 or older saved nothing
+        _serialization.serialize_extras(
+            {'_summary': self._summary, '_trigger': self._trigger}, serializer
+        )

@@ -150,16 +150,13 @@ class PlotReport(extension.Extension):
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        self._summary.serialize(serializer['_summary'])
+        key = f'_plot_{self._file_name}'
         if isinstance(serializer, serializer_module.Serializer):
-            for key in self._y_keys:
-                serializer('_plot_' + key, json.dumps(self._data[key]))
+            serializer(key, json.dumps(self._data))
         else:
-            data = {}
-            for key in self._y_keys:
-                try:
-                    data[key] = json.loads(serializer('_plot_' + key, ''))
-                except KeyError:  # a key that was added to the script
-                    data[key] = []
-            self._data = data
+            data = json.loads(serializer(key, json.dumps(self._data)))
+            # The script may have other keys now.
+            self._data = {key: data.get(key, []) for key in self._y_keys}
+        _serialization.serialize_extras(
+            {'_trigger': self._trigger, '_summary': self._summary}, serializer
+        )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class PolynomialShift(_shift.Shift):
-    r"""Extension that decreases a hyperparameter to zero by a power function.
+    r"""Extension that changes a hyperparameter by a power function, usually to zero.
 
     After ``t`` calls the value is
     :math:`\mathrm{init} \cdot \max(1 - t / \mathrm{max\_count}, 0)^{\mathrm{rate}}`, but not
@@ -17,14 +17,11 @@ class PolynomialShift(_shift.Shift):
 
     Args:
         attr (str): Name of the attribute of the optimizer.
-        rate (float): Exponent.
-        max_count (int): Number of calls to reach zero.
+        rate (float): Exponent. A negative one lets the value grow.
+        max_count (int): Number of calls to reach zero, or infinity.
         init (float): Initial value; the value of the attribute by default.
         target (float): Value to stop at.
         optimizer: Optimizer; the main one of the updater by default.
-
-    Raises:
-        ValueError: If ``rate`` is negative.
 
     .. admonition:: Example
 
@@ -52,8 +49,6 @@ class PolynomialShift(_shift.Shift):
         target: float | None = None,
         optimizer: Optimizer | None = None,
     ) -> None:
-        if rate < 0:
-            raise ValueError('PolynomialShift does not support negative rate')
         super().__init__(attr, init, optimizer)
         self._rate = rate
         self._max_count = max_count
@@ -62,5 +57,7 @@ class PolynomialShift(_shift.Shift):
     def _value(self, t):
         if t == 0:
             return self._init
-        value = self._init * max(1 - t / self._max_count, 0) ** self._rate
-        return _shift.limit(value, self._target, False)
+        rest = max(1 - t / self._max_count, 0)
+        if rest == 0 and self._rate < 0 and self._target is not None:
+            return self._target  # the power is infinite
+        return _shift.limit(self._init * rest**self._rate, self._target, self._rate < 0)

@@ -97,7 +97,7 @@ class PrintReport(extension.Extension):
     def serialize(self, serializer: AbstractSerializer) -> None:
         log_report = self._log_report
         if isinstance(log_report, log_report_module.LogReport):
-            _serialization.serialize_part(log_report, serializer['_log_report'])
+            _serialization.serialize_part(log_report, serializer, '_log_report')
 
 
 _default_out = sys.stdout

@@ -86,8 +86,8 @@ class _TrainerProgressBar(util.ProgressBar):
         speed = iters_per_sec if unit == 'iteration' else epochs_per_sec
         remaining = (length - done) / speed if speed else 0.0
         return [
-            self.format_bar('total', done / length),
-            self.format_bar('this epoch', updater.epoch_detail - int(updater.epoch_detail)),
+            self._format_bar('total', done / length),
+            self._format_bar('this epoch', updater.epoch_detail - int(updater.epoch_detail)),
             f'{updater.iteration:10} iter, {updater.epoch} epoch / {length} {unit}s\n',
             f'{iters_per_sec:10.5g} iters/sec. Estimated time to finish: '
             f'{datetime.timedelta(seconds=remaining)}.\n',

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
+
 from chainer.training.extensions import _shift
 
 if TYPE_CHECKING:
@@ -60,5 +62,5 @@ class StepShift(_shift.Shift):
     def _value(self, t):
         if t == 0:
             return self._init
-        value = self._init * self._gamma ** (t // self._step)
+        value = self._init * self._gamma ** numpy.floor(t / self._step)
         return _shift.limit(value, self._target, self._gamma > 1)

@@ -19,7 +19,7 @@ class ProgressBar:
         >>> from chainer.training.extensions import util
         >>> class Bar(util.ProgressBar):
         ...     def get_lines(self):
-        ...         return [self.format_bar('total', 0.5)]
+        ...         return [self._format_bar('total', 0.5)]
         >>> Bar(bar_length=10, out=io.StringIO()).get_lines()
         ['     total [#####.....] 50.00%\n']
 
@@ -48,7 +48,7 @@ class ProgressBar:
             return float('inf'), float('inf')
         return (iteration - old_iteration) / span, (epoch_detail - old_epoch_detail) / span
 
-    def format_bar(self, title: str, rate: float) -> str:
+    def _format_bar(self, title: str, rate: float) -> str:
         """Returns the line with the bar of a fraction."""
         marks = '#' * int(rate * self._bar_length)
         return '{:>10} [{}{}] {:6.2%}\n'.format(

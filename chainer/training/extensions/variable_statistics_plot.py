@@ -165,8 +165,8 @@ class VariableStatisticsPlot(extension.Extension):
         grid (bool): If true, draws a grid.
 
     Raises:
-        ValueError: If there is nothing to observe or to plot.
-        TypeError: If a target is neither a variable nor a link.
+        ValueError: If there is nothing to observe or to plot, or if a target is neither a
+            variable nor a link.
 
     .. admonition:: Example
 
@@ -298,12 +298,9 @@ class VariableStatisticsPlot(extension.Extension):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the samples."""
-        try:
-            for key, sample in self._samples.items():
-                _serialization.serialize_part(sample, serializer['_samples'][key])
-            _serialization.serialize_part(self._trigger, serializer['_trigger'])
-        except KeyError:
-            pass  # Chainer v7 or older saved nothing
+        parts = {f'_samples/{key}': sample for key, sample in self._samples.items()}
+        parts['_trigger'] = self._trigger
+        _serialization.serialize_extras(parts, serializer)
 
 
 def _get_variables(targets):
@@ -316,7 +313,7 @@ def _get_variables(targets):
         elif hasattr(target, 'params'):
             variables.extend(target.params())
         else:
-            raise TypeError(
+            raise ValueError(
                 f'targets must be variables and links, but a {type(target).__name__} is given'
             )
     return variables

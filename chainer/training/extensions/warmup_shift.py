@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.extensions import _shift
 
 if TYPE_CHECKING:
     from chainer.optimizer import Optimizer
+    from chainer.training.trainer import Trainer
 
 
 class WarmupShift(_shift.Shift):
@@ -48,6 +49,14 @@ class WarmupShift(_shift.Shift):
         super().__init__(attr, init, optimizer)
         self._warmup_start = warmup_start
         self._warmup_iter = warmup_iter
+
+    def __call__(self, trainer: Trainer) -> Any:
+        self._t += 1
+        if self._t <= self._warmup_iter:  # afterwards, another extension may change it
+            self._set(self._get_optimizer(trainer), self._value(self._t))
+
+    def _serialize_value(self, serializer):
+        pass  # the number of calls defines it
 
     def _value(self, t):
         if t >= self._warmup_iter:

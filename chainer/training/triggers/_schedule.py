@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
 class ScheduleTrigger:
     """Base of the triggers that compare the progress with their last call."""
+
+    # Where a trigger of iterations finds the epochs for a snapshot. Looking them up in each
+    # iteration would take more time than all the rest.
+    _updater = None
 
     def __init__(self, unit: str) -> None:
         if unit not in ('epoch', 'iteration'):
@@ -28,8 +32,7 @@ class ScheduleTrigger:
             previous, current = self._previous_iteration, iteration
             if previous < 0:
                 previous = current - 1
-            # Unknown: reading epoch_detail, which updaters compute, in each iteration is slow.
-            self._previous_epoch_detail = -1.0
+            self._updater = updater
         else:
             previous, current = self._previous_epoch_detail, updater.epoch_detail
             if previous < 0:
@@ -38,8 +41,24 @@ class ScheduleTrigger:
         self._previous_iteration = iteration
         return previous, current
 
+    def _get_previous_epoch_detail(self):
+        updater = self._updater
+        if updater is None:
+            return self._previous_epoch_detail
+        lag = updater.iteration - self._previous_iteration
+        name = {0: 'epoch_detail', 1: 'previous_epoch_detail'}.get(lag, '')
+        value = getattr(updater, name, None)
+        return -1.0 if value is None else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, '_previous_epoch_detail': self._get_previous_epoch_detail()}
+        state.pop('_updater', None)
+        return state
+
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the progress at the last call."""
+        self._previous_epoch_detail = self._get_previous_epoch_detail()
+        self._updater = None
         for name, unknown, source in (
             ('previous_iteration', -1, 'iteration'),
             ('previous_epoch_detail', -1.0, 'epoch_detail'),

@@ -4,7 +4,7 @@ import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import reporter
+from chainer import reporter, serializer as serializer_module
 from chainer.training import _serialization, util
 from chainer.utils import argument
 
@@ -129,14 +129,18 @@ class EarlyStoppingTrigger:
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value, the used patience and the triggers."""
+        if not serializer_module._takes_extras(serializer):
+            return
         try:
             self.best = serializer('best', self.best)
             self.count = serializer('count', self.count)
-        except KeyError:
-            return  # Chainer v7 or older saved nothing
-        self._summary.serialize(serializer['summary'])
-        for name, trigger in (
-            ('max_trigger', self._max_trigger),
-            ('interval_trigger', self._interval_trigger),
-        ):
-            _serialization.serialize_part(trigger, serializer[name])
+        except KeyError:  # for example a snapshot of Chainer 7
+            return
+        _serialization.serialize_extras(
+            {
+                'summary': self._summary,
+                'max_trigger': self._max_trigger,
+                'interval_trigger': self._interval_trigger,
+            },
+            serializer,
+        )

@@ -51,7 +51,9 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
 
         """
         previous, current = self._progress(trainer)
-        self.count = count = current // self.period
+        count = current // self.period
+        if self.unit == 'epoch':
+            self.count = count
         return previous // self.period != count
 
     def __str__(self) -> str:

@@ -58,8 +58,9 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
 
         """
         previous, current = self._progress(trainer)
-        self.finished = current >= max(self.points)
-        return any(previous < point <= current for point in self.points)
+        points = self.points
+        self.finished = len(points) > 0 and current >= max(points)
+        return any(previous < point <= current for point in points)
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)

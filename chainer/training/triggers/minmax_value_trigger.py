@@ -76,7 +76,7 @@ class BestValueTrigger:
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value and the current interval."""
-        _serialization.serialize_part(self._interval_trigger, serializer['interval_trigger'])
+        _serialization.serialize_part(self._interval_trigger, serializer, 'interval_trigger')
         self._summary.serialize(serializer['summary'])
         best = serializer('best_value', self._best_value)
         self._best_value = None if best is None else float(best)

@@ -178,7 +178,7 @@ class StandardUpdater(_updater.Updater):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the states of iterators, optimizers and models."""
         for name, iterator in self._iterators.items():
-            _serialization.serialize_part(iterator, serializer['iterator:' + name])
+            _serialization.serialize_part(iterator, serializer, 'iterator:' + name)
         for name, optimizer in self._optimizers.items():
             optimizer.serialize(serializer['optimizer:' + name])
             optimizer.target.serialize(serializer['model:' + name])

@@ -48,12 +48,12 @@ struct CorrectedMomentumSgd {
 
 template <class T>
 struct NesterovAg {
-    T lr, momentum;
-    explicit NesterovAg(const double* k) : lr(k[0]), momentum(k[1]) {}
+    T lr, momentum, square, next;
+    explicit NesterovAg(const double* k) : lr(k[0]), momentum(k[1]), square(k[1] * k[1]), next(1 + k[1]) {}
     CHAINERX_HOST_DEVICE void Step(T& p, T g, T& v) const {
         T step = lr * g;
         v = momentum * v - step;
-        p = p + momentum * v - step;
+        p = p + square * v - next * step;
     }
 };
 

@@ -170,6 +170,11 @@ def test_svhn(serve):
         serve[part + '_32x32.mat'] = buffer.getvalue()
         expected.append(x)
     assert len(datasets.get_svhn()) == 2
+    # The cache is as Chainer 7 writes it.
+    folder = dataset.get_dataset_directory('pfnet/chainer/svhn')
+    with numpy.load(folder + '/train.npz') as cache:
+        assert {name: cache[name].shape for name in cache} == {'x': (32, 32, 3, 2), 'y': (2, 1)}
+        assert cache['y'].tolist() == [[10], [3]]
     for actual, x in zip(datasets.get_svhn(scale=255, add_extra=True), expected):
         assert [label for _, label in actual[:]] == [0, 3]
         numpy.testing.assert_array_equal(actual[1][0], x[..., 1].transpose(2, 0, 1))
@@ -189,6 +194,10 @@ def test_ptb(serve):
         assert test.tolist() == [0, 2]
         serve.clear()
     assert datasets.get_ptb_words_vocabulary() == vocabulary
+    # The cache is as Chainer 7 writes it.
+    folder = dataset.get_dataset_directory('pfnet/chainer/ptb')
+    with numpy.load(folder + '/valid.npz') as cache:
+        assert {name: cache[name].tolist() for name in cache} == {'x': [3, 4, 2]}
 
 
 def test_label_names():

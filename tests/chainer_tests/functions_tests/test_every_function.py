@@ -165,3 +165,25 @@ def test_float32_parameters_of_float16_activations(name):
     for i, x in enumerate(xs):
         if x.dtype.kind == 'f':
             assert x.grad.dtype == x.dtype, f'input {i}'
+
+
+@pytest.mark.parametrize('name', PUBLIC)
+def test_casts_to_float16_overflow_without_warning(name):
+    row = ROWS[name]
+
+    def float16(x):
+        with np.errstate(over='ignore'):
+            return chainer.Variable((x * 6e4).astype('e'))
+
+    xs = [float16(x) if x.dtype.kind == 'f' else x for x in row.inputs]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        warnings.filterwarnings('error', message='.* encountered in cast')
+        ys = row.f(*xs)
+        ys = ys if isinstance(ys, (tuple, list)) else (ys,)
+        ys = [y for y in ys if isinstance(y, chainer.Variable) and y.dtype.kind == 'f']
+        ys = [y for y in ys if y.requires_grad]
+        for y in ys:
+            y.grad = np.full(y.shape, 3e4, y.dtype)
+        if ys:
+            chainer.backward(ys)

@@ -44,10 +44,30 @@ class TestSpectralNormalization:
         link = L.Linear(3, 4)
         expected = numpy.linalg.norm(link.W.array, 2)
         spectral_norm(link, use_gamma=True)
-        assert [name for name, _ in link.namedparams()] == ['/W', '/W_gamma', '/b']
+        assert [name for name, _ in link.namedparams()] == ['/W', '/b', '/gamma']
         testing.assert_allclose(self.norm_after(link), expected, rtol=1e-3)
-        link.W_gamma.array[...] = 2
+        link.gamma.array[...] = 2
         testing.assert_allclose(self.norm_after(link), 2, rtol=1e-3)
+        link.delete_hook('SpectralNormalization')
+        assert [name for name, _ in link.namedparams()] == ['/W', '/b']
+
+    def test_gammas_of_two_weights(self):
+        link = L.Linear(3, 4)
+        with link.init_scope():
+            link.V = chainer.Parameter(numpy.ones((4, 4), 'f'))
+        spectral_norm(link, use_gamma=True)
+        spectral_norm(link, use_gamma=True, weight_name='V', name='V')
+        names = [name for name, _ in link.namedparams()]
+        assert names == ['/V', '/V_gamma', '/W', '/b', '/gamma']
+        link.delete_hook('V')
+        assert [name for name, _ in link.namedparams()] == ['/V', '/W', '/b', '/gamma']
+
+    def test_hook_without_gamma_leaves_gamma_alone(self):
+        link = spectral_norm(L.Linear(3, 4))
+        with link.init_scope():
+            link.gamma = chainer.Parameter(1, ())
+        link.delete_hook('SpectralNormalization')
+        assert [name for name, _ in link.namedparams()] == ['/W', '/b', '/gamma']
 
     def test_lazy_weight(self):
         link = spectral_norm(L.Linear(4))
@@ -115,6 +135,15 @@ class TestWeightStandardization:
         expected = (W - W.mean(1, keepdims=True)) / numpy.sqrt(W.var(1, keepdims=True) + 1e-3)
         testing.assert_allclose(link(X).array, X @ expected.T, atol=1e-4)
         assert isinstance(link.W, chainer.Parameter)
+
+    def test_deconvolution(self):
+        """The statistics are those of the input channels, as in Chainer 7."""
+        link = L.Deconvolution2D(2, 3, 2).add_hook(link_hooks.WeightStandardization(eps=1e-3))
+        W = link.W.array
+        axes = 1, 2, 3
+        expected = (W - W.mean(axes, keepdims=True)) / numpy.sqrt(W.var(axes, keepdims=True) + 1e-3)
+        x = numpy.random.uniform(-1, 1, (1, 2, 3, 3)).astype('f')
+        testing.assert_allclose(link(x).array, F.deconvolution_2d(x, expected).array, atol=1e-4)
 
     def test_lazy_weight_and_gradient(self):
         link = L.Linear(4).add_hook(link_hooks.WeightStandardization())

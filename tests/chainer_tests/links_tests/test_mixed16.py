@@ -89,8 +89,10 @@ def test_link(name, device):
         sum([F.sum(y) for y in ys[1]]).backward()
     assert {y.dtype for y in ys[1]} == {np.dtype('e')}
     for path, param in link.namedparams():
-        # Batch normalization keeps its parameters in float32.
-        normalizes = path.endswith(('gamma', 'beta')) and name.startswith(('Batch', 'InceptionBN'))
+        # Batch and group normalization keep their parameters in float32.
+        normalizes = path.endswith(('gamma', 'beta')) and name.startswith(
+            ('Batch', 'InceptionBN', 'Group')
+        )
         assert param.dtype == ('f' if normalizes else 'e'), path
         assert param.grad is not None and param.grad.dtype == param.dtype, path
 

@@ -58,10 +58,10 @@ def call(link, hook, loss_scale=None):
     return [to_numpy(g).astype('d') / (loss_scale or 1) for g in grads]
 
 
-def lars(p, g, threshold=0.01, decay=0.0, eps=1e-9):
+def lars(p, g, decay=0.0, eps=1e-9):
     p, g = numpy.array(p, 'd'), numpy.array(g, 'd')
     p_norm, g_norm = numpy.linalg.norm(p), numpy.linalg.norm(g)
-    return (g + decay * p) * threshold * p_norm / (eps + g_norm + decay * p_norm)
+    return (g + decay * p) * p_norm / (eps + g_norm + decay * p_norm)
 
 
 A, GA = [[1, -2], [0, 4]], [[3, 0], [-1, 1]]
@@ -77,7 +77,10 @@ A, GA = [[1, -2], [0, 4]], [[3, 0], [-1, 1]]
         (hooks.GradientClipping(3), [[1.5, 0], [-0.5, 0.5]], [2.5]),
         (hooks.GradientClipping(7), [[3, 0], [-1, 1]], [5]),
         (hooks.GradientLARS(), lars(A, GA), lars([3], [5])),
-        (hooks.GradientLARS(0.1, 0.2), lars(A, GA, 0.1, 0.2), lars([3], [5], 0.1, 0.2)),
+        (hooks.GradientLARS(0.1, 0.2), lars(A, GA, 0.2), lars([3], [5], 0.2)),
+        (hooks.GradientLARS(4), lars(A, GA), [5]),  # the norms are sqrt(21) and 3
+        (hooks.GradientLARS(4, 0.5, 2), lars(A, GA, 0.5, 2), [6.5]),
+        (hooks.GradientLARS(3), lars(A, GA), [5]),
         (
             hooks.GradientNoise(1, lambda xp, shape, dtype, hook, opt: xp.full(shape, 2, dtype)),
             [[5, 2], [1, 3]],

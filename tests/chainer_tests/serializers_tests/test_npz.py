@@ -141,10 +141,10 @@ def test_leading_slashes():
     assert state(model) == state(Model(seed=3))
 
 
-@pytest.mark.parametrize('path', ['updater/model:main/', '/updater/model:main'])
+@pytest.mark.parametrize('path', ['updater/model:main/', 'model_'])
 def test_path(path):
-    s = npz.DictionarySerializer()
-    s['updater']['model:main'].save(Model(seed=3))
+    s = npz.DictionarySerializer(path=path)
+    s.save(Model(seed=3))
     f = io.BytesIO()
     numpy.savez(f, **s.target)
     f.seek(0)
@@ -158,7 +158,7 @@ def test_path(path):
     [
         'l1/W',
         ['l1/W'],
-        ('x', '/l1/W'),
+        ('x', 'l1/W'),
         lambda name: name == 'l1/W',
         ['y', lambda name: name.endswith('1/W')],
     ],
@@ -168,6 +168,37 @@ def test_ignore_names(ignore):
     npz.load_npz(io.BytesIO(saved(Model(seed=3))), model, ignore_names=ignore)
     assert model.count == 3
     testing.assert_allclose(model.l1.W.array, 0)
+
+
+def test_names_are_literal():
+    content = saved(Model())
+    with pytest.raises(KeyError, match='l1/Wcount'):
+        npz.load_npz(io.BytesIO(content), Model(), path='l1/W')
+    model = Model()
+    model.l1.W.array[...] = 5
+    npz.load_npz(io.BytesIO(content), model, ignore_names='/l1/W')
+    testing.assert_allclose(model.l1.W.array, Model().l1.W.array)
+
+
+def test_save_dictionary(tmp_path):
+    arrays = {'l1/W': numpy.arange(3), 'x': 2.5, 'none': None}
+    npz.save_npz(tmp_path / 'a.npz', arrays)
+    with numpy.load(tmp_path / 'a.npz', allow_pickle=True) as file:
+        assert sorted(file.files) == ['l1/W', 'none', 'x']
+        numpy.testing.assert_array_equal(file['l1/W'], [0, 1, 2])
+        assert file['x'] == 2.5 and file['none'][()] is None
+    model = Model(seed=3)
+    f = io.BytesIO()
+    npz.save_npz(f, npz.serialize(model), compression=False)
+    f.seek(0)
+    other = Model()
+    npz.load_npz(f, other)
+    assert state(other) == state(model)
+
+
+def test_target_of_wrong_type():
+    with pytest.raises(TypeError, match='file'):
+        npz.save_npz(3, Model())
 
 
 def test_ignore_names_of_wrong_type():

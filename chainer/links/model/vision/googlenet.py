@@ -108,9 +108,8 @@ class GoogLeNet(_image_model.ImageModel):
     See C. Szegedy et al., `Going Deeper with Convolutions
     <https://arxiv.org/abs/1409.4842>`_. Layers are ``conv1``, ``pool1``,
     ``conv2_reduce``, ``conv2``, ``pool2``, ``inception_3a`` to
-    ``inception_5b``, ``pool3`` to ``pool5``, ``loss3_fc``, ``prob``, and those
-    of the auxiliary classifiers ``loss1_conv``, ``loss1_fc1``, ``loss1_fc2``,
-    ``loss2_conv``, ``loss2_fc1`` and ``loss2_fc2``.
+    ``inception_5b``, ``pool3`` to ``pool5``, ``loss3_fc``, ``prob``, and the
+    auxiliary classifiers ``loss1_fc2`` and ``loss2_fc2``.
 
     Args:
         pretrained_model (str): Path of an npz file with the parameters. With
@@ -131,7 +130,7 @@ class GoogLeNet(_image_model.ImageModel):
     """
 
     _default_layer = 'pool5'
-    _branches = {'loss1_conv': 'inception_4a', 'loss2_conv': 'inception_4d'}
+    _branches = {'loss1_fc2': 'inception_4a', 'loss2_fc2': 'inception_4d'}
     _prepare = staticmethod(prepare)
 
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
@@ -188,9 +187,8 @@ class GoogLeNet(_image_model.ImageModel):
         layers['prob'] = [functions.softmax]
         # The auxiliary classifiers come last, because most calls stop before them.
         for i in 1, 2:
-            layers[f'loss{i}_conv'] = [_average_pooling_2d_k5, self[f'loss{i}_conv'], relu]
-            layers[f'loss{i}_fc1'] = [self[f'loss{i}_fc1'], relu]
-            layers[f'loss{i}_fc2'] = [self[f'loss{i}_fc2']]
+            conv, fc1, fc2 = [self[f'loss{i}_{name}'] for name in ('conv', 'fc1', 'fc2')]
+            layers[f'loss{i}_fc2'] = [_average_pooling_2d_k5, conv, relu, fc1, relu, fc2]
         return layers
 
     @classmethod

@@ -52,10 +52,6 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
     return _image_model.prepare_image(image, size, (103.063, 115.903, 123.152))
 
 
-def _max_pooling_2d(x):
-    return functions.max_pooling_2d(x, ksize=3, stride=2)
-
-
 def _global_average_pooling_2d(x):
     return functions.reshape(functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
 
@@ -317,7 +313,7 @@ class ResNetLayers(_image_model.ImageModel):
     def functions(self) -> dict[str, list[Callable[..., Any]]]:
         return {
             'conv1': [self.conv1, self.bn1, functions.relu],
-            'pool1': [_max_pooling_2d],
+            'pool1': [lambda x: functions.max_pooling_2d(x, ksize=3, stride=2)],
             'res2': [self.res2],
             'res3': [self.res3],
             'res4': [self.res4],

@@ -94,8 +94,6 @@ def test_get_item_errors():
 def test_scatter_add_errors():
     with pytest.raises(type_check.InvalidType):
         F.scatter_add(X, (0, 0, 0, 0), X[0, 0])
-    with pytest.raises(type_check.InvalidType):
-        F.scatter_add(X, 0, X[0].astype('f'))
     with pytest.raises(ValueError):
         F.scatter_add(X, slice(None), X[:1])
     with chainer.using_config('debug', True), pytest.raises(ValueError):
@@ -145,16 +143,16 @@ def test_where_with_number():
     )
 
 
-@pytest.mark.parametrize('dtype', ['uint16', 'complex64', object])
-def test_where_takes_conditions_of_any_dtype(dtype):
+@pytest.mark.parametrize('dtype', ['int32', 'float32', 'complex64', object])
+def test_where_takes_boolean_conditions_only(dtype):
     condition = numpy.array([0, 3, 1]).astype(dtype)
     x, y = numpy.arange(3.0), numpy.full(3, -1.0)
     arrays = [(x, y)]
     if chainerx.is_available():
         arrays.append((chainerx.array(x), chainerx.array(y)))
     for xs in arrays:
-        z = chainer.backend.from_chx(F.where(condition, *xs).array)
-        numpy.testing.assert_array_equal(z, [-1, 1, 2])
+        with pytest.raises(type_check.InvalidType, match='condition.dtype'):
+            F.where(condition, *xs)
 
 
 def test_where_errors():

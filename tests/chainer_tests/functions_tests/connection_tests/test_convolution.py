@@ -285,11 +285,9 @@ def test_bad_arguments(function):
         function(x.astype(int), W)
 
 
-@pytest.mark.parametrize(
-    'function, error', [(F.convolution_2d, RuntimeError), (F.convolution_nd, AssertionError)]
-)
-def test_kernel_larger_than_image(function, error):
-    with pytest.raises(error, match='should be positive'):
+@pytest.mark.parametrize('function', [F.convolution_2d, F.convolution_nd])
+def test_kernel_larger_than_image(function):
+    with pytest.raises(AssertionError, match='should be positive'):
         function(*sample((2, 3, 4, 4), (2, 3, 2, 5)))
 
 
@@ -298,7 +296,8 @@ def test_kernel_larger_than_image(function, error):
 )
 def test_channels_no_multiple_of_groups(function, W):
     x = (1, 4, 2, 2) if function is F.convolution_2d else (1, 3, 2, 2)
-    with pytest.raises(TypeError, match='divisor'):
+    error = TypeError if function is F.convolution_2d else ValueError
+    with pytest.raises(error, match='divisor'):
         function(*sample(x, W), groups=2)
 
 

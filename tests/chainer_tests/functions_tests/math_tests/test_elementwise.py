@@ -107,9 +107,10 @@ def test_binary_bad_input(name):
     with pytest.raises(type_check.InvalidType):
         f(x, np.ones(3, np.float32))
     with pytest.raises(type_check.InvalidType):
-        f(x, np.ones(2, np.float64))
-    with pytest.raises(type_check.InvalidType):
         f(np.ones(2, np.int64), np.ones(2, np.int64))
+    if name != 'arctan2':
+        with pytest.raises(type_check.InvalidType):
+            f(x, np.ones(2, np.float64))
 
 
 def test_ties_give_the_gradient_to_the_first():

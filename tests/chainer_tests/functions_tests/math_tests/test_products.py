@@ -188,9 +188,10 @@ def test_linalg(f, x, reference):
 
 @pytest.mark.parametrize('f', [F.inv, F.det, F.cholesky])
 def test_linalg_bad_input(f):
-    for x in (_sample((2, 3)), _sample((2, 2, 2))):
-        with pytest.raises(type_check.InvalidType):
-            f(x)
+    with pytest.raises(type_check.InvalidType):
+        f(_sample((2, 2, 2)))
+    with pytest.raises(np.linalg.LinAlgError if f is F.cholesky else type_check.InvalidType):
+        f(_sample((2, 3)))
 
 
 @pytest.mark.parametrize('name', ['fft', 'ifft'])

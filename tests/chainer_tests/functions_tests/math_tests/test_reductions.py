@@ -150,6 +150,8 @@ def test_weighted_average(axis, shape, keepdims):
 
 def test_weighted_average_errors():
     with pytest.raises(ValueError, match='weights'):
+        F.average(_sample((2, 3)), (0, 1), np.ones(3))
+    with pytest.raises(type_check.InvalidType):
         F.average(_sample((2, 3)), 0, np.ones(3))
     with pytest.raises(ValueError, match='duplicate'):
         F.average(_sample((2, 3)), (0, -2), np.ones((2, 2)))

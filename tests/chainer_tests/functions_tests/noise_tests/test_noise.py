@@ -99,7 +99,9 @@ def test_zoneout(dtype):
     assert y.dtype == dtype and set(np.unique(y.array)) == {0, 1}
     assert abs(y.array.astype('d').mean() - 0.7) < 0.03
     with chainer.using_config('train', False):
-        np.testing.assert_allclose(F.zoneout(h, x, 0.3).array, 0.7, rtol=1e-3)
+        assert F.zoneout(h, x, 0.3).array is x
+    for ratio, expected in ((0, x), (1, h)):
+        np.testing.assert_array_equal(F.zoneout(h, x, ratio).array, expected)
 
 
 def test_zoneout_gradient():
@@ -110,7 +112,8 @@ def test_zoneout_gradient():
         func.flag_x = flags
         return func.apply((h, x))[0]
 
-    check_function(f, _draw((1, 3), (1, 3)), lambda h, x: np.where(flags, x, h))
+    for shape in ((1, 3), (3,)):
+        check_function(f, _draw((1, 3), shape), lambda h, x: np.where(flags, x, h))
 
 
 @pytest.mark.parametrize('batchwise', [False, True])
@@ -151,7 +154,7 @@ _x, _w = np.ones((2, 3), 'f'), np.ones((4, 3), 'f')
         lambda: F.dropout(_x.astype('i')),
         lambda: F.gaussian(_x, _x[:1]),
         lambda: F.gaussian(_x, _x.astype('d')),
-        lambda: F.zoneout(_x, _x[:1]),
+        lambda: F.zoneout(_x, _x[:, :2]),
         lambda: F.zoneout(_x, _x.astype('d')),
         lambda: F.simplified_dropconnect(_x, _w[:, :2]),
         lambda: F.simplified_dropconnect(_x[0], _w),
@@ -173,7 +176,6 @@ def test_bad_input(call):
     'f',
     [
         lambda r: F.dropout(_x, r),
-        lambda r: F.zoneout(_x, _x, r),
         lambda r: F.simplified_dropconnect(_x, _w, ratio=r),
     ],
 )

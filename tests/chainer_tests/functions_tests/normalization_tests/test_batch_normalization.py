@@ -209,8 +209,8 @@ def _run(fixed=False, **kwargs):
         ({'x': np.ones(3, 'f')}, type_check.InvalidType),
         ({'axis': 1}, type_check.InvalidType),
         ({'axis': (1, 0)}, RuntimeError),
-        ({'axis': 'x'}, RuntimeError),
-        ({'axis': 1.0}, RuntimeError),
+        ({'axis': 'x'}, TypeError),
+        ({'axis': 1.0}, TypeError),
     ],
 )
 @pytest.mark.parametrize('fixed', [False, True])

@@ -185,7 +185,7 @@ def test_bad_input(call):
         (lambda: F.group_normalization(_matrix, 3, _vector, _vector), ValueError),
         (lambda: F.group_normalization(_matrix, 0, _vector, _vector), ValueError),
         (lambda: F.group_normalization(_matrix, 2.0, _vector, _vector), TypeError),
-        (lambda: F.normalize(_matrix, axis=None), TypeError),
+        (lambda: F.normalize(_matrix, axis='x'), TypeError),
         (lambda: F.normalize(_matrix, axis=[0]), TypeError),
         (lambda: F.normalize(_matrix, axis=(0, 0)), ValueError),
     ],

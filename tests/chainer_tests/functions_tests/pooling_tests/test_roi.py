@@ -206,9 +206,11 @@ def test_no_regions(function):
 
 @pytest.mark.parametrize('function', FUNCTIONS)
 def test_bad_arguments(function):
-    for outsize, scale in ((0, 1), (2.5, 1), ((2, -1), 1), ((1, 2, 3), 1), (2, 0), (2, '1')):
+    for outsize, scale in ((0, 1), (2.5, 1), ((2, -1), 1), (2, 0), (2, '1')):
         with pytest.raises(TypeError, match='outsize|spatial_scale'):
             function(IMAGES, ROIS, INDICES, outsize, scale)
+    with pytest.raises(ValueError):
+        function(IMAGES, ROIS, INDICES, (1, 2, 3), 1)
     for x, rois, indices in (
         (IMAGES[0], ROIS, INDICES),
         (IMAGES, ROIS[:, :3], INDICES),

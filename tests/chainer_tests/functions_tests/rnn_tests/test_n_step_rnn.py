@@ -240,11 +240,11 @@ def _change(kind, **changes):
         ({'ws': lambda ws: [[w.astype('i') for w in ws[0]]]}, type_check.InvalidType),
         ({'ws': lambda ws: [[w[:1] for w in ws[0]]]}, type_check.InvalidType),
         ({'bs': lambda bs: [[b[:1] for b in bs[0]]]}, type_check.InvalidType),
-        ({'ws': lambda ws: ws + ws}, ValueError),
-        ({'bs': lambda bs: []}, ValueError),
+        ({'ws': lambda ws: ws + ws}, IndexError),
+        ({'bs': lambda bs: []}, IndexError),
         ({'ws': lambda ws: [ws[0][1:]]}, ValueError),
         ({'bs': lambda bs: [bs[0] * 2]}, ValueError),
-        ({'xs': lambda xs: []}, ValueError),
+        ({'xs': lambda xs: []}, IndexError),
     ],
 )
 def test_bad_input(kind, changes, error):

@@ -4,6 +4,7 @@ from helpers.functions import check_function
 
 import chainer
 from chainer import functions as F
+from chainer.functions.util import forget
 
 _rng = np.random.RandomState(0)
 
@@ -68,6 +69,33 @@ def test_statistics_are_updated_once():
     )
     F.sum(y * y).backward()
     np.testing.assert_allclose(mean, 0.5 * x.array.mean(0))
+
+
+def test_remembered_values_come_back_in_order():
+    def func(x):
+        first = forget.remember(lambda: float(next(counter)))
+        second = F.forget(lambda x: x * forget.remember(lambda: float(next(counter))), x)
+        return x * first + second
+
+    counter = iter(range(1, 9))
+    x = chainer.Variable(np.ones(1))
+    y = F.forget(func, x) + 10 * F.forget(func, x)
+    np.testing.assert_array_equal(y.array, 1 + 2 + 10 * (3 + 4))
+    F.sum(y).backward()
+    np.testing.assert_array_equal(x.grad, 1 + 2 + 10 * (3 + 4))
+    assert next(counter) == 5 and forget.remember(lambda: 'outside') == 'outside'
+
+
+def test_config_tells_of_recomputing():
+    seen = []
+
+    def func(x):
+        config = chainer.config
+        seen.append((getattr(config, '_will_recompute', False), config.in_recomputing))
+        return x * 2
+
+    F.sum(F.forget(func, chainer.Variable(np.ones(1)))).backward()
+    assert seen == [(True, False), (False, True)]
 
 
 def test_double_backprop_is_refused():

@@ -4,6 +4,7 @@ import numpy
 import pytest
 
 import chainer
+import chainer.functions as F
 import chainer.links as L
 from chainer import testing
 
@@ -69,8 +70,15 @@ def test_bad_input():
 
 def test_parameter_link():
     link = L.Parameter(numpy.arange(3, dtype='f'))
-    assert link() is link.W
+    y = link()
+    assert type(y) is chainer.Variable and y.array is link.W.array
+    link.cleargrads()
+    F.sum(y * y).backward()
+    testing.assert_allclose(link.W.grad, [0, 2, 4])
     assert dict(link.namedparams()) == {'/W': link.W}
+    for array in None, 3, [1.0]:
+        with pytest.raises(AttributeError, match='array'):
+            L.Parameter(array)
 
 
 def test_highway():

@@ -204,11 +204,7 @@ def test_googlenet(no_memory):
         'pool5',
         'loss3_fc',
         'prob',
-        'loss1_conv',
-        'loss1_fc1',
         'loss1_fc2',
-        'loss2_conv',
-        'loss2_fc1',
         'loss2_fc2',
     ]
 

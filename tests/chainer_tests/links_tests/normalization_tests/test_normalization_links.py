@@ -2,6 +2,7 @@ import copy
 
 import numpy as np
 import pytest
+from helpers.functions import devices
 
 import chainer
 from chainer import functions as F, links as L
@@ -78,7 +79,6 @@ def test_batch_normalization_attributes():
         'avg_mean',
         'avg_var',
         'beta',
-        'decay',
         'gamma',
     ]
     assert str(bn) == (
@@ -148,6 +148,40 @@ def test_recomputation_counts_once(make):
     for name in plain._persistent:
         np.testing.assert_array_equal(getattr(plain, name), getattr(forgetful, name))
     assert forgetful.N == 1
+
+
+@pytest.mark.parametrize('device', devices())
+@pytest.mark.parametrize(
+    'wrap',
+    [
+        F.forget,
+        lambda link, x: F.forget(lambda x: F.forget(link, x), x),
+    ],
+)
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: L.BatchRenormalization(3, rmax=2, dmax=1, decay=0.3),
+        lambda: L.Linear(3, 4).add_hook(chainer.link_hooks.SpectralNormalization()),
+    ],
+)
+def test_side_effects_do_not_change_gradients(make, wrap, device):
+    """What is computed again sees the statistics that it saw at first, in several calls, too."""
+    xs = [f(4, 3) * 3 for _ in range(2)]
+    results = []
+    for call in lambda link, x: link(x), wrap:
+        np.random.seed(0)
+        link = make()
+        link.to_device(device)
+        link.cleargrads()
+        inputs = [chainer.Variable(link.device.send(x)) for x in xs]
+        sum([F.sum(call(link, x) ** 2) for x in inputs]).backward()
+        arrays = [x.grad for x in inputs]
+        arrays += [p.grad for p in link.params()]
+        arrays += [getattr(link, name) for name in sorted(link._persistent) if name != 'N']
+        results.append([chainer.get_device('@numpy').send(a) for a in arrays])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5, rtol=1e-5)
 
 
 def test_batch_renormalization():

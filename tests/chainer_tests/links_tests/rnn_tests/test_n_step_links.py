@@ -1,8 +1,12 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
+from helpers.functions import devices, no_fallback
 
 import chainer
-from chainer import links as L
+from chainer import functions as F, links as L
 from chainer.links.rnn import n_step_rnn
 
 
@@ -134,8 +138,9 @@ def test_dropout_between_layers():
         (lambda: L.NStepLSTM(1, 3, 2, 0, use_cudnn=True), ValueError, 'use_cudnn'),
         (lambda: L.NStepLSTM(1, 3, 2, 0, bias=True), TypeError, 'bias'),
         (lambda: L.NStepLSTM(1, 3, 2, 0)(None, None, [f(2, 3)], train=True), ValueError, 'train'),
-        (lambda: L.NStepGRU(1, 3, 2, 0)(None, f(2, 2, 3)), TypeError, 'xs'),
-        (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), ValueError, 'xs'),
+        (lambda: L.NStepGRU(1, 3, 2, 0)(None, f(2, 2, 3)), AssertionError, 'xs'),
+        (lambda: L.NStepLSTM(0, 3, 2, 0), ValueError, 'n_layers'),
+        (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), IndexError, 'xs'),
         (
             lambda: L.NStepGRU(1, 3, 2, 0)(None, [f(2, 4)]),
             chainer.utils.type_check.InvalidType,
@@ -153,3 +158,71 @@ def test_argsort_list_descent():
     indices = n_step_rnn.argsort_list_descent([f(2), f(5), f(3)])
     assert indices.dtype == np.int32
     np.testing.assert_array_equal(indices, [1, 2, 0])
+
+
+@pytest.mark.parametrize(
+    'make_copy',
+    [
+        lambda link: link,
+        lambda link: link.copy(),
+        lambda link: link.copy('copy'),
+        lambda link: link.copy('init'),
+        lambda link: chainer.Chain(rnn=link).copy().rnn,
+        lambda link: link.repeat(1)[0],
+        copy.copy,
+        copy.deepcopy,
+        lambda link: pickle.loads(pickle.dumps(link)),
+        lambda link: link.to_device('@numpy'),
+    ],
+)
+def test_lists_of_parameters_follow_copies(make_copy):
+    link = make_copy(L.NStepBiGRU(2, 3, 2, 0))
+    assert len(link.ws) == len(link.bs) == len(link) == 4
+    for layer, ws, bs in zip(link, link.ws, link.bs):
+        assert all(getattr(layer, f'w{j}') is w for j, w in enumerate(ws))
+        assert all(getattr(layer, f'b{j}') is b for j, b in enumerate(bs))
+
+
+@pytest.mark.parametrize('device', devices())
+def test_directions_have_their_own_dropout(device):
+    """The masks are drawn one after the other, and both devices draw the same ones."""
+    link = L.NStepBiRNNTanh(2, 3, 2, 0.5).to_device(device)
+    x = f(4, 3)
+    np.random.seed(0)
+    _, (y,) = link(None, [link.device.send(x)])
+    np.random.seed(0)
+    masks = (np.random.rand(2, 4, 4) >= 0.5) * np.float32(2)
+    link.to_device('@numpy')
+    link.dropout = 0
+    first = L.NStepBiRNNTanh(1, 3, 2, 0)
+    first[0].copyparams(link[0])
+    first[1].copyparams(link[1])
+    h = first(None, [x])[1][0].array
+    expected = []
+    for d, mask in enumerate(masks):
+        second = L.NStepBiRNNTanh(1, 4, 2, 0)
+        second[0].copyparams(link[2])
+        second[1].copyparams(link[3])
+        expected.append(second(None, [h * mask])[1][0].array[:, 2 * d : 2 * d + 2])
+    y = chainer.get_device('@numpy').send(y.array)
+    np.testing.assert_allclose(y, np.hstack(expected), atol=1e-5)
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('name', ['NStepBiLSTM', 'NStepBiGRU', 'NStepBiRNNReLU', 'NStepGRU'])
+def test_dropout_on_chainerx(name):
+    """Sequences of all lengths get the masks of NumPy, in both directions."""
+    results = []
+    xs = [f(length, 3) for length in (2, 4, 1, 3)]
+    for device in '@numpy', 'native:0':
+        np.random.seed(0)
+        link = getattr(L, name)(3, 3, 2, 0.4).to_device(device)
+        inputs = [chainer.Variable(link.device.send(x)) for x in xs]
+        with no_fallback():
+            *_, ys = link(*[None] * link.n_cells, inputs)
+            link.cleargrads()
+            sum([F.sum(y * y) for y in ys]).backward()
+        arrays = [y.array for y in ys] + [x.grad for x in inputs] + [p.grad for p in link.params()]
+        results.append(chainer.get_device('@numpy').send(arrays))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)

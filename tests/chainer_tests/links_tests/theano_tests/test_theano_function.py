@@ -10,7 +10,7 @@ from chainer import links as L
 
 def test_without_theano(monkeypatch):
     monkeypatch.setitem(sys.modules, 'theano', None)
-    with pytest.raises(ImportError, match='install Theano'):
+    with pytest.raises(RuntimeError, match='install Theano'):
         L.TheanoFunction((), ())
 
 

@@ -45,7 +45,8 @@ def plain(arrays):
 
 
 def state(trainer):
-    return plain(serializers.npz.serialize(trainer))
+    with chainer.using_config('exact_resume', 'always'):
+        return plain(serializers.npz.serialize(trainer))
 
 
 def read(path):

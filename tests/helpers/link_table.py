@@ -1,0 +1,537 @@
+"""Links that are not recurrent, as Chainer 7 has them.
+
+Every row holds what Chainer 7.8.1 does: names in files, attributes, and digests of seeded values.
+"""
+
+import numpy as np
+from helpers.link_row import Row, r
+
+from chainer import functions as F, initializers as I, links as L
+
+LINKS = [
+    Row(
+        lambda: L.Linear(3, 4),
+        (r(0, 2, 3),),
+        'W[4,3] b[4]',
+        'W b in_size=3 out_size=4',
+        init=-1.050097,
+        out=0.370225,
+    ),
+    Row(
+        lambda: L.Linear(4),
+        (r(0, 2, 3),),
+        'W?[4,3] b[4]',
+        'W b in_size=None out_size=4',
+        init=0.0,
+        out=-0.614103,
+    ),
+    Row(
+        lambda: L.Linear(None, 4, nobias=True),
+        (r(0, 2, 3, 2),),
+        'W?[4,6]',
+        'W b=None in_size=None out_size=4',
+        init=0.0,
+        out=-0.225543,
+    ),
+    Row(
+        lambda: L.Linear(3, 4, initialW=I.HeNormal(), initial_bias=0.5),
+        (r(0, 2, 3),),
+        'W[4,3] b[4]',
+        'W b in_size=3 out_size=4',
+        init=-1.41798,
+        out=1.262703,
+    ),
+    Row(
+        lambda: L.Bias(1, (3,)),
+        (r(0, 2, 3, 4),),
+        'b[3]',
+        'axis=1 b',
+        init=0.0,
+        out=3.470519,
+    ),
+    Row(
+        lambda: L.Scale(1, (3,)),
+        (r(0, 2, 3, 4),),
+        'W[3]',
+        'W axis=1',
+        init=1.124155,
+        out=3.470519,
+    ),
+    Row(
+        lambda: L.Scale(1, (3,), bias_term=True),
+        (r(0, 2, 3),),
+        'W[3] bias/b[3]',
+        'W axis=1 bias',
+        init=1.124155,
+        out=0.338339,
+    ),
+    Row(
+        lambda: L.Bilinear(2, 3, 4),
+        (r(0, 2, 2), r(1, 2, 3)),
+        'V1[2,4] V2[3,4] W[2,3,4] b[4]',
+        'V1 V2 W b in_sizes=(2,3) nobias=False',
+        init=-0.806361,
+        out=3.132154,
+    ),
+    Row(
+        lambda: L.Convolution1D(2, 3, 3, pad=1),
+        (r(0, 2, 2, 6),),
+        'W[3,2,3] b[3]',
+        'W b cover_all=False dilate=(1,) groups=1 ksize=(3,) out_channels=3 pad=1 stride=1',
+        init=-1.075067,
+        out=3.397035,
+    ),
+    Row(
+        lambda: L.Convolution2D(2, 3, 3),
+        (r(0, 2, 2, 5, 5),),
+        'W[3,2,3,3] b[3]',
+        'W b cudnn_fast=False dilate=(1,1) groups=1 in_channels=2 ksize=3 out_channels=3 '
+        'pad=(0,0) stride=(1,1) x_layout=None',
+        init=-0.832178,
+        out=-2.509497,
+    ),
+    Row(
+        lambda: L.Convolution2D(None, 3, (3, 2), stride=2, pad=1),
+        (r(0, 2, 2, 5, 5),),
+        'W?[3,2,3,2] b[3]',
+        'W b cudnn_fast=False dilate=(1,1) groups=1 in_channels=None ksize=(3,2) '
+        'out_channels=3 pad=(1,1) stride=(2,2) x_layout=None',
+        init=0.0,
+        out=-3.822087,
+    ),
+    Row(
+        lambda: L.Convolution2D(4, 6, 3, nobias=True, groups=2, dilate=2),
+        (r(0, 1, 4, 6, 6),),
+        'W[6,2,3,3]',
+        'W b=None cudnn_fast=False dilate=(2,2) groups=2 in_channels=4 ksize=3 out_channels=6 '
+        'pad=(0,0) stride=(1,1) x_layout=None',
+        init=-2.266371,
+        out=-2.430117,
+    ),
+    Row(
+        lambda: L.Convolution3D(2, 2, 2),
+        (r(0, 1, 2, 3, 3, 3),),
+        'W[2,2,2,2,2] b[2]',
+        'W b cover_all=False dilate=(1,1,1) groups=1 ksize=(2,2,2) out_channels=2 pad=0 stride=1',
+        init=-1.934797,
+        out=-2.674227,
+    ),
+    Row(
+        lambda: L.ConvolutionND(2, 2, 3, (2, 3), pad=1),
+        (r(0, 1, 2, 4, 4),),
+        'W[3,2,2,3] b[3]',
+        'W b cover_all=False dilate=(1,1) groups=1 ksize=(2,3) out_channels=3 pad=1 stride=1',
+        init=-2.395877,
+        out=-1.138623,
+    ),
+    Row(
+        lambda: L.ConvolutionND(1, None, 3, 2, nobias=True, cover_all=True),
+        (r(0, 1, 2, 5),),
+        'W?[3,2,2]',
+        'W b=None cover_all=True dilate=(1,) groups=1 ksize=(2,) out_channels=3 pad=0 stride=1',
+        init=0.0,
+        out=2.271663,
+    ),
+    Row(
+        lambda: L.Deconvolution1D(2, 3, 3),
+        (r(0, 1, 2, 4),),
+        'W[2,3,3] b[3]',
+        'W b dilate=(1,) groups=1 ksize=(3,) out_channels=3 outsize=None pad=0 stride=1',
+        init=-0.877788,
+        out=-0.42757,
+    ),
+    Row(
+        lambda: L.Deconvolution2D(2, 3, 3, stride=2, pad=1),
+        (r(0, 1, 2, 3, 3),),
+        'W[2,3,3,3] b[3]',
+        'W b dilate=(1,1) groups=1 ksize=3 out_channels=3 outsize=(None,None) pad=(1,1) '
+        'stride=(2,2)',
+        init=-0.67947,
+        out=0.817126,
+    ),
+    Row(
+        lambda: L.Deconvolution2D(None, 3, 3, outsize=(6, 6), stride=2),
+        (r(0, 1, 2, 3, 3),),
+        'W?[2,3,3,3] b[3]',
+        'W b dilate=(1,1) groups=1 ksize=3 out_channels=3 outsize=(6,6) pad=(0,0) stride=(2,2)',
+        init=0.0,
+        out=1.530287,
+    ),
+    Row(
+        lambda: L.Deconvolution2D(4, 6, 3, groups=2, nobias=True),
+        (r(0, 1, 4, 3, 3),),
+        'W[4,3,3,3]',
+        'W b=None dilate=(1,1) groups=2 ksize=3 out_channels=6 outsize=(None,None) pad=(0,0) '
+        'stride=(1,1)',
+        init=-1.850484,
+        out=-1.33898,
+    ),
+    Row(
+        lambda: L.Deconvolution3D(2, 2, 2),
+        (r(0, 1, 2, 2, 2, 2),),
+        'W[2,2,2,2,2] b[2]',
+        'W b dilate=(1,1,1) groups=1 ksize=(2,2,2) out_channels=2 outsize=None pad=0 stride=1',
+        init=-1.934797,
+        out=-2.54079,
+    ),
+    Row(
+        lambda: L.DeconvolutionND(2, 2, 3, 3, stride=2),
+        (r(0, 1, 2, 3, 3),),
+        'W[2,3,3,3] b[3]',
+        'W b dilate=(1,1) groups=1 ksize=(3,3) out_channels=3 outsize=None pad=0 stride=2',
+        init=-0.67947,
+        out=1.365887,
+    ),
+    Row(
+        lambda: L.DeconvolutionND(2, None, 3, 3, stride=2, pad=1, outsize=(6, 6), nobias=True),
+        (r(0, 1, 2, 3, 3),),
+        'W?[2,3,3,3]',
+        'W b=None dilate=(1,1) groups=1 ksize=(3,3) out_channels=3 outsize=(6,6) pad=1 stride=2',
+        init=0.0,
+        out=1.544084,
+    ),
+    Row(
+        lambda: L.DeformableConvolution2D(2, 3, 3, pad=1),
+        (r(0, 1, 2, 5, 5),),
+        'deform_conv/W[3,2,3,3] deform_conv/b[3] offset_conv/W[18,2,3,3] offset_conv/b[18]',
+        'deform_conv offset_conv',
+        init=-4.411365,
+        out=0.0,
+    ),
+    Row(
+        lambda: L.DeformableConvolution2D(
+            None, 3, 3, offset_initialW=I.Normal(0.1), deform_nobias=True
+        ),
+        (r(0, 1, 2, 5, 5),),
+        'deform_conv/W?[3,2,3,3] offset_conv/W?[18,2,3,3] offset_conv/b[18]',
+        'deform_conv offset_conv',
+        init=0.0,
+        out=0.0,
+    ),
+    Row(
+        lambda: L.DepthwiseConvolution2D(2, 2, 3),
+        (r(0, 1, 2, 4, 4),),
+        'W[2,2,3,3] b[4]',
+        'W b channel_multiplier=2 ksize=3 nobias=False pad=(0,0) stride=(1,1)',
+        init=-1.956226,
+        out=0.231925,
+    ),
+    Row(
+        lambda: L.DepthwiseConvolution2D(None, 2, 3, pad=1, nobias=True),
+        (r(0, 1, 2, 4, 4),),
+        'W?[2,2,3,3]',
+        'W b=None channel_multiplier=2 ksize=3 nobias=True pad=(1,1) stride=(1,1)',
+        init=0.0,
+        out=-0.737725,
+    ),
+    Row(
+        lambda: L.DilatedConvolution2D(2, 3, 3, dilate=2),
+        (r(0, 1, 2, 6, 6),),
+        'W[3,2,3,3] b[3]',
+        'W b dilate=(2,2) ksize=3 out_channels=3 pad=(0,0) stride=(1,1)',
+        init=-0.832178,
+        out=-1.422002,
+    ),
+    Row(
+        lambda: L.DilatedConvolution2D(None, 3, 3, dilate=2, pad=1, nobias=True),
+        (r(0, 1, 2, 6, 6),),
+        'W?[3,2,3,3]',
+        'W b=None dilate=(2,2) ksize=3 out_channels=3 pad=(1,1) stride=(1,1)',
+        init=0.0,
+        out=-1.237656,
+    ),
+    Row(
+        lambda: L.EmbedID(4, 3),
+        (np.array([[0, 2], [3, 3]], 'i'),),
+        'W[4,3]',
+        'W ignore_label=None',
+        init=-1.818821,
+        out=0.50474,
+    ),
+    Row(
+        lambda: L.EmbedID(4, 3, ignore_label=-1),
+        (np.array([0, -1], 'i'),),
+        'W[4,3]',
+        'W ignore_label=-1',
+        init=-1.818821,
+        out=1.57296,
+    ),
+    Row(
+        lambda: L.Highway(3),
+        (r(0, 2, 3),),
+        'plain/W[3,3] plain/b[3] transform/W[3,3] transform/b[3]',
+        'activate plain transform',
+        init=-1.515295,
+        out=0.355762,
+    ),
+    Row(
+        lambda: L.Highway(3, nobias=True, activate=F.tanh),
+        (r(0, 2, 3),),
+        'plain/W[3,3] transform/W[3,3]',
+        'activate plain transform',
+        init=-0.39114,
+        out=0.422921,
+    ),
+    Row(
+        lambda: L.Inception(3, 2, 2, 3, 2, 2, 2),
+        (r(0, 1, 3, 5, 5),),
+        'conv1/W[2,3,1,1] conv1/b[2] conv3/W[3,2,3,3] conv3/b[3] conv5/W[2,2,5,5] conv5/b[2] '
+        'proj3/W[2,3,1,1] proj3/b[2] proj5/W[2,3,1,1] proj5/b[2] projp/W[2,3,1,1] projp/b[2]',
+        'conv1 conv3 conv5 proj3 proj5 projp',
+        init=0.040211,
+        out=4.11875,
+    ),
+    Row(
+        lambda: L.Inception(None, 2, 2, 3, 2, 2, 2),
+        (r(0, 1, 3, 5, 5),),
+        'conv1/W?[2,3,1,1] conv1/b[2] conv3/W[3,2,3,3] conv3/b[3] conv5/W[2,2,5,5] conv5/b[2] '
+        'proj3/W?[2,3,1,1] proj3/b[2] proj5/W?[2,3,1,1] proj5/b[2] projp/W?[2,3,1,1] '
+        'projp/b[2]',
+        'conv1 conv3 conv5 proj3 proj5 projp',
+        init=0.157263,
+        out=2.789664,
+    ),
+    Row(
+        lambda: L.InceptionBN(3, 2, 2, 3, 2, 2, 'avg', 2),
+        (r(0, 2, 3, 5, 5),),
+        'conv1/W[2,3,1,1] conv1n/N:int64[] conv1n/avg_mean[2] conv1n/avg_var[2] '
+        'conv1n/beta[2] conv1n/gamma[2] conv3/W[3,2,3,3] conv33a/W[2,2,3,3] '
+        'conv33an/N:int64[] conv33an/avg_mean[2] conv33an/avg_var[2] conv33an/beta[2] '
+        'conv33an/gamma[2] conv33b/W[2,2,3,3] conv33bn/N:int64[] conv33bn/avg_mean[2] '
+        'conv33bn/avg_var[2] conv33bn/beta[2] conv33bn/gamma[2] conv3n/N:int64[] '
+        'conv3n/avg_mean[3] conv3n/avg_var[3] conv3n/beta[3] conv3n/gamma[3] poolp/W[2,3,1,1] '
+        'poolpn/N:int64[] poolpn/avg_mean[2] poolpn/avg_var[2] poolpn/beta[2] poolpn/gamma[2] '
+        'proj3/W[2,3,1,1] proj33/W[2,3,1,1] proj33n/N:int64[] proj33n/avg_mean[2] '
+        'proj33n/avg_var[2] proj33n/beta[2] proj33n/gamma[2] proj3n/N:int64[] '
+        'proj3n/avg_mean[2] proj3n/avg_var[2] proj3n/beta[2] proj3n/gamma[2]',
+        'conv1 conv1n conv3 conv33a conv33an conv33b conv33bn conv3n out1=2 poolp poolpn '
+        'pooltype=avg proj3 proj33 proj33n proj3n proj_pool=2 stride=1',
+        init=13.339974,
+        out=5.710911,
+    ),
+    Row(
+        lambda: L.InceptionBN(None, 0, 2, 3, 2, 2, 'max', stride=2),
+        (r(0, 2, 3, 6, 6),),
+        'conv3/W[3,2,3,3] conv33a/W[2,2,3,3] conv33an/N:int64[] conv33an/avg_mean[2] '
+        'conv33an/avg_var[2] conv33an/beta[2] conv33an/gamma[2] conv33b/W[2,2,3,3] '
+        'conv33bn/N:int64[] conv33bn/avg_mean[2] conv33bn/avg_var[2] conv33bn/beta[2] '
+        'conv33bn/gamma[2] conv3n/N:int64[] conv3n/avg_mean[3] conv3n/avg_var[3] '
+        'conv3n/beta[3] conv3n/gamma[3] proj3/W?[2,3,1,1] proj33/W?[2,3,1,1] '
+        'proj33n/N:int64[] proj33n/avg_mean[2] proj33n/avg_var[2] proj33n/beta[2] '
+        'proj33n/gamma[2] proj3n/N:int64[] proj3n/avg_mean[2] proj3n/avg_var[2] '
+        'proj3n/beta[2] proj3n/gamma[2]',
+        'conv3 conv33a conv33an conv33b conv33bn conv3n out1=0 pooltype=max proj3 proj33 '
+        'proj33n proj3n proj_pool=None stride=2',
+        init=7.151018,
+        out=1.255885,
+    ),
+    Row(
+        lambda: L.LocalConvolution2D(2, 3, (4, 4), 3),
+        (r(0, 1, 2, 4, 4),),
+        'W[3,2,2,2,3,3] b[3,2,2]',
+        'W b ksize=3 nobias=False out_channels=3 stride=(1,1)',
+        init=-1.536252,
+        out=1.345308,
+    ),
+    Row(
+        lambda: L.LocalConvolution2D(None, 3, None, 3, nobias=True),
+        (r(0, 1, 2, 4, 4),),
+        'W?[3,2,2,2,3,3]',
+        'W b=None ksize=3 nobias=True out_channels=3 stride=(1,1)',
+        init=0.0,
+        out=-0.48059,
+    ),
+    Row(
+        lambda: L.MLPConvolution2D(2, (3, 2), 3),
+        (r(0, 1, 2, 4, 4),),
+        '0/W[3,2,3,3] 0/b[3] 1/W[2,3,1,1] 1/b[2]',
+        'activation',
+        init=-0.723725,
+        out=0.318554,
+    ),
+    Row(
+        lambda: L.MLPConvolution2D(
+            None, (3, 4, 2), 3, pad=1, activation=F.tanh, conv_init=I.Normal(0.3), bias_init=0.1
+        ),
+        (r(0, 1, 2, 4, 4),),
+        '0/W?[3,2,3,3] 0/b[3] 1/W[4,3,1,1] 1/b[4] 2/W[2,4,1,1] 2/b[2]',
+        'activation',
+        init=-0.585694,
+        out=0.090713,
+    ),
+    Row(
+        lambda: L.Parameter(r(0, 2, 3)),
+        (),
+        'W[2,3]',
+        'W',
+        init=0.338339,
+    ),
+    Row(
+        lambda: L.Maxout(3, 2, 2),
+        (r(0, 2, 3),),
+        'linear/W[4,3] linear/b[4]',
+        'linear out_size=2 pool_size=2',
+        init=-1.050097,
+        out=0.256455,
+    ),
+    Row(
+        lambda: L.Maxout(3, 2, 2, initial_bias=r(5, 2, 2)),
+        (r(0, 2, 3),),
+        'linear/W[4,3] linear/b[4]',
+        'linear out_size=2 pool_size=2',
+        init=-1.790243,
+        out=0.493547,
+    ),
+    Row(
+        lambda: L.PReLU(),
+        (r(0, 2, 3),),
+        'W[]',
+        'W',
+        init=0.25,
+        out=0.263485,
+    ),
+    Row(
+        lambda: L.PReLU((3,), 0.1),
+        (r(0, 2, 3, 2),),
+        'W[3]',
+        'W',
+        init=0.112416,
+        out=0.224259,
+    ),
+    Row(
+        lambda: L.SimplifiedDropconnect(3, 4),
+        (r(0, 2, 3),),
+        'W[4,3] b[4]',
+        'W b out_size=4 ratio=0.5',
+        init=-1.050097,
+        out=0.198058,
+    ),
+    Row(
+        lambda: L.SimplifiedDropconnect(None, 4, ratio=0.2, nobias=True),
+        (r(0, 2, 3),),
+        'W?[4,3]',
+        'W b=None out_size=4 ratio=0.2',
+        init=0.0,
+        out=-0.860684,
+    ),
+    Row(
+        lambda: L.Swish((3,)),
+        (r(0, 2, 3),),
+        'beta[3]',
+        'beta',
+        init=1.124155,
+        out=0.192011,
+    ),
+    Row(
+        lambda: L.Swish(None, 0.5),
+        (r(0, 2, 3),),
+        'beta?[3]',
+        'beta',
+        init=0.0,
+        out=0.180739,
+    ),
+    Row(
+        lambda: L.BatchNormalization(3),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] beta[3] gamma[3]',
+        'N=0 avg_mean avg_var axis=None beta decay=0.9 eps=2e-05 gamma',
+        init=1.124155,
+        out=2.100852,
+    ),
+    Row(
+        lambda: L.BatchNormalization(3, use_gamma=False),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] beta[3]',
+        'N=0 avg_mean avg_var axis=None beta decay=0.9 eps=2e-05',
+        init=0.0,
+        out=2.100852,
+    ),
+    Row(
+        lambda: L.BatchNormalization(3, use_beta=False, decay=0.5, eps=0.001),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] gamma[3]',
+        'N=0 avg_mean avg_var axis=None decay=0.5 eps=0.001 gamma',
+        init=1.124155,
+        out=2.078171,
+    ),
+    Row(
+        lambda: L.BatchNormalization((3, 2), axis=0),
+        (r(0, 4, 3, 2),),
+        'N:int64[] avg_mean[3,2] avg_var[3,2] beta[3,2] gamma[3,2]',
+        'N=0 avg_mean avg_var axis=(0,) beta decay=0.9 eps=2e-05 gamma',
+        init=-0.235818,
+        out=-0.258005,
+    ),
+    Row(
+        lambda: L.BatchNormalization(
+            3, initial_gamma=2, initial_beta=1, initial_avg_mean=0.5, initial_avg_var=3
+        ),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] beta[3] gamma[3]',
+        'N=0 avg_mean avg_var axis=None beta decay=0.9 eps=2e-05 gamma',
+        init=3.372466,
+        out=3.788683,
+    ),
+    Row(
+        lambda: L.BatchNormalization(3, dtype='e'),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean:float16[3] avg_var:float16[3] beta:float16[3] gamma:float16[3]',
+        'N=0 avg_mean avg_var axis=None beta decay=0.9 eps=2e-05 gamma',
+        init=1.124155,
+        out=2.100852,
+    ),
+    Row(
+        lambda: L.BatchRenormalization(3),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] beta[3] gamma[3]',
+        'N=0 avg_mean avg_var axis=None beta d=None decay=0.9 dmax=0 eps=2e-05 gamma r=None rmax=1',
+        init=1.124155,
+        out=2.100853,
+    ),
+    Row(
+        lambda: L.BatchRenormalization(3, rmax=2, dmax=1, decay=0.5, use_beta=False),
+        (r(0, 4, 3),),
+        'N:int64[] avg_mean[3] avg_var[3] gamma[3]',
+        'N=0 avg_mean avg_var axis=None d=None decay=0.5 dmax=1 eps=2e-05 gamma r=None rmax=2',
+        init=1.124155,
+        out=0.864906,
+    ),
+    Row(
+        lambda: L.DecorrelatedBatchNormalization(4, groups=2),
+        (r(0, 6, 4),),
+        'N:int64[] avg_mean[2,2] avg_projection[2,2,2]',
+        'N=0 avg_mean avg_projection decay=0.9 eps=2e-05 groups=2',
+        init=0.0,
+        out=6.066429,
+    ),
+    Row(
+        lambda: L.DecorrelatedBatchNormalization(4, groups=1, decay=0.5),
+        (r(0, 6, 4, 2, 2),),
+        'N:int64[] avg_mean[1,4] avg_projection[1,4,4]',
+        'N=0 avg_mean avg_projection decay=0.5 eps=2e-05 groups=1',
+        init=0.0,
+        out=10.211505,
+    ),
+    Row(
+        lambda: L.GroupNormalization(2),
+        (r(0, 2, 4, 3),),
+        'beta?[4] gamma?[4]',
+        'beta eps=1e-05 gamma groups=2',
+        init=0.0,
+        out=8.172752,
+    ),
+    Row(
+        lambda: L.LayerNormalization(),
+        (r(0, 3, 4),),
+        'beta?[4] gamma?[4]',
+        'beta eps=1e-06 gamma',
+        init=0.0,
+        out=2.432453,
+    ),
+    Row(
+        lambda: L.BatchNormalization(axis=(0, 2, 3)),
+        (r(0, 4, 3, 2, 2),),
+        'N:int64[] avg_mean?[3] avg_var?[3] beta?[3] gamma?[3]',
+        'N=0 avg_mean=None avg_var=None axis=(0,2,3) beta decay=0.9 eps=2e-05 gamma',
+    ),
+]
