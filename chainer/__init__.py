@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 # Users reach these as attributes after just `import chainer`.
 from chainer import (
+    _backend as _backend,
     backends as backends,
     functions as functions,
     initializers as initializers,
@@ -66,6 +67,7 @@ from chainer.function_hook import (
     get_function_hooks as get_function_hooks,
 )
 from chainer.function_node import FunctionNode as FunctionNode, grad as grad
+from chainer.functions.math import basic_math as basic_math
 from chainer.graph_optimizations.static_graph import static_graph as static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
 from chainer.initializer import Initializer as Initializer

@@ -202,7 +202,7 @@ def _get_device_from_tuple(spec: tuple[Any, ...]) -> Device:
             return GpuDevice.from_device_id(index[0])
         if module.__name__ == 'cupy':
             cuda.check_cuda_available()
-    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+    raise TypeError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
 
 
 def _get_device_from_module(module: ModuleType) -> Device:

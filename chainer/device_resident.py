@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import chainerx
@@ -85,15 +86,22 @@ class DeviceResident(_FinalBase):
     def to_cpu(self) -> DeviceResident:
         """Moves the arrays to the CPU, as NumPy arrays.
 
+        .. deprecated:: v7.0.0
+            Use :meth:`to_device`.
+
         Returns:
             The object itself.
 
         """
+        _warn_of('to_cpu')
         return self._visit(_ToDeviceVisitor(backend.CpuDevice(), ('to_cpu', {}), self))
 
     @meta.final(action=DeprecationWarning)
     def to_gpu(self, device: CudaDeviceSpec | None = None) -> DeviceResident:
         """Moves the arrays to a GPU, as CuPy arrays; arrays on any GPU stay there.
+
+        .. deprecated:: v7.0.0
+            Use :meth:`to_device`.
 
         Args:
             device: CUDA device or its id; the current device by default.
@@ -105,6 +113,7 @@ class DeviceResident(_FinalBase):
             RuntimeError: If CUDA is not available.
 
         """
+        _warn_of('to_gpu')
         cuda.check_cuda_available()
         cuda_device = cuda._get_device_or_current(device)
         return self._visit(
@@ -172,6 +181,12 @@ class DeviceResident(_FinalBase):
     def _visit(self, visitor):
         self.device_resident_accept(visitor)
         return self
+
+
+def _warn_of(method):
+    warnings.warn(
+        f'{method} is deprecated. Use to_device instead.', DeprecationWarning, stacklevel=3
+    )
 
 
 class DeviceResidentsVisitor:

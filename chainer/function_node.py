@@ -172,7 +172,7 @@ class FunctionNode:
 
     @property
     def output_data(self) -> tuple[NdArray | None, ...] | None:
-        """Tuple of the retained output arrays (``None`` where not retained or released)."""
+        """Tuple of the retained output arrays (``None`` where not retained)."""
         extras = self._extras
         if extras is not None and extras.retained is not None:
             arrays = [None] * extras.n_outputs
@@ -181,7 +181,11 @@ class FunctionNode:
             return tuple(arrays)
         if self.outputs is None:
             raise RuntimeError('function is not connected to any outputs')
-        return tuple([None if y is None else y.data for y in (ref() for ref in self.outputs)])
+        arrays = [None] * len(self.outputs)
+        if self._output_indexes_to_retain:
+            for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):
+                arrays[i] = array
+        return tuple(arrays)
 
     @property
     def input_layouts(self) -> tuple[Any, ...]:
@@ -507,10 +511,10 @@ class FunctionNode:
         extras = self._extras
         if extras is not None and extras.retained is not None:
             return extras.retained[1]
-        if not self._output_indexes_to_retain:
-            return ()
         if self.outputs is None:
             raise ValueError('retained outputs are not available: the function is not in a graph')
+        if not self._output_indexes_to_retain:
+            return ()
         result = []
         outputs = None
         for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):

@@ -526,7 +526,6 @@ class Link(device_resident.DeviceResident):
         if mode == 'share':
             return self._share()
         ret = copy.deepcopy(self)
-        ret.name = None
         if mode == 'init':
             for param in ret.params(include_uninit=False):
                 if param.initializer is not None:

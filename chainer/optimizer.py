@@ -389,9 +389,6 @@ class GradientMethod(Optimizer):
                 self.target.zerograds()
             loss.backward(loss_scale=self._loss_scale)
             del loss
-            if self._loss_scale is not None:
-                for param in self.target.params():
-                    param._loss_scale = self._loss_scale
 
         if self._looks_at_grads():
             self.reallocate_cleared_grads()

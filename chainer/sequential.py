@@ -35,7 +35,7 @@ def _layer_text(layer):
 
 def _check_layer(layer):
     if not callable(layer):
-        raise TypeError(
+        raise ValueError(
             'All elements of a Sequential class should be callable, but given '
             f'{layer} is not callable.'
         )
@@ -51,8 +51,12 @@ class Sequential(link_module.ChainList):
     Args:
         layers (callables): Initial layers.
 
+    Links have the numbers of Chainer 7 in the names of parameters and in files. These are not the
+    numbers of the layers: functions have none, and a link often comes before links added earlier.
+    In ``Sequential(a, b, c)``, ``a`` has the number 0, ``c`` 1 and ``b`` 2.
+
     Raises:
-        TypeError: If a layer is not callable.
+        ValueError: If a layer is not callable.
 
     .. admonition:: Example
 
@@ -97,8 +101,18 @@ class Sequential(link_module.ChainList):
 
     # -- the sequence of layers
 
-    def _sync_children(self):
-        self._children = [layer for layer in self._layers if isinstance(layer, link_module.Link)]
+    def _insert_child(self, i, link):
+        """Inserts a link that becomes layer ``i`` into the list of links."""
+        if i > 0:
+            # Names in the files of Chainer 7 depend on this order.
+            before = self._layers[:i]
+            positions = [j for j, x in enumerate(before) if isinstance(x, link_module.Link)]
+            i = positions[0] + 1 if positions else 1
+        self._children.insert(i, link)
+        self._number_children()
+
+    def _delete_child(self, link):
+        del self._children[[x is link for x in self._children].index(True)]
         self._number_children()
 
     def __len__(self) -> int:
@@ -118,15 +132,24 @@ class Sequential(link_module.ChainList):
 
     def __setitem__(self, i: int, layer: Callable[..., Any]) -> None:
         if isinstance(i, slice):
-            layer = list(layer)
-        for one in layer if isinstance(i, slice) else [layer]:
-            _check_layer(one)
-        self._layers[i] = layer
-        self._sync_children()
+            layers = [*self._layers]
+            layers[i] = layer
+            for one in layers:
+                _check_layer(one)
+            self.clear()
+            self.extend(layers)
+        else:
+            _check_layer(layer)
+            i = range(len(self))[i]
+            del self[i]
+            self.insert(i, layer)
 
     def __delitem__(self, i: int | slice) -> None:
+        deleted = self._layers[i] if isinstance(i, slice) else [self._layers[i]]
         del self._layers[i]
-        self._sync_children()
+        for layer in deleted:
+            if isinstance(layer, link_module.Link):
+                self._delete_child(layer)
 
     def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
@@ -154,8 +177,10 @@ class Sequential(link_module.ChainList):
 
         """
         _check_layer(layer)
+        i = slice(i, None).indices(len(self))[0]
+        if isinstance(layer, link_module.Link):
+            self._insert_child(i, layer)
         self._layers.insert(i, layer)
-        self._sync_children()
 
     def extend(self, sequential: Iterable[Any]) -> None:
         """Appends all layers of another sequence.
@@ -208,13 +233,12 @@ class Sequential(link_module.ChainList):
         """
         if self.count_by_layer_type(type_name) == 0:
             raise ValueError(f'There is no layer that the type is {type_name}')
-        self._layers = [layer for layer in self._layers if _layer_name(layer) != type_name]
-        self._sync_children()
+        for layer in [layer for layer in self._layers if _layer_name(layer) == type_name]:
+            self.remove(layer)
 
     def clear(self) -> None:
         """Removes all layers."""
-        self._layers = []
-        self._sync_children()
+        del self[:]
 
     def index(
         self, layer: Callable[..., Any], start: int | None = None, end: int | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers  # noqa: F401  users reach it as `chainer.variable.initializers`
-from chainer._core.parameter import Parameter, _unpickle_parameter  # noqa: F401
+from chainer._core.parameter import Parameter, _recover_parameter  # noqa: F401
 from chainer._core.variable import (  # noqa: F401
     Variable,
-    _unpickle_variable,
+    _create_variable,
     as_array,
     as_variable,
 )

@@ -73,6 +73,8 @@ if TYPE_CHECKING or is_available():
     )
 
     bool = bool_  # as in NumPy 2
+    float = builtins.float
+    int = builtins.int
     Inf: float = inf
     Infinity: float = inf
     PINF: float = inf

@@ -96,8 +96,8 @@ def meshgrid(*xi: ndarray | list[ndarray], indexing: str = 'xy') -> list[ndarray
     """Makes coordinate matrices from coordinate vectors.
 
     Args:
-        *xi (~chainerx.ndarray): Coordinates along each dimension, one-dimensional; or one list
-            of them.
+        *xi (~chainerx.ndarray): Coordinates along each dimension, one array for each, which is
+            flattened; or one list of them.
         indexing (str): ``'xy'`` exchanges the first two axes of the results, ``'ij'`` does not.
 
     Returns:

@@ -15,7 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.gradients import Gradients, Owners, find_nan, force_array
+from chainer._core.gradients import Gradients, Owners, check_grad, find_nan, force_array
 from chainer._core.tape import raw, watched_grad
 from chainer._core.variable_node import BaseVariable
 from chainer.backends import cuda
@@ -162,11 +162,12 @@ def _walk(
         for ref in func.outputs:
             y = ref()
             gy = None
-            if y is not None:
+            # A node without a creator is cut off: it is a leaf now.
+            if y is not None and y._creator_node is not None:
                 gy = grads.peek(y) if y in keep else grads.pop(y)
                 if gy is not None:
                     some_gy = gy
-            outputs.append(y)
+                outputs.append((y, gy))
             gys.append(gy)
         inputs = func.inputs
         targets = tuple(
@@ -176,7 +177,9 @@ def _walk(
                 if x.requires_grad and (allowed is None or x in allowed)
             ]
         )
-        if targets and some_gy is not None:
+        if not targets:
+            continue
+        if some_gy is not None:
             hooks: Sequence[FunctionHook] = ()
             if thread_hooks or func._extras is not None:
                 hooks = hooks_of(func, thread_hooks)
@@ -185,9 +188,8 @@ def _walk(
             else:
                 with _device_of(raw(some_gy)):
                     _backward_one(func, targets, tuple(gys), grads, double, hooks)
-        for y, gy in zip(outputs, gys):
-            if y is not None:
-                store(y, gy)
+        for y, gy in outputs:
+            store(y, gy)
         for index in targets:
             node = inputs[index]
             if node._creator_node is None:
@@ -209,8 +211,11 @@ def _device_of(array: Any) -> AbstractContextManager[Any]:
 def _store(node: VariableNode, grad: Any) -> None:
     """Gives a gradient to the variable of a node, if it still exists."""
     var = node._variable()
-    if var is None:
-        return
+    if var is not None:
+        _give(var, grad)
+
+
+def _give(var: Variable, grad: Any) -> None:
     if grad is None:
         var._grad = var._grad_var = None
     elif hasattr(grad, 'raw_array'):
@@ -246,26 +251,31 @@ def backward_from_variable(
 ) -> None:
     """Implements :meth:`chainer.Variable.backward`."""
     array = var._array
-    is_chainerx = isinstance(array, _chx_ndarray)
-    if not is_chainerx:
-        node = var._node
-        if node is None or node._creator_node is None:
-            return
-    if array.ndim and var.grad is None:
-        if array.size != 1:
-            raise ValueError(
-                f'backward() of a variable of shape {var.shape} needs a gradient: set '
-                'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
-            )
+    is_one = array.size == 1
+    if is_one and array.ndim and var.grad is None:
         _scalar_warning('Variable.backward')
-    if is_chainerx:
+    if isinstance(array, _chx_ndarray):
         array.backward(
             enable_double_backprop=enable_double_backprop,
             loss_scale=loss_scale,
             retain_grad=retain_grad,
         )
         return
-    _backward([var], retain_grad, enable_double_backprop, loss_scale)
+    has_grad = var._grad is not None
+    is_leaf = var.creator_node is None
+    if is_leaf and (has_grad or not is_one):
+        return
+    if not has_grad and not is_one:
+        raise ValueError(
+            f'backward() of a variable of shape {var.shape} needs a gradient: set '
+            'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
+        )
+    if not has_grad or loss_scale is not None:
+        with _device_of(array):
+            var._set_grad(_scaled_root(array, var._grad, loss_scale))
+    if not is_leaf:
+        grad = var.grad_var if enable_double_backprop else var._grad
+        _backward([(var._node, grad)], retain_grad, enable_double_backprop, loss_scale)
 
 
 def backward(
@@ -275,29 +285,29 @@ def backward(
 ) -> None:
     """Runs backpropagation from several variables at once.
 
-    The initial gradient of an output is the one in ``grad_outputs``, else its own, else one if
-    it is a scalar. A shared input gets the gradients of all outputs in one pass.
+    A shared input gets the gradients of all outputs in one pass. Unlike
+    :meth:`chainer.Variable.backward` this sets no gradient: outputs without one count as constants.
 
     Args:
         outputs (sequence of Variable): Variables to start from.
         grad_outputs (sequence of Variable, optional): Gradients of the outputs, of their shapes
-            and dtypes.
-        retain_grad (bool): Whether intermediate variables keep their gradients (default:
-            ``False``).
+            and dtypes. By default the gradients set before, which the call takes away.
+        retain_grad (bool): Whether outputs and intermediate variables keep their gradients
+            (default: ``False``).
         enable_double_backprop (bool): Whether the backward pass is recorded (default:
             ``False``).
         loss_scale (float or None): Factor of the initial gradients.
 
     Raises:
         TypeError: If ``outputs`` is not a sequence of variables.
-        ValueError: If an output with several elements has no gradient, or the numbers of
-            outputs and gradients differ.
+        ValueError: If the numbers of outputs and gradients differ.
 
     .. admonition:: Example
 
         >>> x = chainer.Variable(np.array([1, 2], np.float32))
         >>> h = x * x
-        >>> chainer.backward([F.sum(h), F.max(h)])
+        >>> one = chainer.Variable(np.array(1, np.float32))
+        >>> chainer.backward([F.sum(h), F.max(h)], [one, one])
         >>> x.grad
         array([2., 8.], dtype=float32)
 
@@ -334,56 +344,70 @@ def backward(
             retain_grad=retain_grad,
         )
         return
+    double = enable_double_backprop
     roots = []
-    for i, y in enumerate(outputs):
-        if y._node is None or y._node._creator_node is None:
-            continue
-        if grad_outputs is not None and grad_outputs[i] is not None:
-            y.grad_var = grad_outputs[i]
-        elif y._grad is None and y._array.size != 1:
-            raise ValueError(f'gradient of outputs[{i}] with shape {y.shape} is missing')
-        roots.append(y)
-    _backward(roots, retain_grad, enable_double_backprop, loss_scale)
+    for y, gy in zip(outputs, _take_gradients(outputs) if grad_outputs is None else grad_outputs):
+        if gy is not None:
+            check_grad(y._array, gy._array, 'grad_outputs')
+            if loss_scale is not None:
+                with configuration.using_config('enable_backprop', bool(double)):
+                    gy = gy * loss_scale
+            roots.append((y.node, gy if double else gy._array))
+    _backward(roots, retain_grad, double, loss_scale)
+
+
+def _take_gradients(outputs: Sequence[Variable]) -> list[Variable | None]:
+    """Takes the gradients of variables away from them."""
+    grads = []
+    for y in outputs:
+        grad = y.grad_var
+        if grad is None:
+            warnings.warn(
+                'chainer.backward ignores outputs without a gradient, and it does not repeat those '
+                'given twice. Set their gradients first or give grad_outputs.',
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        y.grad_var = None
+        grads.append(grad)
+    return grads
 
 
 def _backward(
-    outputs: Sequence[Variable], retain_grad: bool, double: bool, loss_scale: float | None
+    roots: Sequence[tuple[VariableNode, Any]],
+    retain_grad: bool,
+    double: bool,
+    loss_scale: float | None,
 ) -> None:
     grads = Gradients(load=True, as_variables=double)
     queue = _Queue()
     own = _keep if double else Owners().own
-    with configuration.using_config('enable_backprop', bool(double)):
-        for y in outputs:
-            if y._node in grads:
-                continue
-            grad = y.grad_var if double else y._grad
-            if grad is None or loss_scale is not None:
-                with _device_of(y._array):
-                    grad = _scaled_root(y._array, raw(grad), loss_scale)
-                y._set_grad(grad)
-                grad = y.grad_var if double else grad
+    leaves: dict[VariableNode, None] = {}
+    for node, grad in roots:
+        if not retain_grad:
             own(grad)
-            grads.set(y._node, grad)
-            queue.push(y._node._creator_node)
-        roots = {y._node for y in outputs}
+        grads.add(node, grad)
+        if node._creator_node is None:
+            leaves[node] = None
+        else:
+            queue.push(node._creator_node)
 
-        # Annotations would cost time at each definition of the function.
-        def store(node, grad):  # type: ignore[no-untyped-def]
-            if retain_grad:
-                _store(node, grad if grad is None or node in roots else own(grad))
-            elif node not in roots:
-                _store(node, None)
+    # Annotations would cost time at each definition of the function.
+    def store(node, grad):  # type: ignore[no-untyped-def]
+        if grad is not None:
+            grad = own(grad) if retain_grad else None
+        _store(node, grad)
 
-        leaves = _walk(queue, grads, double, store)
+    with configuration.using_config('enable_backprop', bool(double)):
+        leaves.update(_walk(queue, grads, double, store))
     for node in leaves:
         if node in grads:
             grad = grads.pop(node)
             if grad is not None:
-                _store(node, own(grad))
-                if loss_scale is not None:
-                    leaf = node.get_variable_or_none()
-                    if leaf is not None:
-                        leaf._loss_scale = loss_scale
+                leaf = node._variable()
+                if leaf is not None:
+                    _give(leaf, own(grad))
+                    leaf._loss_scale = loss_scale
 
 
 def unchain_backward(node: VariableNode) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
+from chainer import backend
 from chainer._core.namespace import F
 from chainer.backends import cuda
 
@@ -37,11 +38,9 @@ class Gradients:
     def _first(self, node: VariableNode) -> list[Any]:
         grads = []
         if self._load and node._creator_node is None:
-            var = node._variable()
-            if var is not None:
-                grad = var.grad_var if self._as_variables else var.grad
-                if grad is not None:
-                    grads.append(grad)
+            grad = self._of_variable(node)
+            if grad is not None:
+                grads.append(grad)
         self._grads[node] = grads
         return grads
 
@@ -68,11 +67,17 @@ class Gradients:
         return grads[0] if len(grads) == 1 else self._sum(grads)
 
     def pop(self, node: VariableNode) -> Any:
+        """Takes the gradient; if there is none yet, that of the variable."""
         grads = self._grads.pop(node, None)
         if grads is None:
-            grads = self._first(node)
-            del self._grads[node]
+            return self._of_variable(node) if self._load else None
         return grads[0] if len(grads) == 1 else self._sum(grads)
+
+    def _of_variable(self, node: VariableNode) -> Any:
+        var = node._variable()
+        if var is None:
+            return None
+        return var.grad_var if self._as_variables else var.grad
 
     def _sum(self, grads: list[Any]) -> Any:
         if not grads:
@@ -95,6 +100,20 @@ def _add(grads: list[Any], as_variables: bool) -> Any:
 def force_array(result: Any) -> Any:
     # Sums and products of 0-d NumPy arrays are scalars.
     return numpy.asarray(result) if isinstance(result, numpy.generic) else result
+
+
+def check_grad(array: Any, grad: Any, what: str) -> None:
+    """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
+    if grad is None or array is None:
+        return
+    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
+        grad, backend.get_device_from_array(array).supported_array_types
+    ):
+        raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
+    if array.dtype != grad.dtype:
+        raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
+    if array.shape != grad.shape:
+        raise ValueError(f'Shape of data and {what} mismatch: {array.shape} != {grad.shape}')
 
 
 def find_nan(arrays: Iterable[Any]) -> bool:

@@ -15,6 +15,8 @@ from chainer.function_hook import _thread_hooks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from typing_extensions import Self
+
     from chainer._core.variable import Variable
     from chainer.types import Axis, VariableLike
 
@@ -81,6 +83,10 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
     return lambda lhs, rhs: operation(rhs, lhs)
 
 
+def _itself(self: Any) -> Any:
+    return self
+
+
 class VariableOperators:
     """Operators, indexing and the methods that rearrange a variable, by functions."""
 
@@ -100,9 +106,11 @@ class VariableOperators:
         def __rpow__(self, other: VariableLike | float) -> Variable: ...
         def __matmul__(self, other: VariableLike) -> Variable: ...
         def __rmatmul__(self, other: VariableLike) -> Variable: ...
+        def __pos__(self) -> Self: ...
         def __neg__(self) -> Variable: ...
         def __abs__(self) -> Variable: ...
     else:
+        __pos__ = _itself
         __neg__ = _by_function('neg')
         __abs__ = _by_function('absolute')
         __add__ = __radd__ = _binary(operator.add, 'add')

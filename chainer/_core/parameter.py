@@ -77,9 +77,9 @@ class Parameter(Variable):
         is_array = isinstance(initializer, get_array_types())
         if shape is None:
             super().__init__(initializer if is_array else None, name=name, layout=layout)
-            self._initial_device = backend.CpuDevice() if not is_array else self.device
+            self._initial_device = self.device if is_array else backend.CpuDevice()
+            self.initializer = initializer
             if not is_array:
-                self.initializer = initializer
                 self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
             return
 
@@ -98,17 +98,16 @@ class Parameter(Variable):
         return self._copy_to(object.__new__(type(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        device = self.device if self._array is not None else self._initial_device
-        return _unpickle_parameter, (
+        args = (
             self.array,
             self._name,
-            self.grad,
-            self._requires_grad,
+            self._grad if self._array is None else self.grad,
             self.initializer,
-            self._grad_initializer,
             self.update_rule,
-            device,
+            self.device,
         )
+        names = '_requires_grad', '_grad_initializer', '_grad_cleared'
+        return _recover_parameter, args, {name: getattr(self, name) for name in names}
 
     @property
     def is_initialized(self) -> bool:
@@ -127,39 +126,46 @@ class Parameter(Variable):
         """Dtype of the array, or its future one."""
         if self._array is not None:
             return self._array.dtype
-        dtype = getattr(self.initializer, 'dtype', None)
-        if dtype is None:
-            return None
-        return numpy.dtype(dtype)
+        # Float64, as for `numpy.dtype(None)`, where the initializer does not say.
+        return numpy.dtype(getattr(self.initializer, 'dtype', None))
 
-    @property
-    def shape(self) -> tuple[int, ...] | Any:
-        return None if self._array is None else super().shape
+    def _check_grad_known(self) -> None:
+        if self._grad_initializer is not None and not self._grad_cleared:
+            raise RuntimeError(
+                'The parameter is not initialized, so its gradient is not known: '
+                'call cleargrad() or initialize(shape) first'
+            )
 
     def cleargrad(self) -> None:
         super().cleargrad()
         if self._array is None:
             self._grad_initializer = None
+            self._grad_cleared = True
 
     def zerograd(self) -> None:
         super().zerograd()
         if self._array is None:
-            self._grad_initializer = constant.Zero(self.dtype)
+            self._grad_initializer = constant.Zero(getattr(self.initializer, 'dtype', None))
 
     def to_device(self, device: DeviceSpec) -> None:
         device = backend.get_device(device)
         if self._array is None:
-            self._initial_device = device
+            self._move_future_array(device)
         else:
             super().to_device(device)
+
+    def _move_future_array(self, device: Device) -> None:
+        if device != self._initial_device:
+            self._part_from_copies()
+            self._initial_device = device
 
     def to_chx(self) -> None:
         if self._array is None:
             if not chainerx.is_available():
                 raise RuntimeError('ChainerX is not available.')
             if not isinstance(self._initial_device, backend.ChainerxDevice):
-                self._initial_device = backend.ChainerxDevice.from_fallback_device(
-                    self._initial_device
+                self._move_future_array(
+                    backend.ChainerxDevice.from_fallback_device(self._initial_device)
                 )
         else:
             super().to_chx()
@@ -167,7 +173,7 @@ class Parameter(Variable):
     def from_chx(self) -> None:
         if self._array is None:
             if isinstance(self._initial_device, backend.ChainerxDevice):
-                self._initial_device = self._initial_device.fallback_device
+                self._move_future_array(self._initial_device.fallback_device)
         else:
             super().from_chx()
 
@@ -181,18 +187,19 @@ class Parameter(Variable):
         device = self._initial_device or backend.CpuDevice()
         xp = device.xp
         with backend.using_device(device):
-            array = initializers.generate_array(self.initializer, shape, xp, device=device)
+            initializer = initializers._get_initializer(self.initializer)  # type: ignore[no-untyped-call]
+            array = initializers.generate_array(initializer, shape, xp, device=device)
             grad = None
             if self._grad_initializer is not None:
                 grad = initializers.generate_array(
                     self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device
                 )
-        self._set_array(array)
         if self._layout is not None:
-            self._array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
+            array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
             grad = None
-        if self._array.dtype.kind != 'f':
+        if array.dtype.kind != 'f':
             grad = None
+        self._set_array(array)
         self._set_grad(grad)
 
     def _initialize(self, shape: ShapeSpec) -> None:
@@ -211,28 +218,26 @@ class Parameter(Variable):
             self.update_rule.update(self)
 
 
-def _unpickle_parameter(
-    array: Any,
+def _recover_parameter(
+    data: Any,
     name: str | None,
     grad: Any,
-    requires_grad: bool,
     initializer: Any,
-    grad_initializer: Any,
     update_rule: UpdateRule | None,
-    device: Device | None,
+    device: Device | None = None,
+    *_: Any,
 ) -> Parameter:
     param = object.__new__(Parameter)
-    param._requires_grad = requires_grad
     param._name = name
     param.initializer = initializer
-    param._grad_initializer = grad_initializer
+    param._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
     param.update_rule = update_rule
     param._initial_device = device
-    if array is not None:
-        param._set_array(array)
+    if data is not None:
+        param._set_array(data)
         if grad is not None:
             param._set_grad(grad)
     return param
 
 
-_unpickle_parameter.__module__ = 'chainer.variable'  # keeps private modules out of pickles
+_recover_parameter.__module__ = 'chainer.variable'  # Chainer 7 has the same name in its pickles

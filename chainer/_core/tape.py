@@ -119,7 +119,7 @@ class AccumulatingRule(VariableRule):
         grads = []
         for i in targets:
             node = func.inputs[i]
-            grad = known.pop(node) if taken[node] == i else None
+            grad = known.peek(node) if taken[node] == i else None
             grads.append(grad if grad is None or double else _from_array(grad, False))
         for node in taken:
             known.set(node, None)

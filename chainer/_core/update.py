@@ -107,7 +107,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
 
     """
     params = list(params)
-    if len(set(params)) < len(params):  # a shared one is updated more than once
+    if len(set(map(id, params))) < len(params):  # a shared one is updated more than once
         for param in params:
             if lacks_grad(param):
                 fill_grad(param)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import weakref
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
@@ -10,10 +11,12 @@ import chainerx
 from chainer import backend
 from chainer._core import backprop, layouts
 from chainer._core.array_types import get_array_types
+from chainer._core.gradients import check_grad
 from chainer._core.operators import VariableOperators
 from chainer._core.variable_node import BaseVariable, VariableNode
 from chainer._core.variable_text import debug_text, variable_repr, variable_str
 from chainer.backends import _cpu, cuda, intel64
+from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +36,6 @@ def _check_array(array: Any) -> None:
     if array is not None and not isinstance(array, get_array_types()):
         expected = ' or '.join(f'{t.__module__}.{t.__name__}' for t in get_array_types())
         raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
-
-
-def _check_grad(array: Any, grad: Any, what: str = 'grad') -> None:
-    """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
-    if grad is None or array is None:
-        return
-    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
-        grad, backend.get_device_from_array(array).supported_array_types
-    ):
-        raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
-    if array.dtype != grad.dtype:
-        raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
-    if array.shape != grad.shape:
-        raise ValueError(f'Shape of data and {what} mismatch: {array.shape} != {grad.shape}')
 
 
 class Variable(VariableOperators, BaseVariable, public=True):
@@ -92,9 +81,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
 
     __module__ = 'chainer.variable'
     __array_priority__ = 200
-    # NumPy must leave ``array + variable`` to the reflected operator below.
-    __array_ufunc__ = None
 
+    @overload
+    def __init__(self, data: NdArray | None = None) -> None: ...
+    @overload
     def __init__(
         self,
         data: NdArray | None = None,
@@ -103,17 +93,22 @@ class Variable(VariableOperators, BaseVariable, public=True):
         grad: NdArray | None = None,
         requires_grad: bool = True,
         layout: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    ) -> None: ...
+
+    def __init__(self, data: NdArray | None = None, **kwargs: Any) -> None:
+        name = grad = layout = None
+        requires_grad = True
         if kwargs:
-            if 'volatile' in kwargs:
-                raise ValueError(
-                    'volatile argument is not supported anymore. '
-                    'Use chainer.using_config or chainer.no_backprop_mode'
+            name = kwargs.pop('name', None)
+            grad = kwargs.pop('grad', None)
+            requires_grad = kwargs.pop('requires_grad', True)
+            layout = kwargs.pop('layout', None)
+            if kwargs:
+                argument.parse_kwargs(
+                    kwargs,
+                    volatile='volatile argument is not supported anymore. '
+                    'Use chainer.using_config or chainer.no_backprop_mode',
                 )
-            raise TypeError(
-                'Variable() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
-            )
         if not isinstance(data, _ndarray):
             _check_array(data)
         self._requires_grad = requires_grad
@@ -139,17 +134,23 @@ class Variable(VariableOperators, BaseVariable, public=True):
         return self._copy_to(_new_object(type(self)))
 
     def _copy_to(self, target: Self) -> Self:
+        if self._sharing is None:
+            self._sharing = weakref.WeakValueDictionary({id(self): self})
         target.__dict__.update(self.__dict__)
-        if self._node is not None:
-            target._node = node = VariableNode(target, self._name)
-            node._creator_node = self._node._creator_node
-            node._rank = self._node._rank
-            node._data = self._node._data
+        target._node = None  # the copy is a leaf
+        self._sharing[id(target)] = target
+        if self._has_chainerx_array and self._array.is_grad_required():
+            # ChainerX keeps gradients with arrays: the copy needs a view to have its own.
+            target._set_own_array(self.array)
+            grad = self.grad
+            if grad is not None:
+                target._set_grad(grad)
         return target
 
     def __reduce__(self) -> tuple[Any, ...]:
-        grad = self.grad
-        return _unpickle_variable, (type(self), self.array, self._name, grad, self._requires_grad)
+        args = self.array, self._name, self.grad, self._requires_grad, self.device
+        cls = type(self)
+        return _create_variable, args if cls is Variable else (*args, cls)
 
     @property
     def _has_chainerx_array(self) -> bool:
@@ -158,14 +159,12 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def xp(self) -> Xp:
         """Array module (:mod:`numpy`, :mod:`cupy` or :mod:`chainerx`) of the array."""
-        device = self.device
-        return None if device is None else device.xp
+        return self.device.xp
 
     @property
     def device(self) -> Device | Any:
-        """Device the array is on, or ``None`` without an array."""
-        array = self._array
-        return None if array is None else backend.get_device_from_array(array)
+        """Device the array is on; without an array that of NumPy."""
+        return backend.get_device_from_array(self._array)
 
     @property
     def name(self) -> str | None:
@@ -232,6 +231,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def rank(self) -> int:
         """Length of the longest path from a leaf to this variable in the graph."""
+        self._refuse_chainerx('rank')
         return 0 if self._node is None else self._node._rank
 
     @property
@@ -242,6 +242,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def label(self) -> str:
         """Short text that represents the variable."""
+        self._refuse_chainerx('label')
         return VariableNode(self, self._name).label
 
     # -- array and gradient --------------------------------------------------------------
@@ -285,6 +286,14 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._set_grad(grad)
 
     def _set_array(self, array: Any) -> None:
+        """Sets the array of this variable and of its copies (``copy.copy``)."""
+        if self._sharing is None:
+            self._set_own_array(array)
+        else:
+            for var in list(self._sharing.values()):
+                var._set_own_array(array)
+
+    def _set_own_array(self, array: Any) -> None:
         self._chainerx_array_cache = None
         if isinstance(array, _chx_ndarray):
             self._node = None
@@ -330,18 +339,29 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if isinstance(array, _chx_ndarray):
             if not self._requires_grad:
                 return None
-            grad = array.grad
+            try:
+                grad = array.grad
+            except chainerx.ChainerxError:  # a result, which does not keep its gradient
+                return None
             if grad is not None and grad.is_backprop_required():
                 return grad.as_grad_stopped()
             return grad
-        return self._grad
+        grad = self._grad
+        if grad is None and array is None:
+            self._check_grad_known()
+        return grad
 
     @grad.setter
     def grad(self, grad: NdArray | None) -> None:
         if grad is not None:
             _check_array(grad)
-            _check_grad(self._array, grad)
+            check_grad(self._array, grad, 'grad')
+        elif self._array is None:
+            self._grad_cleared = True
         self._set_grad(grad)
+
+    def _check_grad_known(self) -> None:
+        """Raises an error if the gradient of a variable without an array is unknown."""
 
     def _set_grad(self, grad: Any) -> None:
         if isinstance(self._array, _chx_ndarray):
@@ -362,7 +382,10 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def grad_var(self) -> Variable | None:
         """Gradient variable, or ``None``."""
         if isinstance(self._array, _chx_ndarray):
-            grad = self._array.grad if self._requires_grad else None
+            try:
+                grad = self._array.grad if self._requires_grad else None
+            except chainerx.ChainerxError:
+                return None
             return None if grad is None else Variable._from_array(grad, grad.is_backprop_required())
         if self._grad_var is None and self._grad is not None:
             self._grad_var = Variable._from_array(self._grad, True)
@@ -373,7 +396,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if grad_var is None:
             self._set_grad(None)
             return
-        _check_grad(self._array, grad_var._array)
+        check_grad(self._array, grad_var._array, 'grad')
         self._set_grad_var(grad_var)
 
     def _set_grad_var(self, grad_var: Variable) -> None:
@@ -486,18 +509,17 @@ class Variable(VariableOperators, BaseVariable, public=True):
         Args:
             var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
         """
-        src = var.grad
-        if src is None:
+        given = var._grad if var._array is None else var.grad
+        if given is None:
             return
         if self._array is None:
-            self._initialize_like(src)
+            self._initialize_like(given)
         device = self.device
-        src = device.send(src)
+        src = device.send(given)
         dst = self.grad
         with backend.using_device(device):
             if dst is None:
-                src_owned = src.copy() if src is var.grad else src
-                self.grad = src_owned
+                self.grad = src.copy() if src is given else src
             elif isinstance(dst, _chx_ndarray):
                 self.grad = dst + src
             else:
@@ -552,9 +574,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 'its graph is recorded outside ChainerX.'
             )
         self._grad = self._grad_var = None
-        self._set_array(array)
+        self._part_from_copies()
+        self._set_own_array(array)
         if new_grad is not None:
             self._set_grad(new_grad)
+
+    def _part_from_copies(self) -> None:
+        """Stops sharing the array, because copies stay on their devices."""
+        if self._sharing is not None:
+            del self._sharing[id(self)]
+            self._sharing = None
 
     # -- graph ---------------------------------------------------------------------------
 
@@ -566,14 +595,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
     ) -> None:
         """Runs backpropagation from this variable to every leaf that requires a gradient.
 
-        If the variable has one element and no gradient, its gradient starts at one.
-        Gradients of leaves are accumulated.
+        If the variable has one element and no gradient, its gradient starts at one; on ChainerX
+        with more elements, too. Gradients of leaves are accumulated.
 
         Args:
-            retain_grad (bool): Whether intermediate variables keep their gradients.
+            retain_grad (bool): Whether this variable and intermediate ones keep their gradients,
+                which are cleared by default.
             enable_double_backprop (bool): Whether to record the backward pass, too,
                 to differentiate gradients.
-            loss_scale (float or None): Factor of the initial gradient, for float16 training.
+            loss_scale (float or None): Factor of the initial gradient, for float16 training. On
+                ChainerX it is divided out of the results, elsewhere by the optimizer.
 
         Raises:
             ValueError: If the variable has several elements and no gradient was set.
@@ -635,31 +666,34 @@ class Variable(VariableOperators, BaseVariable, public=True):
         """
         return debug_text(self)
 
-    # -- comparison: undefined on purpose, identity stays ---------------------------------
+    # -- comparison: undefined on purpose -------------------------------------------------
 
     def _no_comparison(self, other: object) -> Any:
-        raise NotImplementedError(
-            'Variables cannot be compared: compare their arrays (variable.array)'
-        )
+        raise TypeError('Variables cannot be compared: compare their arrays (variable.array)')
 
     if not TYPE_CHECKING:  # it knows that objects have no order
         __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_comparison
-        __hash__ = object.__hash__
+        __hash__ = None
 
     def __bool__(self) -> bool:
-        raise NotImplementedError('A variable has no truth value: use variable.array')
+        raise TypeError('A variable has no truth value: use variable.array')
 
 
 _new_object = object.__new__
 
 
-def _unpickle_variable(
-    cls: type[Variable], array: Any, name: str | None, grad: Any, requires_grad: bool
+def _create_variable(
+    data: Any,
+    name: str | None,
+    grad: Any,
+    requires_grad: bool,
+    device: Device | None = None,
+    cls: type[Variable] = Variable,
 ) -> Variable:
-    return cls(array, name=name, grad=grad, requires_grad=requires_grad)
+    return cls(data, name=name, grad=grad, requires_grad=requires_grad)
 
 
-_unpickle_variable.__module__ = 'chainer.variable'  # keeps private modules out of pickles
+_create_variable.__module__ = 'chainer.variable'  # Chainer 7 has the same name in its pickles
 
 
 def as_variable(obj: VariableLike | None) -> Variable:
@@ -685,7 +719,9 @@ def as_variable(obj: VariableLike | None) -> Variable:
         return obj
     if isinstance(obj, _chx_ndarray):
         return Variable._from_array(obj, obj.is_backprop_required())
-    return Variable(obj, requires_grad=False)
+    if not isinstance(obj, _ndarray):
+        _check_array(obj)
+    return Variable._from_array(obj, False)
 
 
 def as_array(obj: VariableLike) -> NdArray:

@@ -31,9 +31,12 @@ class BaseVariable:
     _name: str | None = None
     _grad: Any = None  # gradient array
     _grad_var: Variable | None = None  # gradient variable, made from `_grad` on demand
+    _grad_cleared: bool = False  # before the initialization of a parameter
     _layout: str | None = None
     _chainerx_array_cache: Any = None
     _loss_scale: float | None = None  # factor in `grad`, divided out by the update rule
+    # Copies (`copy.copy`) and their original by id: they have one array, now and later.
+    _sharing: weakref.WeakValueDictionary[int, Variable] | None = None
 
     _public_class: Any = None
 
@@ -89,6 +92,7 @@ class VariableNode:
         'dtype',
         'shape',
         '_layout',
+        '__dict__',  # for attributes that users set
         '__weakref__',
     )
 
@@ -172,8 +176,15 @@ class VariableNode:
 
     @property
     def label(self) -> str:
-        """Short text that represents the variable node."""
-        if self.shape == () or self.shape is None:
+        """Short text that represents the variable node.
+
+        Raises:
+            TypeError: If the variable has no array.
+
+        """
+        if self.shape is None:
+            raise TypeError('a variable without an array has no label')
+        if self.shape == ():
             return str(self.dtype)
         return f'({", ".join(map(str, self.shape))}), {self.dtype}'
 

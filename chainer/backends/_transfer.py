@@ -11,7 +11,7 @@ def to_cpu(array):
     """Converts an array to NumPy, without a copy if it can share memory."""
     if array is None or isinstance(array, numpy.ndarray):
         return array
-    if isinstance(array, (numpy.number, numpy.bool_)):
+    if isinstance(array, (numpy.number, numpy.bool_, int, float, complex)):
         return numpy.asarray(array)
     if isinstance(array, chainerx.ndarray):
         if array.device.backend.name == 'cuda':
@@ -24,7 +24,7 @@ def to_cpu(array):
             return array.get()
     raise TypeError(
         'The array sent to cpu must be a numpy.ndarray, a cupy.ndarray, a chainerx.ndarray or a '
-        f'NumPy scalar.\nActual type: {type(array)}.'
+        f'scalar.\nActual type: {type(array)}.'
     )
 
 

@@ -491,7 +491,6 @@ _USE_CUDNN_LEVELS = {
     '==always': {'always': True, 'auto': False, 'never': False},
     '>=auto': {'always': True, 'auto': True, 'never': False},
 }
-_max_workspace_size = 8 * 1024 * 1024
 
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
@@ -564,20 +563,20 @@ def get_max_workspace_size() -> int:
     """Gets the largest workspace of cuDNN, in bytes.
 
     Returns:
-        int: Bytes.
+        int: Bytes; 0 if cuDNN is not enabled.
 
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
-        >>> cuda.get_max_workspace_size()
-        8388608
+        >>> cuda.get_max_workspace_size()  # without cuDNN
+        0
 
     """
-    return _max_workspace_size
+    return _this.cudnn.get_max_workspace_size() if _this.cudnn_enabled else 0
 
 
 def set_max_workspace_size(size: int) -> None:
-    """Sets the largest workspace of cuDNN.
+    """Sets the largest workspace of cuDNN; does nothing if cuDNN is not enabled.
 
     Args:
         size (int): Bytes.
@@ -585,17 +584,11 @@ def set_max_workspace_size(size: int) -> None:
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
-        >>> size = cuda.get_max_workspace_size()
         >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
-        >>> cuda.get_max_workspace_size()
-        16777216
-        >>> cuda.set_max_workspace_size(size)
 
     """
-    global _max_workspace_size
-    _max_workspace_size = int(size)
     if _this.cudnn_enabled:
-        _this.cudnn.set_max_workspace_size(_max_workspace_size)
+        _this.cudnn.set_max_workspace_size(int(size))
 
 
 @memoize(for_each_device=True)

@@ -41,8 +41,10 @@ class GradientHook:
     timing = 'pre'
 
     def __call__(self, rule: UpdateRule, param: Parameter) -> None:
+        if param._array is None:
+            return
         p, g = param.array, param.grad
-        if p is None or g is None:
+        if g is None:
             return
         scale = loss_scale_of(param)
         if isinstance(g, cuda.ndarray):

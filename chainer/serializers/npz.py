@@ -186,7 +186,8 @@ def load_npz(
             ignore it.
 
     Raises:
-        ValueError: The file is damaged, is not an npz file or holds objects.
+        ValueError: The file holds objects, is damaged or is not an npz file; in the last two
+            cases, the error is an ``OSError`` and a ``BadZipFile``, too.
         KeyError: A value is missing.
         ValueError, TypeError: A shape or a dtype does not fit.
 
@@ -256,8 +257,12 @@ class _Unloadable(Exception):
     pass
 
 
+class _DamagedFileError(ValueError, OSError, zipfile.BadZipFile):
+    """Chainer 7 raises one or another of the base classes, depending on the damage."""
+
+
 def _damaged(name, error):
-    return ValueError(
+    return _DamagedFileError(
         f"cannot load '{name}': it is damaged, truncated or not an npz file ({error})"
     )
 

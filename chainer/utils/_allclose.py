@@ -16,9 +16,10 @@ def _to_numpy(x):
     if isinstance(x, numpy.ndarray):
         return x
     try:
-        return backend.CpuDevice().send(x)
-    except TypeError:  # lists and other sequences
-        return numpy.asarray(x)
+        x = backend.CpuDevice().send(x)
+    except TypeError:  # other sequences
+        pass
+    return numpy.asarray(x)
 
 
 def _worst_element(x, y, atol, rtol):

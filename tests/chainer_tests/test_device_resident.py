@@ -30,7 +30,7 @@ def test_initial():
 def test_stays_on_cpu():
     resident = Resident(Resident())
     array, variable_array = resident.array, resident.variable.array
-    for move in (resident.to_cpu, resident.from_chx, lambda: resident.to_device('@numpy')):
+    for move in (resident.from_chx, lambda: resident.to_device('@numpy')):
         assert move() is resident
         assert resident.array is array and resident.variable.array is variable_array
     with pytest.raises(ValueError):
@@ -40,7 +40,7 @@ def test_stays_on_cpu():
 @pytest.mark.skipif(cuda.available or intel64.is_ideep_available(), reason='it is available')
 def test_unavailable():
     resident = Resident()
-    with pytest.raises(RuntimeError, match='CUDA'):
+    with pytest.warns(DeprecationWarning), pytest.raises(RuntimeError, match='CUDA'):
         resident.to_gpu()
     with pytest.raises(RuntimeError, match='iDeep'):
         resident.to_intel64()
@@ -66,6 +66,14 @@ def make_old_class():
     return Old
 
 
+def test_to_cpu():
+    resident = Resident(Resident())
+    with pytest.warns(DeprecationWarning, match='to_cpu is deprecated. Use to_device'):
+        assert resident.to_cpu() is resident
+    assert resident.device == chainer.get_device('@numpy')
+
+
+@pytest.mark.filterwarnings('ignore:to_cpu is deprecated')
 def test_overridden_method():
     old = make_old_class()()
     old.to_cpu()
@@ -99,6 +107,7 @@ def test_chainerx():
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings('ignore:to_.pu is deprecated')
 def test_gpu():
     resident = Resident(Resident())
     assert resident.to_gpu() is resident

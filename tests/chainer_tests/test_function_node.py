@@ -392,3 +392,21 @@ def test_a_method_named_gradients_is_the_users_own():
     x.cleargrad()
     F.sum(Rectified().apply((x,))[0]).backward()
     np.testing.assert_allclose(x.grad, np.full_like(x.array, 7))
+
+
+def test_output_data_of_a_repeated_call():
+    class Twice(chainer.FunctionNode):
+        def forward(self, inputs):
+            self.retain_outputs((0,))
+            return inputs[0] * 2, inputs[0] * 3
+
+    func = Twice()
+    for get in func.get_retained_inputs, func.get_retained_outputs:
+        with pytest.raises(ValueError, match='not in a graph'):
+            get()
+    x = chainer.Variable(np.array([1, 2], np.float32))
+    for _ in range(2):
+        func.apply((x,))
+    y, other = func.output_data
+    np.testing.assert_array_equal(y, [2, 4])
+    assert other is None

@@ -387,7 +387,8 @@ class TestDevices:
 
     def test_to_cpu(self):
         chain = Pair()
-        assert chain.to_cpu() is chain
+        with pytest.warns(DeprecationWarning, match='to_cpu is deprecated'):
+            assert chain.to_cpu() is chain
         assert chain.xp is numpy
         assert chain.device == chainer.get_device('@numpy')
 

@@ -4,6 +4,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer import optimizer, testing
 from chainer.serializers import npz
 
@@ -322,6 +323,17 @@ class TestLossScaling:
         opt.add_hook(lambda opt: seen.append(link.W.grad.copy()), name='see')
         opt.update(lambda: chainer.functions.sum(link.W) / 4)
         testing.assert_allclose(seen[0], 2)
+        testing.assert_allclose(link.W.array, 0.75)
+
+    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    def test_every_device(self, device):
+        if device != '@numpy' and not chainerx.is_available():
+            pytest.skip('needs ChainerX')
+        link, opt = self.make()
+        link.to_device(device)
+        opt.set_loss_scale(8)
+        opt.update(lambda: chainer.functions.sum(link.W) / 4)
+        link.to_device('@numpy')
         testing.assert_allclose(link.W.array, 0.75)
 
     def test_manual_backward(self):

@@ -126,7 +126,7 @@ def test_flatten(model):
 )
 def test_not_callable(model, change):
     layers = list(model)
-    with pytest.raises(TypeError, match='callable'):
+    with pytest.raises(ValueError, match='callable'):
         change(model)
     assert list(model) == layers
 
@@ -170,3 +170,79 @@ def test_lambda(model):
 
 def test_repeat(model):
     assert [len(layer) for layer in model.repeat(2)] == [3, 3]
+
+
+def _sequential(*spec):
+    """Sequential of a function for each 0 and of a link of n outputs for each n."""
+    return chainer.Sequential(*[L.Linear(1, n) if n else F.relu for n in spec])
+
+
+def _sizes(model):
+    """Numbers of outputs of the links, in the order of their names in files."""
+    return [param.shape[0] for name, param in sorted(model.namedparams()) if name[-1] == 'W']
+
+
+@pytest.mark.parametrize(
+    'spec, expected',
+    [
+        ([1], [1]),
+        ([1, 2], [1, 2]),
+        ([1, 2, 3], [1, 3, 2]),
+        ([1, 2, 3, 4], [1, 4, 3, 2]),
+        ([1, 0, 2, 0, 3], [1, 3, 2]),
+        ([1, 0, 2, 0, 3, 0, 4], [1, 4, 3, 2]),
+        ([0, 1, 2, 3], [1, 2, 3]),
+        ([0, 1, 2, 3, 4], [1, 2, 4, 3]),
+        ([0, 0, 1, 2, 3, 4], [1, 2, 3, 4]),
+        ([1, 2, 0, 3, 0, 4], [1, 4, 3, 2]),
+        ([0, 1, 0, 2, 0, 3, 0, 4], [1, 2, 4, 3]),
+        ([1, 0, 0, 2, 3, 4, 5], [1, 5, 4, 3, 2]),
+    ],
+)
+def test_numbers_of_links(spec, expected):
+    model = _sequential(*spec)
+    assert _sizes(model) == expected
+    assert [link.W.shape[0] for link in model.children()] == expected
+    assert [link.name for link in model.children()] == list(map(str, range(len(expected))))
+    assert [link.W.shape[0] for link in model if link is not F.relu] == [n for n in spec if n]
+    for other in (
+        model.copy(),
+        model.copy('copy'),
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        model[:],
+        model + chainer.Sequential(),
+        chainer.Sequential(model[:1], model[1:]).flatten(),
+    ):
+        assert _sizes(other) == expected
+
+
+def test_numbers_of_links_after_changes():
+    model = _sequential(1, 0, 2, 3)
+    model.insert(0, L.Linear(1, 9))
+    assert _sizes(model) == [9, 1, 3, 2]
+    model.extend(_sequential(4, 5))
+    assert _sizes(model) == [9, 5, 4, 1, 3, 2]
+    assert model.pop().W.shape == (5, 1)
+    assert _sizes(model) == [9, 4, 1, 3, 2]
+    del model[0]
+    assert _sizes(model) == [4, 1, 3, 2]
+    model.remove(model[2])
+    assert _sizes(model) == [4, 1, 3]
+    model.insert(-1, L.Linear(1, 6))
+    assert _sizes(model) == [4, 6, 1, 3]
+    assert [getattr(link, 'out_size', 0) for link in model] == [1, 0, 3, 6, 4]
+    model[-1] = L.Linear(1, 7)
+    assert _sizes(model) == [6, 7, 1, 3]
+    with pytest.raises(IndexError):
+        model[5] = F.relu
+    model[1:3] = [F.tanh]
+    assert list(model)[1] is F.tanh and len(model) == 4
+    model.remove_by_layer_type('Linear')
+    assert list(model) == [F.tanh] and list(model.children()) == []
+    model.clear()
+    assert len(model) == 0
+
+
+def test_numbers_of_repeated_links():
+    assert [link.name for link in L.Linear(2, 2).repeat(4)] == ['0', '3', '2', '1']

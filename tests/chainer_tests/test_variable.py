@@ -1,4 +1,6 @@
 import copy
+import inspect
+import operator
 import pickle
 import weakref
 
@@ -6,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer import functions as F
+from chainer import functions as F, initializers
 from chainer.utils import type_check
 
 
@@ -35,12 +37,20 @@ class TestConstruction:
 
     def test_none(self):
         x = chainer.Variable()
-        assert x.array is None and x.grad is None and x.xp is None
+        assert x.array is None and x.grad is None
+        assert x.xp is np and x.device == chainer.get_device('@numpy')
+        with pytest.raises(TypeError, match='no label'):
+            x.label  # noqa: B018
 
     @pytest.mark.parametrize('data', [[1, 2], 1.0, (1,), 'a'])
     def test_not_an_array(self, data):
         with pytest.raises(TypeError, match='expected as the data of a variable'):
             chainer.Variable(data)
+
+    def test_signature(self):
+        parameters = inspect.signature(chainer.Variable).parameters
+        assert list(parameters) == ['data', 'kwargs']
+        assert parameters['data'].default is None
 
     def test_unknown_argument(self):
         with pytest.raises(TypeError, match='unknown'):
@@ -145,7 +155,7 @@ def test_gradients_can_be_changed_in_place(f, by_grad):
     if by_grad:
         chainer.grad([z], [x, y], set_grad=True)
     else:
-        z.backward()
+        z.backward(retain_grad=True)
     expected = x.grad * 2, y.grad + 1, z.grad.copy()
     x.grad *= 2
     y.grad += 1
@@ -165,14 +175,15 @@ class TestComparison:
     def test_comparisons_raise(self):
         x = _var(1)
         for op in ('__lt__', '__le__', '__eq__', '__ne__', '__gt__', '__ge__'):
-            with pytest.raises(NotImplementedError):
+            with pytest.raises(TypeError, match='cannot be compared'):
                 getattr(x, op)(x)
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(TypeError, match='no truth value'):
             bool(x)
 
     def test_hash(self):
-        x = _var(1)
-        assert {x: 1}[x] == 1
+        for x in _var(1), chainer.Parameter():
+            with pytest.raises(TypeError, match='unhashable'):
+                hash(x)
 
 
 OPERATORS = [
@@ -220,6 +231,13 @@ class TestOperators:
         for z in (x + 1, 1 - x, x * 0.5, 1 / x, x**2, 2**x, -x, abs(x)):
             assert z.dtype == np.float16 and isinstance(z.array, np.ndarray)
 
+    def test_large_number_in_float16(self):
+        x = chainer.Variable(np.ones(2, np.float16))
+        for value in (1e6, -1e6, 65520, np.float64(1e300), float('inf')):
+            for y in (x * value, x + value, value - x * 0):
+                np.testing.assert_array_equal(abs(y.array), np.inf)
+        assert (x * 65504).array[0] == 65504 and np.isnan((x * float('nan')).array).all()
+
     def test_float64_array_is_cast(self):
         z = _var(2) + np.array([1, 2], np.float64)
         assert z.dtype == np.float32
@@ -232,10 +250,48 @@ class TestOperators:
         with pytest.raises(type_check.InvalidType):
             _var(2) + _var(3)
 
-    @pytest.mark.parametrize('other', [[1, 2], None, 'a' * 0 or object()])
-    def test_bad_operand(self, other):
-        with pytest.raises(TypeError):
-            _var(2) + other
+    @pytest.mark.parametrize('op', [o[0] for o in OPERATORS], ids=[o[1] for o in OPERATORS])
+    @pytest.mark.parametrize('other', [[1, 2], None, 'a', b'a', '1', object()])
+    @pytest.mark.parametrize('array', [np.zeros(2, np.float32), np.array(1.0)])
+    def test_bad_operand(self, op, other, array):
+        for args in ((chainer.Variable(array), other), (other, chainer.Variable(array))):
+            with pytest.raises(TypeError):
+                op(*args)
+
+    def test_positive(self):
+        x = _var(2)
+        assert +x is x
+
+    @pytest.mark.parametrize('name', ['iadd', 'isub', 'imul', 'itruediv'])
+    @pytest.mark.parametrize('start', [np.ones((2, 3), np.float32), np.float32(2), 2.0])
+    def test_in_place(self, name, start):
+        x = _var(2, 3)
+        op = getattr(operator, name)
+        before = np.copy(start)
+        for a, b in ((start, x), (x, start), (x, x)):
+            result = op(a, b)
+            assert isinstance(result, chainer.Variable) and result is not x
+            assert result.dtype == np.float32 and result.creator is not None
+        np.testing.assert_array_equal(start, before)
+        np.testing.assert_array_equal(x.array, _var(2, 3).array)
+
+    @pytest.mark.parametrize(
+        'f',
+        [
+            np.sum,
+            np.transpose,
+            lambda x: np.sum(x, axis=0)[0],
+            lambda x: np.square(x)[1, 2],
+            lambda x: np.negative(x)[0, 0],
+            lambda x: np.add(np.ones((2, 3), np.float32), x)[1, 0],
+            lambda x: np.multiply(x, 2)[0, 1],
+        ],
+    )
+    def test_numpy_functions(self, f):
+        x = _var(2, 3)
+        y = f(x)
+        assert isinstance(y, chainer.Variable) and y.creator is not None
+        np.testing.assert_allclose(y.array, f(x.array), rtol=1e-6)
 
     def test_inplace_makes_a_new_variable(self):
         x = y = _var(2)
@@ -327,7 +383,9 @@ class TestBackward:
             z = F.sum(y)
             z.backward(retain_grad=retain)
             assert (y.grad is not None) is retain
-            np.testing.assert_array_equal(z.grad, 1)
+            assert (z.grad is not None) is retain
+            if retain:
+                np.testing.assert_array_equal(z.grad, 1)
             np.testing.assert_array_equal(x.grad, [2, 2, 2])
 
     def test_non_scalar_without_gradient(self):
@@ -350,7 +408,7 @@ class TestBackward:
         x = _var(3)
         y = F.sum(x)
         y.grad = np.array(3, np.float32)
-        y.backward(loss_scale=4)
+        y.backward(loss_scale=4, retain_grad=True)
         assert type(y.grad) is np.ndarray
         np.testing.assert_array_equal(x.grad, [12, 12, 12])
 
@@ -418,17 +476,31 @@ class TestBackward:
         x = _var(3)
         h = x * 2
         y0, y1 = F.sum(h), F.sum(h * h)
+        y0.grad = y1.grad = np.ones((), np.float32)
         chainer.backward([y0, y1])
         np.testing.assert_allclose(x.grad, 2 + 8 * x.array)
+        assert y0.grad is None and y1.grad is None
         with pytest.raises(TypeError):
             chainer.backward(y0)
-        with pytest.raises(ValueError):
-            chainer.backward([h])
+        x.cleargrad()
+        y1.grad = np.ones((), np.float32)
+        with pytest.warns(RuntimeWarning, match='without a gradient'):
+            chainer.backward([y0, y1])
+        np.testing.assert_allclose(x.grad, 8 * x.array)
+        y0.grad = np.ones((), np.float32)
+        x.cleargrad()
+        with pytest.warns(RuntimeWarning, match='given twice'):
+            chainer.backward([y0, y0])
+        np.testing.assert_allclose(x.grad, 2)
+        with pytest.raises(ValueError, match='grad_outputs mismatch'):
+            chainer.backward([y0], [_var(2)])
 
     def test_backward_of_several_outputs_and_a_leaf(self):
         x, leaf = _var(3), _var(2)
+        leaf.grad = np.ones(2, np.float32)
         chainer.backward([leaf, x * 2], [leaf, _var(3)])
         np.testing.assert_array_equal(x.grad, [2, 4, 6])
+        np.testing.assert_array_equal(leaf.grad, leaf.array + 1)
 
     @pytest.mark.parametrize('double', [False, True])
     def test_nan_is_detected_in_debug_mode(self, double):
@@ -544,9 +616,58 @@ def test_shape_methods():
 
 
 class TestParameter:
+    @pytest.mark.parametrize(
+        'initializer, dtype',
+        [
+            (None, np.float64),
+            (0, np.float64),
+            (np.float16(1), np.float64),
+            (initializers.Normal(dtype=np.float16), np.float16),
+        ],
+    )
+    def test_dtype_of_uninitialized(self, initializer, dtype):
+        assert chainer.Parameter(initializer).dtype == dtype
+
+    def test_gradient_of_uninitialized(self):
+        p = chainer.Parameter()
+        for clear in (None, p.zerograd):
+            if clear is not None:
+                with pytest.warns(DeprecationWarning):
+                    clear()
+            with pytest.raises(RuntimeError, match='not initialized'):
+                p.grad  # noqa: B018
+            q = pickle.loads(pickle.dumps(p))
+            with pytest.raises(RuntimeError, match='not initialized'):
+                q.grad  # noqa: B018
+        p.initialize(2)
+        np.testing.assert_array_equal(p.grad, [0, 0])
+        p = chainer.Parameter()
+        p.grad = None
+        assert p.grad is None
+        other = chainer.Parameter(1.0, (2,))
+        other.addgrad(p)
+        other.addgrad(chainer.Parameter())
+        p.initialize(2)
+        assert np.isnan(p.grad).all()
+
+    def test_initializer_is_kept(self):
+        array = np.array([1, 2], np.float32)
+        p = chainer.Parameter(array)
+        assert p.array is array and p.initializer is array
+        p.initialize((3, 2))
+        np.testing.assert_array_equal(p.array, [[1, 2]] * 3)
+        with pytest.raises(ValueError, match='could not convert'):
+            chainer.Parameter('foo', (2,))
+
     def test_uninitialized(self):
         p = chainer.Parameter(name='p')
-        assert p.array is None and p.shape is None and not p.is_initialized
+        assert p.array is None and not p.is_initialized
+        for name in ('shape', 'ndim', 'size'):
+            with pytest.raises(AttributeError):
+                getattr(p, name)
+        with pytest.raises(RuntimeError, match='not initialized'):
+            p.grad  # noqa: B018
+        assert p.grad_var is None
         p.initialize((2, 3))
         assert p.shape == (2, 3) and p.dtype == np.float32
         assert np.isnan(p.array).all() and np.isnan(p.grad).all()
@@ -600,3 +721,33 @@ class TestParameter:
 
     def test_update_without_rule(self):
         chainer.Parameter(1.0, (2,)).update()
+
+
+def test_users_attributes_of_nodes():
+    x = _var(2)
+    x.node.mark = 'a'
+    y = x * 2
+    assert y.creator.inputs[0].mark == 'a'
+    y.node.mark = 'b'
+    assert y.creator.outputs[0]().mark == 'b'
+    with pytest.raises(AttributeError):
+        x.node.other  # noqa: B018
+
+
+def test_pickles_of_chainer_7():
+    # What they call, and with which arguments.
+    array, grad = np.ones(2, np.float32), np.zeros(2, np.float32)
+    device = chainer.get_device('@numpy')
+    x = chainer.variable._create_variable(array, 'x', grad, False, device)
+    assert (x.array is array, x.grad is grad, x.name, x.requires_grad) == (True, True, 'x', False)
+    for args in ((), (device,), (device, None)):
+        p = chainer.variable._recover_parameter(array, 'p', grad, 3, 'rule', *args)
+        assert p.array is array and p.grad is grad and p.name == 'p'
+        assert p.initializer == 3 and p.update_rule == 'rule'
+    p = chainer.variable._recover_parameter(None, 'p', None, 3, None, device)
+    assert not p.is_initialized
+    p.initialize(2)
+    np.testing.assert_array_equal(p.array, [3, 3])
+    function, args, *_ = chainer.Parameter(array, name='q').__reduce__()
+    assert function.__module__ == 'chainer.variable'
+    assert function.__name__ == '_recover_parameter' and len(args) == 6

@@ -28,7 +28,8 @@ class Cube(chainer.FunctionNode):
     def backward(self, indexes, gys):
         (x,) = self.get_retained_inputs()
         (gy,) = gys
-        assert isinstance(gy.array, np.ndarray)
+        for array in x.array, gy.array, self.factor:
+            assert isinstance(array, chainerx.ndarray)
         return (self.factor * x**2 * gy,)
 
 
@@ -64,7 +65,7 @@ class TestVariable:
         assert isinstance(x.chx_array, chainerx.ndarray) and x.chx_array.is_backprop_required()
         assert not x.array.is_backprop_required()
         assert x.grad is None
-        for name in ('node', 'creator', 'creator_node'):
+        for name in ('node', 'creator', 'creator_node', 'rank', 'label'):
             with pytest.raises(RuntimeError, match='ChainerX'):
                 getattr(x, name)
         with pytest.raises(ValueError):
@@ -91,6 +92,17 @@ class TestVariable:
         ):
             with pytest.raises(error):
                 x.grad = bad
+
+    def test_results_keep_no_gradients(self):
+        x = _var(np.ones(2, np.float32))
+        y = x * 2
+        assert y.grad is None and y.grad_var is None
+        y.grad = _send(np.array([1, 2], np.float32))
+        y.backward()
+        np.testing.assert_array_equal(_numpy(x.grad), [2, 4])
+        z = x * 3
+        F.sum(z).backward(retain_grad=True)
+        np.testing.assert_array_equal(_numpy(z.grad), [1, 1])
 
     def test_moves_keep_gradients(self):
         x = chainer.Variable(np.array([1, 2], np.float32), grad=np.array([3, 4], np.float32))
@@ -173,10 +185,9 @@ class TestBackward:
     def test_non_scalar_without_gradient(self):
         x = _var(np.array([1.0, 2.0]))
         y = x * 2
-        with pytest.raises(ValueError, match=r'shape \(2,\) needs a gradient'):
-            y.backward()
-        assert x.grad is None
-        (gx,) = chainer.grad([y, x * 3], [x])
+        y.backward()  # starts with ones, as in Chainer 7
+        np.testing.assert_array_equal(_numpy(x.grad), [2, 2])
+        (gx,) = chainer.grad([x * 2, x * 3], [x])
         np.testing.assert_allclose(_numpy(gx), [5, 5])
 
     def test_no_backprop_mode(self):
@@ -232,6 +243,55 @@ class TestFallback:
         np.testing.assert_allclose(_numpy(gx), [2, 4])
         with pytest.raises(RuntimeError, match='OldSquare is an old-style'):
             F.sum(gx).backward()
+
+    @pytest.mark.parametrize('old_style', [False, True])
+    @pytest.mark.parametrize('position', [None, 0, 1])
+    def test_attributes_and_none(self, old_style, position):
+        inside = np.ndarray if old_style else chainerx.ndarray
+
+        def forward(self, inputs):
+            arrays = [x for x in inputs if x is not None]
+            self.retain_inputs(range(len(inputs)))
+            self.retain_outputs((0,))
+            self.mask = arrays[0] > 0
+            for array in (*arrays, self.scale, self.mask):
+                assert isinstance(array, np.ndarray)
+            return (arrays[0] * self.scale * self.mask,)
+
+        def gradient(self, y, gy):
+            for array in (*self.output_data, y, gy, self.scale, self.mask):
+                assert isinstance(array, inside)
+            return y / self.scale * 0 + gy * self.scale * self.mask
+
+        if old_style:
+
+            class Function(chainer.Function):
+                def backward(self, inputs, gys):
+                    assert [x is None for x in inputs] == [x is None for x in xs]
+                    (y,) = self.output_data
+                    return tuple([None if x is None else gradient(self, y, gys[0]) for x in inputs])
+        else:
+
+            class Function(chainer.FunctionNode):
+                def backward(self, indexes, gys):
+                    retained = self.get_retained_inputs()
+                    assert [x.array is None for x in retained] == [x is None for x in xs]
+                    assert indexes == (int(position == 0),)
+                    (y,) = self.get_retained_outputs()
+                    gx = gradient(self, y.array, gys[0].array)
+                    return (chainer.Variable(gx, requires_grad=False),)
+
+        Function.forward = forward
+        func = Function()
+        scale = func.scale = _send(np.array([2.0, 3.0]))
+        xs = [_var(np.array([1.0, -1.0]))]
+        if position is not None:
+            xs.insert(position, None)
+        y = func(*xs) if old_style else func.apply(xs)[0]
+        assert func.scale is scale and isinstance(func.mask, chainerx.ndarray)
+        np.testing.assert_array_equal(_numpy(y), [2, 0])
+        F.sum(y).backward()
+        np.testing.assert_array_equal(_numpy(xs[position == 0].grad), [2, 0])
 
     def test_several_outputs(self):
         x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])

@@ -26,11 +26,17 @@ def test_constants(shape, dtype):
 def test_default_dtypes():
     assert chainerx.zeros(2).dtype == chainerx.ones(2).dtype == 'float32'
     assert chainerx.empty(2).dtype == 'float32'
-    assert chainerx.full(2, 1.5).dtype == 'float64'
-    assert chainerx.full(2, 3).dtype == 'int64'
+    assert chainerx.full(2, 1.5).dtype == 'float32'
+    assert chainerx.full(2, 3).dtype == 'int32'
     assert chainerx.full(2, True).dtype == 'bool'
-    assert chainerx.eye(2).dtype == chainerx.identity(2).dtype == 'float64'
-    assert chainerx.tri(2).dtype == 'float32'
+    assert chainerx.arange(3).dtype == chainerx.arange(0, 3, True).dtype == 'int32'
+    assert chainerx.arange(3.0).dtype == chainerx.arange(0, 3, 0.5).dtype == 'float32'
+    assert chainerx.linspace(0, 1).dtype == 'float32'
+    assert chainerx.identity(2).dtype == chainerx.tri(2).dtype == 'float32'
+    assert chainerx.eye(2).dtype == 'float64'
+    # What is made of objects of Python is as in NumPy.
+    assert chainerx.array(3).dtype == chainerx.array([3]).dtype == 'int64'
+    assert chainerx.array(1.5).dtype == chainerx.array([1.5]).dtype == 'float64'
 
 
 @pytest.mark.parametrize('device', [None, 'native:1'])
@@ -51,7 +57,7 @@ def test_like(device):
         assert make(x, dtype=chainerx.bool).dtype == 'bool'
 
 
-@XP
+@chainerx.testing.numpy_chainerx_array_equal(dtype_check=False)
 @pytest.mark.parametrize('args', [(5,), (2, 5), (5, 2, -1), (0,), (1, 2, 0.25), (3, 1)], ids=str)
 def test_arange(xp, args):
     return xp.arange(*args)
@@ -69,7 +75,7 @@ def test_arange_keywords():
         chainerx.arange(1, 2, 0)
 
 
-@chainerx.testing.numpy_chainerx_allclose()
+@chainerx.testing.numpy_chainerx_allclose(dtype_check=False, rtol=1e-6)
 @pytest.mark.parametrize(
     'kwargs',
     [{}, {'num': 5}, {'num': 1}, {'num': 0}, {'num': 4, 'endpoint': False}, {'dtype': 'float32'}],
@@ -164,6 +170,18 @@ def test_array_keeps_graph_and_device():
     chainerx.testing.assert_array_equal(x.grad, [1, 1])
 
 
+@pytest.mark.parametrize(
+    'axes', [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)], ids=lambda a: ''.join(map(str, a))
+)
+@pytest.mark.parametrize('cut', [(), slice(None, None, -1), (slice(None), slice(0, 2))], ids=str)
+def test_copies_keep_the_order_in_memory(axes, cut):
+    a = np.arange(24.0).reshape(2, 3, 4).transpose(axes)[cut]
+    x = chainerx.array(a)
+    chainerx.testing.assert_array_equal_ex(x, np.array(a))
+    assert x.strides == np.array(a).strides
+    assert chainerx.array(a, copy=False).strides == a.strides
+
+
 def test_asarray_of_other_byte_order_and_read_only():
     a = np.arange(3, dtype='>i4')
     chainerx.testing.assert_array_equal(chainerx.asarray(a), a)
@@ -249,7 +267,7 @@ def test_fromfunction(xp, dtype):
     return xp.fromfunction(lambda i, j, k: i * k + j, (2, 3), dtype=dtype, k=10)
 
 
-@chainerx.testing.numpy_chainerx_array_equal(strides_check=False)
+@chainerx.testing.numpy_chainerx_array_equal(dtype_check=False, strides_check=False)
 @pytest.mark.parametrize('indexing', ['xy', 'ij'])
 def test_meshgrid(xp, indexing):
     return xp.meshgrid(xp.arange(2), xp.arange(3), indexing=indexing)
@@ -259,6 +277,15 @@ def test_meshgrid_of_a_list():
     x, y = chainerx.arange(2), chainerx.arange(3)
     for actual, expected in zip(chainerx.meshgrid([x, y]), chainerx.meshgrid(x, y), strict=True):
         chainerx.testing.assert_array_equal_ex(actual, expected)
+
+
+def test_meshgrid_flattens():
+    a = np.arange(4.0).reshape(2, 2)
+    x = chainerx.array(a)
+    for actual, expected in zip(chainerx.meshgrid(x, x[0]), np.meshgrid(a, a[0]), strict=True):
+        chainerx.testing.assert_array_equal(actual, expected)
+    (y,) = chainerx.meshgrid(x)
+    chainerx.testing.assert_array_equal(y, [0, 1, 2, 3])
 
 
 def test_meshgrid_bad_indexing():

@@ -42,10 +42,29 @@ def test_get_device():
     ],
 )
 def test_unknown_devices(name):
-    with pytest.raises((chainerx.BackendError, chainerx.DeviceError), match='(?i)device|backend'):
+    errors = chainerx.BackendError, chainerx.DeviceError, IndexError
+    with pytest.raises(errors, match='(?i)device|backend'):
         chainerx.get_device(name)
     with pytest.raises(chainerx.ChainerxError):
         chainerx.zeros(2, device=name)
+
+
+def test_missing_devices():
+    for f in (
+        lambda: chainerx.get_device('native:99'),
+        lambda: chainerx.get_device('native', 99),
+        lambda: chainerx.zeros(2, device='native:99'),
+        lambda: chainerx.ones(2).to_device('native:99'),
+        lambda: chainerx.using_device('native', 99),
+        lambda: chainerx.set_default_device('native:99'),
+    ):
+        with pytest.raises(IndexError, match='99'):
+            f()
+
+
+def test_using_device_needs_one():
+    with pytest.raises(TypeError, match='None'):
+        chainerx.using_device(None)
 
 
 @pytest.mark.parametrize('args', [(3,), (None, 3, 4), (1.5,), ('native', 'a')], ids=str)
@@ -60,7 +79,7 @@ def test_backend():
     assert backend.context is chainerx.get_default_context()
     assert backend.get_device(2) is chainerx.get_device('native:2')
     assert backend is chainerx.get_default_context().get_backend('native')
-    with pytest.raises(chainerx.DeviceError):
+    with pytest.raises(IndexError):
         backend.get_device(1000)
     with pytest.raises(chainerx.BackendError):
         chainerx.get_backend('nowhere')

@@ -144,6 +144,19 @@ def test_gradient_of_repeated_indices():
 
 
 @pytest.mark.parametrize(
+    'key', [slice(1, 0), slice(5, None), slice(0, 1, 2), slice(9, 0), slice(1, 1, 3)]
+)
+def test_place_in_memory_of_slices(key):
+    """As of the first element, even if there is none."""
+    x = chainerx.array(A)
+    start, _, step = key.indices(len(A))
+    y = x[key]
+    assert (y.offset, y.strides[0]) == (start * A.strides[0], step * A.strides[0])
+    assert x[key][..., None].shape == A[key][..., None].shape
+    assert x[::-1][9::-1].offset >= 0 and x[-9::-1].offset == 0
+
+
+@pytest.mark.parametrize(
     'key, error',
     [
         (2, IndexError),
@@ -156,7 +169,7 @@ def test_gradient_of_repeated_indices():
         ([0.5], IndexError),
         (np.array([-3]), IndexError),
         (np.ones((3, 3), bool), IndexError),
-        (slice(0, 2, 0), (IndexError, ValueError)),
+        (slice(0, 2, 0), chainerx.DimensionError),
         (slice('a'), TypeError),
         (([0, 1], [0, 1, 2]), (IndexError, chainerx.DimensionError)),
         ({}, IndexError),

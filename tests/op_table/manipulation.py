@@ -98,7 +98,7 @@ ROWS = [
     Row('vsplit', np.vsplit, [[In(4, 3), {'indices_or_sections': 2}]], ALL, wrong=[(DimensionError, lambda f: f(zeros(4), 2)), (DimensionError, lambda f: f(zeros(3, 2), 2))]),
     Row('hsplit', np.hsplit, [[In(2, 4), {'indices_or_sections': [1]}], [In(4), {'indices_or_sections': 2}]], ALL, wrong=[(DimensionError, lambda f: f(zeros(), 1)), (DimensionError, lambda f: f(zeros(2, 3), 2))]),
     Row('dsplit', np.dsplit, [[In(1, 2, 4), {'indices_or_sections': 2}]], ALL, wrong=[(DimensionError, lambda f: f(zeros(2, 3), 1)), (DimensionError, lambda f: f(zeros(2, 2, 3), 2))]),
-    Row('_meshgrid', np.meshgrid, [[In(2), In(3)], [In(2), In(3), In(2), {'indexing': 'ij'}]], ALL, call=_call_meshgrid, allows=['devices'], wrong=[(DimensionError, lambda f: f([zeros(2, 2)]))]),
+    Row('_meshgrid', np.meshgrid, [[In(2), In(3)], [In(2), In(3), In(2), {'indexing': 'ij'}]], ALL, call=_call_meshgrid, allows=['devices'], wrong=[(TypeError, lambda f: f([zeros(2), None]))]),
     Row('copyto', _copyto, [[In(2, 3), In(2, 3)], [In(2, 3), In(3)]], ALL, grad=False, call=_call_copyto,
         wrong=[(DimensionError, lambda f: f(zeros(3), zeros(2))),
                (DtypeError, lambda f: f(zeros(2, dtype='int32'), zeros(2))),

@@ -1,23 +1,26 @@
 """The engine below ChainerX: functions without a native path run on NumPy or CuPy views.
 
-One node of the ChainerX graph represents the function, and its tape runs on views again. A
-backward pass to be differentiated in turn is recorded as a Chainer graph of the views, which
-becomes the next node of the ChainerX graph.
+One node of the ChainerX graph represents the function. The tapes of functions of this package and
+of old-style functions run on views again. A backward pass of these to be differentiated in turn is
+recorded as a Chainer graph of the views, which becomes the next node of the ChainerX graph. The
+``backward`` that users write for a :class:`~chainer.FunctionNode` gets variables of ChainerX.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, configuration
 from chainer._core import backprop, fallback_report
 from chainer._core.engines import arrays
+from chainer._core.tape import ArrayRule
 from chainer._core.variable_node import BaseVariable
 from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from chainer._core.variable import Variable
     from chainer.function_node import FunctionNode
@@ -27,8 +30,8 @@ _from_array = BaseVariable._from_array
 
 
 def run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
-    """Runs a function on views of ChainerX arrays; returns ChainerX arrays."""
-    fallback_report.notice(func, in_data, reason)
+    """Runs a function on views of ChainerX arrays (or ``None``); returns ChainerX arrays."""
+    fallback_report.notice(func, [x for x in in_data if x is not None], reason)
     with fallback_report.measuring(func, 'forward', reason):
         return _run(func, in_data, reason)
 
@@ -37,28 +40,29 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
     if func._kernels.check and _config.type_check:
         func._check_types(in_data)
     check_devices(func, in_data)
-    device = backend.ChainerxDevice(in_data[0].device)
+    present = [i for i, x in enumerate(in_data) if x is not None]
+    device = backend.ChainerxDevice(in_data[present[0]].device)
     func.chainerx_device = device
-    views = tuple([_view(x) for x in in_data])
-    with backend.using_device(device.fallback_device):
+    views = tuple([None if x is None else _view(x) for x in in_data])
+    with backend.using_device(device.fallback_device), _attributes(func, device):
         ys, func._tape = arrays.run(func, None, views)
     outputs = [None if y is None else device.send(y) for y in ys]
-    if not any([x.is_backprop_required() for x in in_data]):
+    if not any([in_data[i].is_backprop_required() for i in present]):
         return outputs
     # Nodes carry shapes and dtypes for backward; ChainerX keeps the arrays themselves.
-    func.inputs = tuple([_from_array(x, True).node for x in views])
+    func.inputs = tuple([_from_array(x, x is not None).node for x in views])
     return chainerx._core._function_node_forward(
-        _FallbackTape(func, len(outputs), reason),
-        list(in_data),
+        _FallbackTape(func, present, len(outputs), reason),
+        [in_data[i] for i in present],
         outputs,
-        list(func._input_indexes_to_retain),
+        [present.index(i) for i in func._input_indexes_to_retain if i in present],
         list(func._output_indexes_to_retain),
     )
 
 
 def check_devices(func: FunctionNode, in_data: tuple[Any, ...]) -> None:
     """Raises an error that names the devices unless all arrays are on one."""
-    devices = {x.device for x in in_data}
+    devices = {x.device for x in in_data if x is not None}
     if len(devices) > 1:
         names = ', '.join(sorted(d.name for d in devices))
         raise chainerx.DeviceError(f'{func.label}: arrays are on different devices: {names}')
@@ -71,11 +75,40 @@ def _view(array: Any) -> Any:
     return backend.from_chx(array)
 
 
+@contextlib.contextmanager
+def _attributes(func: FunctionNode, device: Any) -> Iterator[None]:
+    """Lets attributes of a user's function be views inside, and ChainerX arrays outside."""
+    if func._rule is ArrayRule:
+        yield
+        return
+    attributes = vars(func._public_function())
+    views = {}
+    for name, value in attributes.items():
+        if isinstance(value, chainerx.ndarray):
+            views[name] = _view(value), value
+            attributes[name] = views[name][0]
+    try:
+        yield
+    finally:
+        types = device.fallback_device.supported_array_types
+        for name, value in attributes.items():
+            view, array = views.get(name, (None, None))
+            if value is view and array is not None:
+                attributes[name] = array
+            elif isinstance(value, types):
+                attributes[name] = device.send(value)
+
+
+def _chainerx_variable(array: Any) -> Any:
+    return None if array is None else _from_array(array, array.is_backprop_required())
+
+
 class _FallbackTape:
     """Function in the graph of ChainerX, which calls :meth:`_backward_chainerx`."""
 
-    def __init__(self, func: FunctionNode, n_outputs: int, reason: str) -> None:
+    def __init__(self, func: FunctionNode, present: list[int], n_outputs: int, reason: str) -> None:
         self._func = func
+        self._present = present  # indexes of the inputs in the graph, which are not None
         self._n_outputs = n_outputs
         self._reason = reason
 
@@ -86,45 +119,98 @@ class _FallbackTape:
         retained_inputs: Sequence[chainerx.ndarray],
         retained_outputs: Sequence[chainerx.ndarray],
     ) -> tuple[Any, ...]:
-        with fallback_report.measuring(self._func, 'backward', self._reason):
-            return self._backward(tuple(targets), grad_outputs, retained_inputs, retained_outputs)
-
-    def _backward(
-        self,
-        targets: tuple[int, ...],
-        grad_outputs: Sequence[Any],
-        retained_inputs: Sequence[chainerx.ndarray],
-        retained_outputs: Sequence[chainerx.ndarray],
-    ) -> tuple[Any, ...]:
         func = self._func
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *retained_outputs, *present]
         double = any(x.is_backprop_required() for x in chx)
-        n_in, n_out = len(retained_inputs), len(retained_outputs)
-        # A backward may itself differentiate by retained variables.
-        variables = [_from_array(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
-        func._retain_views(variables[:n_in], variables[n_in : n_in + n_out], self._n_outputs)
-        rest = iter(variables[n_in + n_out :])
-        gys = [None if g is None else next(rest) for g in grad_outputs]
-        if not double:
-            gys = [None if g is None else g._array for g in gys]
-        device = func.chainerx_device
         hooks = backprop.hooks_of(func, _thread_hooks.hooks)
         if hooks:
             in_data: list[Any] = [None] * len(func.inputs)
-            for i, x in zip(func._input_indexes_to_retain, retained_inputs):
+            for i, x in zip(self._retained(), retained_inputs):
                 in_data[i] = x
             hook_args = func, tuple(in_data), tuple(grad_outputs)
             for hook in hooks:
                 hook.backward_preprocess(*hook_args)
-        with (
-            configuration.using_config('enable_backprop', double),
-            backend.using_device(device.fallback_device),
-        ):
-            gxs = func._tape.grad(func, targets, tuple(gys), double, None)
+        is_old_style = func._public_function() is not func
+        run = self._on_views if is_old_style or func._tape is ArrayRule else self._on_arrays
+        with fallback_report.measuring(func, 'backward', self._reason):
+            gxs = run(
+                tuple([self._present[i] for i in targets]),
+                grad_outputs,
+                chx,
+                len(retained_inputs),
+                len(retained_outputs),
+                double,
+            )
         if hooks:
             for hook in hooks:
                 hook.backward_postprocess(*hook_args)
+        return gxs
+
+    def _retained(self) -> list[int]:
+        """Indexes of the retained inputs that are not ``None``."""
+        return [i for i in self._func._input_indexes_to_retain if i in self._present]
+
+    def _retain(self, inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
+        """Gives the function its retained variables."""
+        func = self._func
+        given = dict(zip(self._retained(), inputs))
+        func._retain_views(
+            [
+                given[i] if i in given else _from_array(None, False)
+                for i in func._input_indexes_to_retain
+            ],
+            outputs,
+            self._n_outputs,
+        )
+
+    def _on_arrays(
+        self,
+        targets: tuple[int, ...],
+        grad_outputs: Sequence[Any],
+        chx: list[chainerx.ndarray],
+        n_in: int,
+        n_out: int,
+        double: bool,
+    ) -> tuple[Any, ...]:
+        """Runs the tape on variables of ChainerX."""
+        func = self._func
+        device = func.chainerx_device
+        variables = [_chainerx_variable(x) for x in chx[: n_in + n_out]]
+        self._retain(variables[:n_in], variables[n_in:])
+        gys = tuple([_chainerx_variable(g) for g in grad_outputs])
+        with (
+            configuration.using_config('enable_backprop', double),
+            backend.using_device(device),
+        ):
+            gxs = func._tape.grad(func, targets, gys, True, None)
+        return tuple([None if g is None else device.send(g._array) for g in gxs])
+
+    def _on_views(
+        self,
+        targets: tuple[int, ...],
+        grad_outputs: Sequence[Any],
+        chx: list[chainerx.ndarray],
+        n_in: int,
+        n_out: int,
+        double: bool,
+    ) -> tuple[Any, ...]:
+        """Runs the tape on views of NumPy or CuPy."""
+        func = self._func
+        device = func.chainerx_device
+        # A backward may itself differentiate by retained variables.
+        variables = [_from_array(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
+        self._retain(variables[:n_in], variables[n_in : n_in + n_out])
+        rest = iter(variables[n_in + n_out :])
+        gys = [None if g is None else next(rest) for g in grad_outputs]
+        if not double:
+            gys = [None if g is None else g._array for g in gys]
+        with (
+            configuration.using_config('enable_backprop', double),
+            backend.using_device(device.fallback_device),
+            _attributes(func, device),
+        ):
+            gxs = func._tape.grad(func, targets, tuple(gys), double, None)
         if not double:
             return tuple([None if g is None else device.send(g) for g in gxs])
         return _connect(gxs, chx, variables, device)

@@ -50,6 +50,8 @@ class _Base(Operation):
         if min(self.dilate, default=1) < 1:
             raise ValueError(f'dilate must be positive, got {dilate}')
         self.groups: int = groups
+        if any([d < 1 for d in self.dilate]):
+            raise ValueError(f'dilate must be positive, got {dilate}')
 
     def _transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)

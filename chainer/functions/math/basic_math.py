@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from chainer.utils.type_check import TypeInfoTuple
 
 _chx_ndarray = chainerx.ndarray
+# The common ones first.
+_SCALARS = (float, int, numpy.number, numpy.bool_, numbers.Number)
 
 
 def _check_operand(value):
@@ -46,9 +49,17 @@ def _operand(x, value):
 
 
 def _constant_text(value):
-    if not numpy.isscalar(value):
+    if not isinstance(value, _SCALARS):
         return 'constant array'
     return f'({value})' if value < 0 else str(value)
+
+
+def _scalar(value, dtype):
+    """Converts a number; in float16 a large one is infinite, without the warning of NumPy."""
+    if dtype.char == 'e' and abs(value) > 65504:
+        with numpy.errstate(over='ignore'):
+            return dtype.type(value)
+    return dtype.type(value)
 
 
 class _Unary(UnaryFunction):
@@ -85,7 +96,9 @@ class _Constant(_Unary):
 
     def compute(self, xp: Xp, x: Any) -> Any:
         # A NumPy scalar of the array's dtype: 0-d arrays keep their dtype on any NumPy.
-        value = x.dtype.type(self.value) if numpy.isscalar(self.value) else self.value
+        value = self.value
+        if isinstance(value, _SCALARS):
+            value = _scalar(value, x.dtype)
         return self.operator(x, value)
 
     def forward_chainerx(
@@ -236,7 +249,7 @@ def add(*xs: VariableLike) -> Variable:  # lhs + rhs or add more than 2 variable
     """
     if len(xs) == 2:
         lhs, rhs = xs
-        if numpy.isscalar(rhs):
+        if isinstance(rhs, _SCALARS):
             return AddConstant(rhs).apply((lhs,))[0]
         return Add().apply((lhs, _operand(lhs, rhs)))[0]
     return MultiAdd().apply(xs)[0]
@@ -279,7 +292,7 @@ def sub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs - rhs
         array([-1.,  2.], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return AddConstant(-rhs).apply((self,))[0]
     return Sub().apply((self, _operand(self, rhs)))[0]
 
@@ -304,7 +317,7 @@ def rsub(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs - lh
     array([4., 1.], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return SubFromConstant(rhs).apply((self,))[0]
     return Sub().apply((_operand(self, rhs), self))[0]
 
@@ -342,7 +355,7 @@ def mul(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs * rhs
     array([ 2., 12.], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return MulConstant(rhs).apply((self,))[0]
     return Mul().apply((self, _operand(self, rhs)))[0]
 
@@ -372,7 +385,7 @@ def div(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs / rhs
     array([0.5, 2. ], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return MulConstant(1.0 / rhs).apply((self,))[0]
     return Div().apply((self, _operand(self, rhs)))[0]
 
@@ -398,7 +411,7 @@ def rdiv(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs / lh
     array([2. , 0.5], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return DivFromConstant(rhs).apply((self,))[0]
     return Div().apply((_operand(self, rhs), self))[0]
 
@@ -463,7 +476,7 @@ class PowVarConst(_Constant):
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
         value = self.value
-        power = x if numpy.isscalar(value) and value == 2 else x ** (value - 1)
+        power = x if isinstance(value, _SCALARS) and value == 2 else x ** (value - 1)
         return gy * value * power
 
 
@@ -475,7 +488,7 @@ class PowConstVar(_Constant):
     retains = 'y'
 
     def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
-        if numpy.isscalar(self.value):
+        if isinstance(self.value, _SCALARS):
             return gy * y * (math.log(self.value) if self.value > 0 else float('nan'))
         return gy * y * cuda.get_array_module(self.value).log(self.value)
 
@@ -490,7 +503,7 @@ def pow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # lhs ** rh
     array([ 1., 16.], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return PowVarConst(rhs).apply((self,))[0]
     return PowVarVar().apply((self, _operand(self, rhs)))[0]
 
@@ -505,7 +518,7 @@ def rpow(self: VariableLike, rhs: VariableLike | float) -> Variable:  # rhs ** l
     array([ 2., 16.], dtype=float32)
 
     """
-    if numpy.isscalar(rhs):
+    if isinstance(rhs, _SCALARS):
         return PowConstVar(rhs).apply((self,))[0]
     return PowVarVar().apply((_operand(self, rhs), self))[0]
 

@@ -46,8 +46,8 @@ class Linear(link.Link):
         variable([[ 6., 16.],
                   [15., 25.]])
         >>> layer = L.Linear(4)  # the size of inputs is not known yet
-        >>> layer.W.shape is None
-        True
+        >>> layer.W.is_initialized
+        False
         >>> layer(np.zeros((10, 3, 2), np.float32)).shape, layer.W.shape
         ((10, 4), (4, 6))
 

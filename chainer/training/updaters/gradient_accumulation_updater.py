@@ -94,9 +94,6 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
             del loss  # the memory of its graph is for the next one
         observations.report()
 
-        if loss_scale is not None:
-            for param in optimizer.target.params():
-                param._loss_scale = loss_scale
         optimizer.update()
         if self.auto_new_epoch:
             for _ in range(n_epochs):

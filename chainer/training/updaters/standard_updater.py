@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer import device_resident
 from chainer.backends import cuda
 from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
@@ -188,6 +189,8 @@ class StandardUpdater(_updater.Updater):
 def _send_model(model, device):
     if isinstance(device, cuda.GpuDevice):
         # A model that is spread over several GPUs stays so.
-        model.to_gpu(device.device.id)
+        model.device_resident_accept(
+            device_resident._ToDeviceVisitor(device, skip_between_cupy_devices=True)
+        )
     else:
         model.to_device(device)

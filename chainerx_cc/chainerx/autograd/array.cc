@@ -65,7 +65,13 @@ ArrayNode& GetNode(const Array& a, const BackpropId& g) {
 
 Array Array::GetGrad(const std::optional<BackpropId>& id) const {
     BackpropId g = internal::GetBackpropId(*this, id);
-    return GetNode(*this, g).GetGrad(g);
+    ArrayNode& node = GetNode(*this, g);
+    Array grad = node.GetGrad(g);
+    if (!grad && !node.IsGradRequired(g)) {
+        throw ChainerxError{"the array has no gradient: it does not require one in the graph '", g.GetName(),
+                            "'; call require_grad() first"};
+    }
+    return grad;
 }
 
 void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) const {
@@ -73,10 +79,10 @@ void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) cons
     ArrayNode& node = GetNode(*this, g);
     if (grad) {
         if (grad.shape() != shape()) {
-            throw DimensionError{"the gradient has shape ", grad.shape(), " but the array has shape ", shape()};
+            throw GradientError{"the gradient has shape ", grad.shape(), " but the array has shape ", shape()};
         }
         if (grad.dtype() != dtype()) {
-            throw DtypeError{"the gradient has dtype ", grad.dtype(), " but the array has dtype ", dtype()};
+            throw GradientError{"the gradient has dtype ", grad.dtype(), " but the array has dtype ", dtype()};
         }
         CheckDevices(*this, grad);
     }

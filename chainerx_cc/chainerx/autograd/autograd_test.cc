@@ -71,9 +71,10 @@ TEST_F(AutogradTest, UnreachableInput) {
     EXPECT_FALSE(Grad({Sum(x * x)}, {y})[0]);
     EXPECT_FALSE(Grad({Sum(AsGradStopped(x) * y)}, {x})[0]);
     EXPECT_FALSE(Grad({MakeArray(Shape{}, {1})}, {x})[0]);
-    EXPECT_THROW(Grad({Sum(x * x)}, {MakeArray(Shape{1}, {2})}), GradientError);
-    EXPECT_THROW(Backward(MakeArray(Shape{}, {1})), GradientError);
+    EXPECT_FALSE(Grad({Sum(x * x)}, {MakeArray(Shape{1}, {2})})[0]);
+    Backward(MakeArray(Shape{}, {1}));
     EXPECT_FALSE(y.GetGrad());
+    EXPECT_THROW((x * x).GetGrad(), ChainerxError);
 }
 
 TEST_F(AutogradTest, SubgraphOutlivesItsArrays) {
@@ -381,8 +382,8 @@ TEST_F(AutogradTest, LossScale) {
     Array x = Leaf({1, 2});
     BackwardOptions options;
     options.loss_scale = 8;
-    Backward(Sum(x), std::nullopt, options);
-    ExpectValues(x.GetGrad(), {8, 8});
+    Backward(Sum(Scalar{3} * x), std::nullopt, options);
+    ExpectValues(x.GetGrad(), {3, 3});
 }
 
 // What a backward pass does to gradients is itself differentiated.

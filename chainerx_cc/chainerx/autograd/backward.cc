@@ -33,14 +33,25 @@ public:
         FindPaths(outputs);
     }
 
+    // Divides the results by the factor of the initial gradients.
+    void Unscale(const std::optional<double>& loss_scale) {
+        if (!loss_scale.has_value()) return;
+        for (Leaf& l : leaves_) l.grad = internal::ScaleGrad(l.grad, 1.0 / *loss_scale);
+    }
+
+    // Gives each recorded result an array of its own: they can get different gradients in turn.
+    void Separate() {
+        if (!double_backprop_) return;
+        std::unordered_set<const ArrayBody*> seen;
+        for (Leaf& l : leaves_) {
+            if (!seen.insert(l.grad.body()).second) l.grad = internal::CopyGrad(l.grad, l.grad.dtype());
+        }
+    }
+
     // Stores gradients of all alive arrays on the way.
     void RetainAll() { retain_all_ = true; }
 
     void Start(ArrayNode* node, Array grad) {
-        if (node == nullptr || (node->mask() & graph_) == 0) {
-            throw GradientError{"cannot start backward at an array that does not belong to the graph '", id_.GetName(),
-                                "'"};
-        }
         roots_.push_back(node);
         Arrive(node, std::move(grad), false);
     }
@@ -296,6 +307,12 @@ Array InitialGrad(const Array& output, Array grad, const BackwardOptions& option
     return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }
 
+// The node of an array; null if it is not in the graph.
+ArrayNode* NodeIn(const Array& a, const BackpropId& id) {
+    ArrayNode* node = a.body()->node();
+    return node != nullptr && (node->mask() & id.mask()) != 0 ? node : nullptr;
+}
+
 // Gradients kept by the user must not share memory with anything a later in-place update would reach.
 Array Own(const Array& grad) {
     return grad.body()->use_count() > 1 || grad.body()->storage->use_count() > 1
@@ -312,10 +329,11 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     BackwardRun run{g, options.enable_double_backprop, !options.enable_double_backprop};
     if (options.retain_grad) run.RetainAll();
     for (const Array& output : outputs) {
-        Array grad = output.GetGrad(g);
-        run.Start(output.body()->node(), InitialGrad(output, std::move(grad), options));
+        if (ArrayNode* node = NodeIn(output, g)) run.Start(node, InitialGrad(output, node->GetGrad(g), options));
     }
     run.Run();
+    run.Unscale(options.loss_scale);
+    run.Separate();
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
         ArrayNode& node = *leaf.node;
         if (!node.IsGradRequired(g)) {
@@ -356,20 +374,16 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     BackwardRun run{g, options.enable_double_backprop, false};
     std::vector<ArrayNode*> targets;
     for (const Array& input : inputs) {
-        ArrayNode* node = input.body()->node();
-        if (node == nullptr || (node->mask() & g.mask()) == 0) {
-            throw GradientError{"an input does not belong to the graph '", g.GetName(), "'; call require_grad() first"};
-        }
-        targets.push_back(node);
+        targets.push_back(NodeIn(input, g));
     }
     std::vector<ArrayNode*> starts;
-    for (const Array& output : outputs) starts.push_back(output.body()->node());
+    for (const Array& output : outputs) starts.push_back(NodeIn(output, g));
     run.SetTargets(targets, starts);
     if (retain_grad) run.RetainAll();
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Array& output = outputs[i];
         ArrayNode* node = starts[i];
-        if (node == nullptr || (node->mask() & g.mask()) == 0) continue;  // does not depend on anything
+        if (node == nullptr) continue;  // does not depend on anything
         Array grad = grad_outputs.empty() ? Array{} : grad_outputs[i];
         if (grad && grad.shape() != output.shape()) {
             throw DimensionError{"grad_outputs[", i, "] has shape ", grad.shape(), " but the output has shape ",
@@ -378,7 +392,10 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
         run.Start(node, InitialGrad(output, std::move(grad), options));
     }
     run.Run();
+    run.Unscale(options.loss_scale);
+    run.Separate();
     for (size_t i = 0; i < inputs.size(); ++i) {
+        if (targets[i] == nullptr) continue;
         if (const Array* grad = run.Find(targets[i])) results[i] = *grad;
         if (set_grad && results[i]) inputs[i].SetGrad(results[i], g);
     }

@@ -14,23 +14,24 @@ class ArrayNode;
 struct BackwardOptions {
     // Records the backward computation itself, so that gradients can be differentiated; keeps the graph.
     bool enable_double_backprop = false;
-    // Multiplies the initial gradients.
+    // Multiplies the initial gradients, so that small ones do not vanish on the way; the results are divided by it.
     std::optional<double> loss_scale;
     // Stores gradients in every array on the way that is still referred to, not only where they are required.
     bool retain_grad = false;
 };
 
 // Adds the gradients of the outputs to the `grad` of the arrays they were computed from. An output without a gradient
-// starts from ones. Unless double backprop is enabled, the outputs leave the graph, and what was kept for them alone is
-// freed on the way; what other arrays were computed from stays.
+// starts from ones; one outside of the graph adds nothing. Unless double backprop is enabled, the outputs leave the
+// graph, and what was kept for them alone is freed on the way; what other arrays were computed from stays.
 void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>& id = std::nullopt,
               const BackwardOptions& options = {});
 void Backward(const Array& output, const std::optional<BackpropId>& id = std::nullopt,
               const BackwardOptions& options = {});
 
-// Returns the gradients of the outputs with respect to the inputs; no array where an output does not depend on an
-// input. With `set_grad` they are also stored in the inputs; with `retain_grad`, in every computed array on the way.
-// `grad_outputs` are initial gradients, empty or one (possibly no array, then ones) for each output. The graph is kept.
+// Returns the gradients of the outputs with respect to the inputs; no array where the outputs do not depend on an
+// input, which may be outside of the graph. With `set_grad` they are also stored in the inputs; with `retain_grad`, in
+// every computed array on the way. `grad_outputs` are initial gradients, empty or one (possibly no array, then ones)
+// for each output. The graph is kept.
 std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
                         const std::optional<BackpropId>& id = std::nullopt, bool set_grad = false,
                         bool retain_grad = false, const std::vector<Array>& grad_outputs = {},

@@ -40,7 +40,7 @@ Backend::Backend(Context& context, std::string name, internal::AbiVersion<kAbiVe
 Device& Backend::GetDevice(int index) {
     int count = GetDeviceCount();
     if (index < 0 || index >= count) {
-        throw DeviceError{"device index ", index, " is out of range: backend '", name_, "' has ", count, " devices"};
+        throw IndexError{"device index ", index, " is out of range: backend '", name_, "' has ", count, " devices"};
     }
     std::lock_guard<std::mutex> lock{mutex_};
     devices_.resize(count);

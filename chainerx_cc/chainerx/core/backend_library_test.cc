@@ -48,7 +48,7 @@ TEST_F(BackendLibraryTest, Loading) {
     EXPECT_EQ(&context_, &sample.context());
     EXPECT_EQ(&sample, &context_.GetBackend("sample"));
     EXPECT_EQ("sample:1", context_.GetDevice("sample:1").name());
-    EXPECT_THROW(context_.GetDevice("sample:2"), DeviceError);
+    EXPECT_THROW(context_.GetDevice("sample:2"), IndexError);
     Context other;
     EXPECT_NE(&sample, &other.GetBackend("sample"));
 }
@@ -157,7 +157,7 @@ TEST_F(BackendLibraryTest, RegisteredFactories) {
         return std::make_unique<Mine>(context);
     });
     EXPECT_EQ("mine", context_.GetBackend("mine").name());
-    EXPECT_THROW(context_.GetDevice("mine:0"), DeviceError);
+    EXPECT_THROW(context_.GetDevice("mine:0"), IndexError);
     ExpectContains(GetError<BackendError>([&] { context_.GetBackend("nowhere"); }), "mine, native");
 }
 

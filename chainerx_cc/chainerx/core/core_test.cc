@@ -58,7 +58,7 @@ TEST_F(CoreTest, Devices) {
     Device& one = context_.GetDevice("native:1");
     EXPECT_EQ(1, one.index());
     EXPECT_EQ(&context_.GetDevice("native"), &context_.GetDevice("native:0"));
-    EXPECT_THROW(context_.GetDevice("native:4"), DeviceError);
+    EXPECT_THROW(context_.GetDevice("native:4"), IndexError);
     EXPECT_THROW(context_.GetDevice("native:x"), ChainerxError);
     EXPECT_THROW(context_.GetBackend("nothing"), BackendError);
     {

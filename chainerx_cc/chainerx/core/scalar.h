@@ -43,9 +43,9 @@ public:
     explicit operator int64_t() const { return To<int64_t>(); }
     explicit operator bool() const { return To<bool>(); }
 
-    // The dtype that an array made from this number alone gets.
+    // The dtype of results of numbers alone.
     Dtype DefaultDtype() const {
-        return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt64 : Dtype::kFloat64;
+        return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt32 : Dtype::kFloat32;
     }
 
     // Writes the value, in the given dtype, to memory of at least the item size.

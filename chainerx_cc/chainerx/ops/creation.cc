@@ -82,7 +82,7 @@ Makes an array filled with a value.
 Args:
     @shape
     fill_value (number): Value of the elements.
-    dtype: Dtype of the result; that of the value (bool, int64 or float64) unless given.
+    dtype: Dtype of the result; bool, int32 or float32, by the value, unless given.
     @device
 
 Returns:
@@ -93,7 +93,7 @@ Raises:
 
 >>> chainerx.full((2, 2), 7)
 array([[7, 7],
-       [7, 7]], shape=(2, 2), dtype=int64, device='native:0')
+       [7, 7]], shape=(2, 2), dtype=int32, device='native:0')
 )");
 Array Full(const Shape& shape, const Scalar& value, const std::optional<Dtype>& dtype, Device& device) {
     return FilledArray(shape, value, dtype.value_or(value.DefaultDtype()), device);
@@ -185,7 +185,7 @@ Array MakeRange(const Scalar& start, const Scalar& stop, const Scalar& step, con
     if (static_cast<double>(step) == 0) throw ChainerxError{"arange: step must not be zero"};
     bool integral =
             start.kind() != DtypeKind::kFloat && stop.kind() != DtypeKind::kFloat && step.kind() != DtypeKind::kFloat;
-    Dtype d = dtype.value_or(integral ? Dtype::kInt64 : Dtype::kFloat64);
+    Dtype d = dtype.value_or(integral ? Dtype::kInt32 : Dtype::kFloat32);
     double n = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
     if (!(n < 0x1p62)) {  // or not a number
         throw ChainerxError{"arange: from ", start, " to ", stop, " in steps of ", step, ": no size for the result"};
@@ -208,7 +208,7 @@ Args:
     start (number): First number; zero if only one number is given, which is the end then.
     stop (number): End, which is left out.
     step (number): Distance of the numbers; one unless given.
-    dtype: Dtype of the result; int64 or float64, by the arguments, unless given.
+    dtype: Dtype of the result; int32 or float32, by the arguments, unless given.
     @device
 
 Returns:
@@ -218,9 +218,9 @@ Raises:
     ~chainerx.ChainerxError: If ``step`` is zero.
 
 >>> chainerx.arange(4)
-array([0, 1, 2, 3], shape=(4,), dtype=int64, device='native:0')
+array([0, 1, 2, 3], shape=(4,), dtype=int32, device='native:0')
 >>> chainerx.arange(1, 2, 0.25)
-array([1.  , 1.25, 1.5 , 1.75], shape=(4,), dtype=float64, device='native:0')
+array([1.  , 1.25, 1.5 , 1.75], shape=(4,), dtype=float32, device='native:0')
 )");
 Array Arange(const Scalar& start, const std::optional<Scalar>& stop, const std::optional<Scalar>& step,
              const std::optional<Dtype>& dtype, Device& device) {
@@ -236,7 +236,7 @@ Args:
     stop (float): Last number; left out unless ``endpoint``.
     num (int): Number of numbers.
     endpoint (bool): Whether ``stop`` is the last number.
-    dtype: Dtype of the result; float64 unless given.
+    dtype: Dtype of the result; float32 unless given.
     @device
 
 Returns:
@@ -246,12 +246,12 @@ Raises:
     ~chainerx.ChainerxError: If ``num`` is negative.
 
 >>> chainerx.linspace(0, 1, 5)
-array([0.  , 0.25, 0.5 , 0.75, 1.  ], shape=(5,), dtype=float64, device='native:0')
+array([0.  , 0.25, 0.5 , 0.75, 1.  ], shape=(5,), dtype=float32, device='native:0')
 )");
 Array Linspace(double start, double stop, int64_t num, bool endpoint, const std::optional<Dtype>& dtype,
                Device& device) {
     if (num < 0) throw ChainerxError{"linspace: the number of samples must not be negative, was ", num};
-    Dtype d = dtype.value_or(Dtype::kFloat64);
+    Dtype d = dtype.value_or(Dtype::kFloat32);
     Array out = Empty({num}, Dtype::kFloat64, device);
     int64_t intervals = endpoint ? num - 1 : num;
     double step = intervals > 0 ? (stop - start) / static_cast<double>(intervals) : 0.0;
@@ -283,7 +283,7 @@ Makes the identity matrix.
 
 Args:
     n (int): Number of rows and columns.
-    dtype: Dtype of the result; float64 unless given.
+    dtype: Dtype of the result; float32 unless given.
     @device
 
 Returns:
@@ -294,9 +294,11 @@ Raises:
 
 >>> chainerx.identity(2)
 array([[1., 0.],
-       [0., 1.]], shape=(2, 2), dtype=float64, device='native:0')
+       [0., 1.]], shape=(2, 2), dtype=float32, device='native:0')
 )");
-Array Identity(int64_t n, const std::optional<Dtype>& dtype, Device& device) { return Eye(n, n, 0, dtype, device); }
+Array Identity(int64_t n, const std::optional<Dtype>& dtype, Device& device) {
+    return Eye(n, n, 0, dtype.value_or(Dtype::kFloat32), device);
+}
 
 CHAINERX_ROUTINE(Eye, "eye", "N, M=None, k=0, dtype='float64', device=None", "", R"(
 Makes a matrix with ones on a diagonal, zeros elsewhere.

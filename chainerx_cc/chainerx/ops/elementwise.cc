@@ -7,7 +7,7 @@ const Array& FirstArray(const ElementwiseInfo& info, const Operand* inputs, int 
     for (int i = 0; i < n; ++i) {
         if (inputs[i].is_array()) return inputs[i].array();
     }
-    throw ChainerxError{info.name, " needs at least one array among its arguments"};
+    throw TypeError{info.name, " needs at least one array among its arguments"};
 }
 
 [[noreturn]] void ThrowUnsupported(const ElementwiseInfo& info, Dtype dtype) {

@@ -27,7 +27,7 @@ struct ResolvedSlice {
 // Python's rules for slices of a sequence.
 ResolvedSlice Resolve(const Slice& slice, int64_t length) {
     int64_t step = std::max(slice.step.value_or(1), -INT64_MAX);
-    if (step == 0) throw IndexError{"slice step must not be zero"};
+    if (step == 0) throw DimensionError{"slice step must not be zero"};
     int64_t lowest = step > 0 ? 0 : -1;
     int64_t highest = step > 0 ? length : length - 1;
     auto bound = [&](const std::optional<int64_t>& v, int64_t missing) {
@@ -98,10 +98,12 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             add_advanced();
         } else if (const auto* s = std::get_if<Slice>(&index)) {
             ResolvedSlice r = Resolve(*s, a.shape()[axis]);
-            if (r.length > 0) plan.offset += r.start * a.strides()[axis];
+            plan.offset += std::max(r.start, int64_t{0}) * a.strides()[axis];
             plan.shape.push_back(r.length);
+            int64_t stride;
             // A step beyond the end is of no use, and may be huge.
-            plan.strides.push_back(r.length > 1 ? a.strides()[axis] * r.step : a.strides()[axis]);
+            if (__builtin_mul_overflow(a.strides()[axis], r.step, &stride)) stride = a.strides()[axis];
+            plan.strides.push_back(stride);
             ++axis;
             gap = true;
         } else if (std::holds_alternative<NewAxis>(index)) {

@@ -266,7 +266,7 @@ Array Repeat(const Array& a, const std::vector<int64_t>& repeats, const std::opt
         throw DimensionError{"repeat: ", repeats.size(), " counts do not match an axis of length ", length};
     }
     for (int64_t n : repeats) {
-        if (n < 0) throw ChainerxError{"repeat: counts must not be negative, one was ", n};
+        if (n < 0) throw DimensionError{"repeat: counts must not be negative, one was ", n};
     }
     std::vector<int64_t> indices;
     if (repeats.size() == 1) {
@@ -373,7 +373,6 @@ std::vector<Array> Meshgrid(const std::vector<Array>& xi, MeshIndexing indexing)
     auto n = static_cast<int8_t>(xi.size());
     Shape shape;
     for (const Array& a : xi) {
-        if (a.ndim() > 1) throw DimensionError{"meshgrid needs arrays of at most 1 dimension"};
         shape.push_back(a.GetTotalSize());
     }
     bool swap = indexing == MeshIndexing::kXy && n >= 2;

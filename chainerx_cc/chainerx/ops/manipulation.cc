@@ -92,7 +92,7 @@ Raises:
 
 >>> chainerx.reshape(chainerx.arange(6), (2, -1))
 array([[0, 1, 2],
-       [3, 4, 5]], shape=(2, 3), dtype=int64, device='native:0')
+       [3, 4, 5]], shape=(2, 3), dtype=int32, device='native:0')
 )");
 Array Reshape(const Array& a, const Shape& shape) {
     Shape resolved = ResolveShape(a, shape);

@@ -69,9 +69,9 @@ Raises:
 
 >>> a, b = chainerx.split(chainerx.arange(5), [2])
 >>> a
-array([0, 1], shape=(2,), dtype=int64, device='native:0')
+array([0, 1], shape=(2,), dtype=int32, device='native:0')
 >>> b
-array([2, 3, 4], shape=(3,), dtype=int64, device='native:0')
+array([2, 3, 4], shape=(3,), dtype=int32, device='native:0')
 )");
 std::vector<Array> Split(const Array& a, const Sections& sections, int64_t axis) {
     int8_t ax = NormalizeAxis(axis, a.ndim());

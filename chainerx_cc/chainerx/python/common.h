@@ -41,14 +41,18 @@ inline PyRef Check(PyObject* p) {
     return PyRef{p};
 }
 
+// chainerx.TypeError and chainerx.ValueError.
+extern PyObject* g_type_error;
+extern PyObject* g_value_error;
+
 template <class... Args>
 [[noreturn]] void ThrowTypeError(const char* format, Args... args) {
-    PyErr_Format(PyExc_TypeError, format, args...);
+    PyErr_Format(g_type_error, format, args...);
     throw PythonError{};
 }
 template <class... Args>
 [[noreturn]] void ThrowValueError(const char* format, Args... args) {
-    PyErr_Format(PyExc_ValueError, format, args...);
+    PyErr_Format(g_value_error, format, args...);
     throw PythonError{};
 }
 

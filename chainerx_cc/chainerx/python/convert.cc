@@ -19,6 +19,7 @@ PyTypeObject* g_numpy_bool;
 PyTypeObject* g_numpy_integer;
 PyTypeObject* g_numpy_floating;
 PyObject* g_numpy_dtype;
+PyTypeObject* g_numpy_array;
 
 // Leaves it to the caller to say what is wrong; other errors come from code of users, and are theirs.
 void ClearTypeError() {
@@ -39,6 +40,7 @@ void InitConvert() {
     auto type = [&](const char* name) {
         return reinterpret_cast<PyTypeObject*>(Check(PyObject_GetAttrString(numpy.get(), name)).release());
     };
+    g_numpy_array = type("ndarray");
     g_numpy_generic = type("generic");
     g_numpy_bool = type("bool_");
     g_numpy_integer = type("integer");
@@ -81,6 +83,8 @@ bool TryScalar(PyObject* o, Scalar* out) {
 }
 
 bool IsNumpyScalar(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_generic); }
+
+bool IsNumpyArray(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_array); }
 
 PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
 
@@ -142,6 +146,15 @@ int64_t GetIntArg(PyObject* o, const char* name) {
     return v;
 }
 
+bool IsSequence(PyObject* o) {
+    if (PyList_Check(o) || PyTuple_Check(o)) return true;
+    if (PySequence_Check(o) == 0) return false;
+    if (PyIndex_Check(o) == 0) return true;
+    PyRef number{PyNumber_Index(o)};
+    if (!number) ClearTypeError();
+    return !number;
+}
+
 int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n) {
     std::string word = Arg<std::string>::Get(o, name);
     for (size_t i = 0; i < n; ++i) {
@@ -186,7 +199,7 @@ namespace {
 template <class D, class F>
 D GetDims(PyObject* o, const char* name, F&& check) {
     D out;
-    if (PyLong_Check(o) || !PySequence_Check(o) || IsNdarray(o)) {
+    if (IsNdarray(o) || !IsSequence(o)) {
         out.push_back(check(GetIntArg(o, name)));
         return out;
     }
@@ -213,7 +226,7 @@ Indices Arg<Indices>::Get(PyObject* o, const char*) {
 
 AxesPair Arg<AxesPair>::Get(PyObject* o, const char* name) {
     std::vector<PyRef> pair;
-    if (PySequence_Check(o) != 0) {
+    if (IsSequence(o)) {
         ForEachItem(o, name, [&pair](PyObject* item) { pair.push_back(PyRef::Borrow(item)); });
     }
     if (pair.size() != 2) {

@@ -49,6 +49,10 @@ Dtype GetDtypeArg(PyObject* o);
 PyObject* GetNumpyDtype(Dtype dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
 int64_t GetIntArg(PyObject* o, const char* name);
+// Whether an argument that may be one number or several is several. Numbers and arrays of NumPy have the methods of
+// both.
+bool IsSequence(PyObject* o);
+bool IsNumpyArray(PyObject* o);
 // The position among the words.
 int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n);
 // The words in quotes.
@@ -212,7 +216,7 @@ template <>
 struct Arg<PerAxis> {
     static std::string Type() { return "_Ints"; }
     static PerAxis Get(PyObject* o, const char* name) {
-        if (PySequence_Check(o)) return PerAxis{Arg<Shape>::Get(o, name)};
+        if (IsSequence(o)) return PerAxis{Arg<Shape>::Get(o, name)};
         return GetIntArg(o, name);
     }
 };
@@ -245,7 +249,7 @@ struct Arg<std::vector<T>> {
     static std::vector<T> Get(PyObject* o, const char* name) {
         if constexpr (std::is_same_v<T, int64_t>) {
             // A count or index stands for a list of one.
-            if (PyIndex_Check(o) != 0 && !PySequence_Check(o)) return {GetIntArg(o, name)};
+            if (PyIndex_Check(o) != 0 && !IsSequence(o)) return {GetIntArg(o, name)};
         }
         std::vector<T> out;
         if (PyList_Check(o) || PyTuple_Check(o)) out.reserve(PySequence_Fast_GET_SIZE(o));
@@ -290,7 +294,7 @@ struct Arg<Sides<T>> {
     }
     static Sides<T> Get(PyObject* o, const char* name) {
         std::vector<PyRef> axes = Items(o, name);
-        if (std::none_of(axes.begin(), axes.end(), [](const PyRef& p) { return PySequence_Check(p.get()) != 0; })) {
+        if (std::none_of(axes.begin(), axes.end(), [](const PyRef& p) { return IsSequence(p.get()); })) {
             axes = {PyRef::Borrow(o)};
         }
         std::vector<std::vector<T>> rows;
@@ -304,7 +308,7 @@ struct Arg<Sides<T>> {
 private:
     // What is no list counts as its only item.
     static std::vector<PyRef> Items(PyObject* o, const char* name) {
-        if (PySequence_Check(o) == 0 || PyUnicode_Check(o)) return {PyRef::Borrow(o)};
+        if (!IsSequence(o) || PyUnicode_Check(o)) return {PyRef::Borrow(o)};
         std::vector<PyRef> items;
         ForEachItem(o, name, [&items](PyObject* item) { items.push_back(PyRef::Borrow(item)); });
         return items;

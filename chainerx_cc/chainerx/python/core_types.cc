@@ -222,6 +222,7 @@ void InitCoreTypes(py::module_& m) {
             .def("__enter__", [](ContextManager& self) { self.Begin(); });
     BindScope<DeviceManager>(m, "DeviceScope", docs::kDeviceScope)
             .def(py::init([](const py::object& device, const py::object& index) {
+                     if (device.is_none()) ThrowTypeError("device must be chainerx.Device or str, not None");
                      return DeviceManager{&GetDeviceFrom(device, index),
                                           [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
                  }),

@@ -22,7 +22,8 @@ const std::pair<const char*, const char*> kCommon[] = {
         {"@enable_double_backprop",
          "enable_double_backprop (bool): Whether the computation is recorded itself, so that gradients can be "
          "differentiated."},
-        {"@loss_scale", "loss_scale (float or None): Factor of the gradients to start from."},
+        {"@loss_scale",
+         "loss_scale (float or None): Factor of the gradients to start from; the results are divided by it."},
 };
 
 // Replaces the words after "@".

@@ -11,6 +11,10 @@
 #include "chainerx/python/common.h"
 
 namespace chainerx::python {
+
+PyObject* g_type_error;
+PyObject* g_value_error;
+
 namespace {
 
 PyObject* g_chainerx_error;
@@ -52,12 +56,14 @@ void InitErrors(PyObject* m) {
     g_backend_error = Make(m, "BackendError", base, nullptr, "Unknown backend.");
     g_device_error = Make(m, "DeviceError", base, nullptr, "Unknown device, or arrays on different devices.");
     g_dimension_error = Make(m, "DimensionError", base, PyExc_ValueError, "Shapes or axes that do not fit.");
-    g_dtype_error = Make(m, "DtypeError", base, nullptr, "A dtype that is unknown or not supported.");
+    g_dtype_error = Make(m, "DtypeError", base, PyExc_TypeError, "A dtype that is unknown or not supported.");
     g_not_implemented_error =
             Make(m, "NotImplementedError", base, PyExc_NotImplementedError, "Something a backend does not have.");
     g_gradient_error = Make(m, "GradientError", base, nullptr, "Misuse of gradients and graphs.");
     g_gradient_check_error = Make(m, "GradientCheckError", base, nullptr, "A numerical gradient check failed.");
     g_index_error = Make(m, "IndexError", base, PyExc_IndexError, "An index out of range, or of a wrong kind.");
+    g_type_error = Make(m, "TypeError", base, PyExc_TypeError, "An argument of a wrong type.");
+    g_value_error = Make(m, "ValueError", base, PyExc_ValueError, "An argument of a wrong value.");
 }
 
 void SetPythonError(const char* function) noexcept {
@@ -68,7 +74,7 @@ void SetPythonError(const char* function) noexcept {
     } catch (pybind11::error_already_set& e) {
         e.restore();
     } catch (const pybind11::cast_error& e) {
-        PyErr_SetString(PyExc_TypeError, e.what());
+        PyErr_SetString(g_type_error, e.what());
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
     }
@@ -85,7 +91,8 @@ void SetPythonError(const char* function) noexcept {
     CHAINERX_X(GradientError, g_gradient_error)
     CHAINERX_X(GradientCheckError, g_gradient_check_error)
     CHAINERX_X(IndexError, g_index_error)
-    CHAINERX_X(ValueError, PyExc_ValueError)
+    CHAINERX_X(ValueError, g_value_error)
+    CHAINERX_X(TypeError, g_type_error)
     CHAINERX_X(ChainerxError, g_chainerx_error)
 #undef CHAINERX_X
     catch (const std::bad_alloc&) {

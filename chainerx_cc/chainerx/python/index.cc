@@ -37,11 +37,9 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
         if (index.GetTotalSize() == 0) index = AsType(index, Dtype::kInt64, false);
         return index;
     }
-    PyErr_Format(
-            PyExc_IndexError,
-            "only integers, slices (:), ellipsis (...), None and integer or boolean arrays are valid indices, not %s",
-            Py_TYPE(o)->tp_name);
-    throw PythonError{};
+    throw IndexError{
+            "only integers, slices (:), ellipsis (...), None and integer or boolean arrays are valid indices, not ",
+            Py_TYPE(o)->tp_name};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "chainerx/python/interop.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -78,6 +80,18 @@ PyRef Numpy(const char* name) {
     return Check(PyObject_GetAttrString(numpy, name));
 }
 
+// A copy whose axes have the same order in memory.
+Array CopyInOrder(const Array& a) {
+    Axes order;
+    for (int8_t i = 0; i < a.ndim(); ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int8_t i, int8_t j) { return std::abs(a.strides()[i]) > std::abs(a.strides()[j]); });
+    if (std::is_sorted(order.begin(), order.end())) return Copy(a);
+    Axes back = order;
+    for (int8_t i = 0; i < a.ndim(); ++i) back[order[i]] = i;
+    return Transpose(Copy(Transpose(a, order)), back);
+}
+
 // An array over the memory of a buffer, or copied from it. No array when the object has no suitable buffer.
 Array FromBuffer(PyObject* o, Device& device, bool share) {
     // The buffer of a NumPy scalar may be its bytes, without strides.
@@ -102,7 +116,7 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     holder.held = false;
     holder.view = nullptr;
     Array a = internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
-    return share && writable ? a : Copy(a);
+    return share && writable ? a : CopyInOrder(a);
 }
 
 // An array of a flat list or tuple of Python floats; no array for anything else.
@@ -153,7 +167,10 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
     if (!a) {
         Scalar s;
         if (!convert && TryScalar(o, &s)) {
-            Dtype d = s.DefaultDtype();
+            // Wider than what other functions make of numbers: this one copies objects of Python.
+            Dtype d = s.kind() == DtypeKind::kBool  ? Dtype::kBool
+                      : s.kind() == DtypeKind::kInt ? Dtype::kInt64
+                                                    : Dtype::kFloat64;
             PyRef own{PyObject_GetAttrString(o, "dtype")};  // NumPy's numbers have one
             if (own) {
                 d = GetDtypeArg(own.get());
@@ -177,7 +194,6 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
 }
 
 PyRef ToNumpy(const Array& a, bool copy) {
-    CheckNoGraph(a, "conversion to NumPy");
     Array host = a.AsDetached();
     if (!a.device().HasHostMemory()) {
         host = ToDevice(host, a.context().GetDevice("native"));

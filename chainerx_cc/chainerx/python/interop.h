@@ -16,7 +16,7 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset = 0);
 
-// A numpy.ndarray; raises for an array that belongs to a graph.
+// A numpy.ndarray, outside of graphs.
 PyRef ToNumpy(const Array& a, bool copy);
 void CheckNoGraph(const Array& a, const char* what);
 

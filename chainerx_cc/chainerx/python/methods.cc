@@ -48,7 +48,6 @@ Array FlattenMethod(const Array& self) {
     return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
 }
 PyRef ToList(const Array& self) {
-    CheckNoGraph(self, "tolist");
     PyRef numpy = ToNumpy(self, false);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
@@ -123,6 +122,7 @@ NumpyArray ToNumpyProtocol(const Array& self, PyObject* dtype, PyObject* copy) {
         throw DeviceError{"implicit conversion to NumPy: the array lives on ", self.device().name(),
                           ", not in host memory; use chainerx.to_numpy"};
     }
+    CheckNoGraph(self, "implicit conversion to NumPy");
     PyRef numpy = ToNumpy(self, copy == Py_True);
     if (dtype == Py_None) return NumpyArray{numpy};
     return Check(PyObject_CallMethod(numpy.get(), "astype", "O", dtype));
@@ -192,7 +192,7 @@ CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
-CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(1000)))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(100)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {

@@ -46,11 +46,24 @@ void Dealloc(PyObject* self) {
     Py_DECREF(type);
 }
 
-PyObject* New(PyTypeObject*, PyObject*, PyObject*) {
-    PyErr_SetString(PyExc_TypeError,
-                    "chainerx.ndarray cannot be created directly; use chainerx.array, empty, zeros, ...");
-    return nullptr;
+PyObject* New(PyTypeObject*, PyObject* args, PyObject* kwargs) {
+    return Guard([&]() -> PyObject* {
+        static const char* const kNames[] = {"shape", "dtype", "device", nullptr};
+        PyObject* shape = nullptr;
+        PyObject* dtype = Py_None;
+        PyObject* device = Py_None;
+        if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:ndarray", const_cast<char**>(kNames), &shape, &dtype,
+                                        &device) == 0) {
+            throw PythonError{};
+        }
+        return ToPython(Uninitialized(Arg<Shape>::Get(shape, kNames[0]),
+                                      Arg<std::optional<Dtype>>::Get(dtype, kNames[1]), GetDeviceArg(device)));
+    });
 }
+
+// Each array has at most one object, so the identity of the object is that of the array. The lowest bits of all
+// addresses are equal.
+Py_hash_t Hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4U); }
 
 // ---------------------------------------------------------------- operators
 
@@ -61,8 +74,16 @@ PyObject* NotImplemented(PyObject* a, PyObject* b) {
     PyTypeObject* y = Py_TYPE(b);
     PyObject* other = reinterpret_cast<PyObject*>(x == g_ndarray_type ? y : x);
     if (!PyObject_HasAttrString(other, "__array__")) Py_RETURN_NOTIMPLEMENTED;
-    PyErr_Format(PyExc_TypeError, "unsupported operand types: '%s' and '%s'", x->tp_name, y->tp_name);
-    throw PythonError{};
+    ThrowTypeError("unsupported operand types: '%s' and '%s'", x->tp_name, y->tp_name);
+}
+
+// The right operand of an operator. An array of NumPy goes to the device of the left one, and `kept` holds it.
+bool TryRightOperand(PyObject* a, PyObject* b, Operand* out, Array* kept) {
+    if (TryOperand(b, out)) return true;
+    if (!IsNdarray(a) || !IsNumpyArray(b)) return false;
+    *kept = ArrayFromObject(b, std::nullopt, GetArray(a).device(), false);
+    *out = Operand{*kept};
+    return true;
 }
 
 template <class Op>
@@ -71,7 +92,8 @@ PyObject* Binary(PyObject* a, PyObject* b) {
         if (CHAINERX_LIKELY(IsNdarray(a) && IsNdarray(b))) return ToPython(Op::Call(GetArray(a), GetArray(b)));
         Operand x;
         Operand y;
-        if (!TryOperand(a, &x) || !TryOperand(b, &y)) return NotImplemented(a, b);
+        Array kept;
+        if (!TryOperand(a, &x) || !TryRightOperand(a, b, &y, &kept)) return NotImplemented(a, b);
         return ToPython(Op::Call(x, y));
     });
 }
@@ -80,7 +102,8 @@ template <class Op>
 PyObject* InPlace(PyObject* a, PyObject* b) {
     return Guard([&]() -> PyObject* {
         Operand y;
-        if (!TryOperand(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+        Array kept;
+        if (!TryRightOperand(a, b, &y, &kept)) Py_RETURN_NOTIMPLEMENTED;
         Op::CallInPlace(GetArray(a), y);
         return Py_NewRef(a);
     });
@@ -96,7 +119,8 @@ PyObject* PowerSlot(PyObject* a, PyObject* b, PyObject* modulus) {
     return Guard([&]() -> PyObject* {
         Operand x;
         Operand y;
-        if (!TryOperand(a, &x) || !TryOperand(b, &y)) return NotImplemented(a, b);
+        Array kept;
+        if (!TryOperand(a, &x) || !TryRightOperand(a, b, &y, &kept)) return NotImplemented(a, b);
         if (!y.is_array() && static_cast<double>(y.scalar()) == 2.0 && x.array().dtype() != Dtype::kBool &&
             (IsFloat(x.array().dtype()) || y.scalar().kind() == DtypeKind::kInt)) {
             return ToPython(Square(x.array()));
@@ -256,7 +280,7 @@ void InitNdarray(PyObject* module) {
             {Py_tp_dealloc, Slot(&Dealloc)},
             {Py_tp_new, Slot(&New)},
             {Py_tp_repr, Slot(&Repr)},
-            {Py_tp_hash, Slot(&PyObject_HashNotImplemented)},
+            {Py_tp_hash, Slot(&Hash)},
             {Py_tp_richcompare, Slot(&RichCompare)},
             {Py_tp_iter, Slot(&Iterate)},
             {Py_tp_methods, MethodDefs().data()},

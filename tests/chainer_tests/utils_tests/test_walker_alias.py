@@ -73,7 +73,7 @@ def test_empty():
 def test_devices():
     sampler = utils.WalkerAlias([1, 2])
     assert not sampler.use_gpu
-    assert sampler.to_cpu() is sampler
+    assert sampler.to_device('@numpy') is sampler
     assert sampler.device == chainer.get_device('@numpy')
 
 

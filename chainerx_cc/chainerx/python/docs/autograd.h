@@ -11,14 +11,14 @@ An output that has a gradient (:meth:`~chainerx.ndarray.set_grad`) starts from i
 then leave the graph, unless ``enable_double_backprop``; what lies behind them stays as long as other arrays lead to it.
 
 Args:
-    outputs (~chainerx.ndarray or sequence of them): Arrays of the graph.
+    outputs (~chainerx.ndarray or sequence of them): Arrays; those outside of the graph count as constants.
     @backprop_id
     @enable_double_backprop
     @loss_scale
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If an output does not belong to the graph, or has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> chainerx.backward((x * x).sum())
@@ -45,7 +45,7 @@ Returns:
     list: A gradient for each input; ``None`` where no output depends on it.
 
 Raises:
-    ~chainerx.GradientError: If an input does not belong to the graph, or an output has left it.
+    ~chainerx.GradientError: If an output has left the graph.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> gx, = chainerx.grad([(x ** 3).sum()], [x], enable_double_backprop=True)
@@ -135,7 +135,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_default_context().get_device('native:1').index
 1
@@ -190,7 +191,7 @@ Returns:
     ~chainerx.Device: Device.
 
 Raises:
-    ~chainerx.DeviceError: If there is no such device.
+    IndexError: If there is no such device.
 
 >>> chainerx.get_backend('native').get_device(1)
 native:1
@@ -267,7 +268,8 @@ Returns:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.get_device('native:1') == chainerx.get_device('native', 1)
 True
@@ -338,7 +340,8 @@ Args:
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If there is no such device.
+    ~chainerx.DeviceError: If the name has no meaning.
+    IndexError: If the backend has not so many devices.
 
 >>> chainerx.set_default_device('native:1')
 >>> chainerx.ones(1).device

@@ -68,7 +68,7 @@ Raises:
 )";
 
 constexpr const char* kToNumpy = R"(
-Converts an array to NumPy.
+Converts an array to NumPy. The result does not belong to a graph, whether ``array`` does or not.
 
 Args:
     array (~chainerx.ndarray): Array of any device.
@@ -76,10 +76,6 @@ Args:
 
 Returns:
     numpy.ndarray: Array.
-
-Raises:
-    ~chainerx.ChainerxError: If the array belongs to a graph, which would be lost; see
-        :meth:`~chainerx.ndarray.as_grad_stopped`.
 
 >>> chainerx.to_numpy(chainerx.array([1., 2.]))
 array([1., 2.])

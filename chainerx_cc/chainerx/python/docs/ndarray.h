@@ -190,9 +190,6 @@ The elements as nested lists of Python numbers.
 Returns:
     list: Lists, or a number if there are no dimensions.
 
-Raises:
-    ~chainerx.ChainerxError: If the array belongs to a graph.
-
 >>> chainerx.array([[1, 2], [3, 4]]).tolist()
 [[1, 2], [3, 4]]
 )";
@@ -288,7 +285,7 @@ Returns:
     ~chainerx.ndarray or None: Gradient.
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph.
+    ~chainerx.ChainerxError: If the array neither has nor requires a gradient.
 
 >>> x = chainerx.array([3.]).require_grad()
 >>> (x * x).backward()
@@ -304,9 +301,7 @@ Args:
     @backprop_id
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph.
-    ~chainerx.DimensionError: If the shape differs.
-    ~chainerx.DtypeError: If the dtype differs.
+    ~chainerx.GradientError: If the array does not belong to the graph, or the shape or dtype differs.
 
 >>> x = chainerx.array([3.]).require_grad()
 >>> x.set_grad(chainerx.array([1.]))
@@ -340,8 +335,7 @@ Args:
     retain_grad (bool): Whether the arrays on the way get their gradients, too.
 
 Raises:
-    ~chainerx.GradientError: If the array does not belong to the graph, has no gradient but more than one element, or
-        the graph has been released.
+    ~chainerx.GradientError: If the array has left the graph, because of an earlier backward.
 
 >>> x = chainerx.array([1., 2.]).require_grad()
 >>> (x * x).sum().backward()

@@ -174,7 +174,7 @@ def test_cast(from_dtype, to_dtype):
     for double in (False, True):
         x.cleargrad()
         y.grad = X.astype(to_dtype)
-        y.backward(enable_double_backprop=double)
+        y.backward(enable_double_backprop=double, retain_grad=True)
         if from_dtype == 'i':
             assert x.grad is None
         else:

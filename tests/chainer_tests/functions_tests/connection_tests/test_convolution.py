@@ -8,6 +8,7 @@ from helpers.functions import check_function
 
 import chainer
 import chainer.functions as F
+import chainer.links as L
 from chainer.functions.connection import _convolution_plan
 from chainer.functions.connection.convolution_2d import Convolution2DFunction
 from chainer.functions.connection.convolution_nd import ConvolutionND
@@ -272,6 +273,26 @@ def test_invalid_types_of_convolution(shapes, arguments):
 def test_invalid_types_of_deconvolution(shapes, arguments):
     with pytest.raises(type_check.InvalidType):
         F.deconvolution_2d(*sample(*shapes), **arguments)
+
+
+@pytest.mark.parametrize('native', ['auto', 'never'])
+@pytest.mark.parametrize(
+    'function',
+    [
+        F.convolution_2d,
+        F.convolution_nd,
+        F.deconvolution_2d,
+        F.deconvolution_nd,
+        F.dilated_convolution_2d,
+        lambda x, W, dilate: L.DilatedConvolution2D(4, 4, 2, dilate=dilate)(x),
+    ],
+)
+@pytest.mark.parametrize('dilate', [0, -1, (1, 0)])
+def test_dilate_is_positive(function, dilate, native):
+    x, W = sample((2, 4, 5, 5), (4, 4, 2, 2))
+    with chainer.using_config('use_native_kernels', native):
+        with pytest.raises(ValueError, match='dilate must be positive'):
+            function(x.astype('f'), W.astype('f'), dilate=dilate)
 
 
 @pytest.mark.parametrize('function', [F.convolution_2d, F.deconvolution_2d])

@@ -273,12 +273,16 @@ def test_networks(load):
 def test_copies_use_their_own_parameters(load):
     net = load(layer('InnerProduct', 'fc', ['x'], ['y'], [M, b]))
     x = f(2, 6)
-    for other in net.copy('copy'), net.copy('share'), pickle.loads(pickle.dumps(net)):
+    for other in net.copy('copy'), pickle.loads(pickle.dumps(net)):
         other['fc'].W.array = M * 2
         (y,) = other({'x': x}, ['y'])
         np.testing.assert_allclose(y.array, F.linear(x, M * 2, b).array, rtol=1e-5)
     (y,) = net({'x': x}, ['y'])
     np.testing.assert_allclose(y.array, F.linear(x, M, b).array, rtol=1e-5)
+    shared = net.copy('share')
+    shared['fc'].b = chainer.Parameter(b * 0)
+    (y,) = shared({'x': x}, ['y'])
+    np.testing.assert_allclose(y.array, F.linear(x, M).array, rtol=1e-5)
 
 
 def test_old_files(load):
