@@ -50,7 +50,7 @@ def test_product_dict():
     [
         ('a', [1, (2, 3)], [{'a': 1}, {'a': (2, 3)}]),
         ('a,b', [(1, 2), [3, 4]], [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]),
-        ('a, b', [(1, 2)], [{'a': 1, 'b': 2}]),
+        ('a, b', [(1, 2)], [{'a': 1, ' b': 2}]),
         (['a', 'b'], [(1, 2)], [{'a': 1, 'b': 2}]),
     ],
 )
@@ -98,7 +98,7 @@ class TestPlain:
         assert self.x + one in (2, 3)
 
 
-@testing.parameterize_pytest('a,b', [(1, 2), (2, 3)])
+@testing.parameterize_pytest('a, b', [(1, 2), (2, 3)])
 class TestPytestStyle:
     def test_params(self):
         assert self.b == self.a + 1
