@@ -637,7 +637,7 @@ def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarra
     """Sum of elements over axes."""
 
 def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
-    """Sum of elements over axes, those that are not-a-number taken as zero."""
+    """Sum of elements over axes, with NaN counted as zero."""
 
 def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Product of elements over axes."""
@@ -670,10 +670,10 @@ def argmin(a: ndarray, axis: int | None = None) -> ndarray:
     """Index of the smallest element along an axis, the first one of several."""
 
 def nanargmax(a: ndarray, axis: int | None = None) -> ndarray:
-    """Index of the largest element along an axis, leaving out what is not-a-number."""
+    """Index of the largest element along an axis, ignoring NaN."""
 
 def nanargmin(a: ndarray, axis: int | None = None) -> ndarray:
-    """Index of the smallest element along an axis, leaving out what is not-a-number."""
+    """Index of the smallest element along an axis, ignoring NaN."""
 
 def count_nonzero(a: ndarray, axis: _Ints | None = None) -> ndarray:
     """Number of nonzero elements over axes."""
@@ -752,7 +752,7 @@ def hinge(x1: ndarray, x2: ndarray, norm: float = 1.0) -> ndarray:
     """Hinge loss of scores and classes."""
 
 def accuracy(y: ndarray, t: ndarray, ignore_label: int | None = None) -> ndarray:
-    """Fraction of the samples whose largest score is that of their class."""
+    """Fraction of the samples for which the score of their class is the largest."""
 
 # ---- manipulation
 
@@ -1005,10 +1005,10 @@ def array(object: Any, dtype: DTypeLike | None = None, copy: bool = True, device
     """Makes an array from an array, a NumPy array, a number, or nested sequences of numbers."""
 
 def asarray(a: Any, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """Converts to an array; what is an array already, or a NumPy array in memory that can be shared, is not copied."""
+    """Converts to an array, without copying an array, or a NumPy array whose memory can be shared."""
 
 def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
-    """Converts to an array in C order of at least one dimension; what is one already is not copied."""
+    """Converts to an array in C order of at least one dimension, without copying one that already is."""
 
 def empty(shape: _Ints, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
     """Makes an array whose elements are not set."""
