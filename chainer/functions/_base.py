@@ -16,7 +16,7 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer._core.debug import is_debug
-from chainer._core.engines.kernels import NO_KERNELS, Kernels
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX, Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
 from chainer._core.namespace import F
 from chainer._core.tape import ArrayRule
@@ -186,7 +186,7 @@ class BinaryFunction(_Routine):
     """
 
     # NumPy's arithmetic is as fast.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
     is_elementwise = True
     retains = 'x'
     arguments: tuple[str, ...] = ('lhs', 'rhs')
@@ -281,7 +281,7 @@ def parse_ints(value, name):
     return tuple([parse_int(v, name) for v in (value if isinstance(value, tuple) else (value,))])
 
 
-def pair(x):
+def pair(name, x):
     """Values for height and width, of which one number serves both.
 
     Raises:
@@ -291,7 +291,7 @@ def pair(x):
     if not hasattr(x, '__len__'):
         return x, x
     if len(x) != 2:
-        raise ValueError(f'expected one value or two, but got {x!r}')
+        raise ValueError(f'{name} must be an integer or a pair of integers, but is {x!r}')
     return x[0], x[1]
 
 

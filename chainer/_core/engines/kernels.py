@@ -60,6 +60,8 @@ class Kernels:
 
 #: For functions that users write: NumPy arrays run on their own code.
 NO_KERNELS = Kernels(under_numpy=False)
+#: The same, for functions whose arguments ChainerX checks itself.
+CHECKED_BY_CHAINERX = Kernels(under_numpy=False, check=True)
 
 
 def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:

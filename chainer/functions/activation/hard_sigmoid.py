@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions import _base
 from chainer.variable import as_array
 
@@ -19,7 +19,7 @@ class HardSigmoid(_base.UnaryFunction):
     """Piecewise linear approximation of the sigmoid."""
 
     # NumPy takes half the time.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

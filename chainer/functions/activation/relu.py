@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import utils
+from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.namespace import F
 from chainer.functions import _base
 from chainer.variable import as_array
@@ -32,7 +33,7 @@ class ReLU(_base.UnaryFunction):
 class ReLUGrad2(_base.Operation):
     """Gradient of :class:`ReLU`: the gradient of the output where the output is positive."""
 
-    _kernels = _base.NO_KERNELS
+    _kernels = NO_KERNELS
 
     def __init__(self, y: Any) -> None:
         self._y = as_array(y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 
@@ -18,7 +18,7 @@ class View(Operation):
     Outputs of kernels share no memory with NumPy arrays, so kernels do not serve them.
     """
 
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

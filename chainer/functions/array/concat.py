@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array.split_axis import SplitAxis
@@ -36,7 +36,7 @@ class Concat(_base.Operation):
     """Joins arrays along an axis."""
 
     # Gradients are views of that of the output, which kernels would copy.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def __init__(self, axis: int = 1) -> None:
         self.axis: int = _base.parse_int(axis)

@@ -42,10 +42,10 @@ class Im2Col(Operation):
         cover_all: bool,
         dilate: int | Sequence[int],
     ) -> None:
-        self.kh, self.kw = pair(ksize)
-        self.sy, self.sx = pair(stride)
-        self.ph, self.pw = pair(pad)
-        self.dy, self.dx = pair(dilate)
+        self.kh, self.kw = pair('ksize', ksize)
+        self.sy, self.sx = pair('stride', stride)
+        self.ph, self.pw = pair('pad', pad)
+        self.dy, self.dx = pair('dilate', dilate)
         self.cover_all = cover_all
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.backends import cuda
 from chainer.functions import _base
 from chainer.functions.array.separate import Separate
@@ -24,7 +24,7 @@ class Stack(_base.Operation):
     """Joins arrays along a new axis."""
 
     # Gradients are views of that of the output, which kernels would copy.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def __init__(self, axis: int) -> None:
         self.axis = axis

@@ -323,4 +323,6 @@ class TwoDimensional:
     dx: property = property(lambda self: self.dilate[1])
 
     def _set_geometry(self, ndim, stride, pad, dilate, groups):
-        super()._set_geometry(ndim, pair(stride), pair(pad), pair(dilate), groups)
+        super()._set_geometry(
+            ndim, pair('stride', stride), pair('pad', pad), pair('dilate', dilate), groups
+        )

@@ -64,8 +64,8 @@ def deformable_convolution_2d_sampler(
         array([ 5., 15., 25., 15.], dtype=float32)
 
     """
-    sy, sx = pair(stride)
-    ph, pw = pair(pad)
+    sy, sx = pair('stride', stride)
+    ph, pw = pair('pad', pad)
     n_out, n_in, kh, kw = W.shape
     n, _, h, w = x.shape
     n_offsets, out_h, out_w = offset.shape[1:]

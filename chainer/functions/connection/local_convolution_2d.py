@@ -32,7 +32,7 @@ class LocalConvolution2DFunction(Operation):
     sx: int
 
     def __init__(self, stride: int | Sequence[int] = 1) -> None:
-        self.sy, self.sx = pair(stride)
+        self.sy, self.sx = pair('stride', stride)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         n_in = type_check.eval(in_types.size())

@@ -27,8 +27,8 @@ class Shift(Operation):
     dx: int
 
     def __init__(self, ksize: int | Sequence[int] = 3, dilate: int | Sequence[int] = 1) -> None:
-        self.kh, self.kw = pair(ksize)
-        self.dy, self.dx = pair(dilate)
+        self.kh, self.kw = pair('ksize', ksize)
+        self.dy, self.dx = pair('dilate', dilate)
         if self.kh % 2 != 1:
             raise ValueError(f'kh must be odd, but is {self.kh}')
         if self.kw % 2 != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class Arctanh(UnaryFunction):
     """Function node of :func:`~chainer.functions.arctanh`."""
 
     # NumPy takes half the time.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -13,7 +13,7 @@ import numpy
 import chainerx
 from chainer import utils
 from chainer._core.array_types import get_array_types
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.namespace import F, operators
 from chainer.backends import cuda
 from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, _as_array, kernels
@@ -85,7 +85,7 @@ class _Constant(_Unary):
     operator: Any = None  # operator with the constant on its side
     retains = ''
     # In ChainerX the constant may widen the dtype.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -366,7 +366,7 @@ class Div(_Binary):
     chainerx_routine = 'divide'
     label = '_ / _'
     # Integers have a gradient here.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0 / x1
@@ -449,7 +449,7 @@ class PowVarVar(_Binary):
     chainerx_routine = 'power'
     label = '_ ** _'
     # ChainerX takes other integers, and has another gradient at a base of zero.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
         return x0**x1

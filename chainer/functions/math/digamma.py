@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction, special
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ class DiGamma(UnaryFunction):
     """Function node of :func:`~chainer.functions.digamma`."""
 
     # ChainerX has no gradient at infinity.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     @property
     def label(self) -> str:

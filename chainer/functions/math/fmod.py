@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.namespace import F
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
@@ -19,7 +19,7 @@ class Fmod(BinaryFunction):
 
     arguments: tuple[str, ...] = ('x', 'divisor')
     # ChainerX has another gradient at infinities.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     @property
     def label(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
@@ -18,7 +18,7 @@ class Maximum(BinaryFunction):
 
     arguments: tuple[str, ...] = ('x1', 'x2')
     # ChainerX gives both inputs half of the gradient where they are equal.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
         return xp.maximum(x1, x2)

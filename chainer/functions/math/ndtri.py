@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction, special
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class Ndtri(UnaryFunction):
     """Function node of :func:`~chainer.functions.ndtri`."""
 
     # SciPy takes half the time.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     retains = 'y'
 

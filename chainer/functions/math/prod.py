@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import ReductionFunction
 from chainer.functions.math.cumprod import _shift
 
@@ -19,7 +19,7 @@ class Prod(ReductionFunction):
 
     retains = 'x'
     # ChainerX divides by the elements to get the gradient.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def compute(self, xp: Xp, x: Any) -> Any:
         return x.prod(axis=self.axis, keepdims=self.keepdims)

@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction, sent_like, special
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Zeta(UnaryFunction):
     """Function node of :func:`~chainer.functions.zeta`."""
 
     # The series of ChainerX has no value at infinity.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def __init__(self, x: float | NdArray) -> None:
         self._x = x

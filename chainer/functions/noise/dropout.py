@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.backend import using_device
 from chainer.configuration import config
 from chainer.functions._base import Operation
@@ -28,7 +28,7 @@ class Dropout(Operation):
     mask: Any
 
     # The mask, which users read, is of the kind of the input.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     def __init__(
         self, dropout_ratio: float, mask: NdArray | None = None, return_mask: bool = False

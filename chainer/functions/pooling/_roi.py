@@ -44,7 +44,7 @@ def parse_outsize(outsize):
         ValueError: If there are not two.
 
     """
-    sizes = pair(outsize)
+    sizes = pair('outsize', outsize)
     for i, size in enumerate(sizes):
         _check_positive(size, numbers.Integral, f'outsize[{i}]', 'positive integer')
     return sizes

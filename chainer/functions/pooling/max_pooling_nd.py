@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy
 
 from chainer import configuration
-from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
@@ -27,7 +27,7 @@ class MaxPoolingND(_PoolingND):
     # Kept as small integers.
     _indexes = None
     # The positions of the maxima are an attribute, which kernels do not tell.
-    _kernels = NO_KERNELS._replace(check=True)
+    _kernels = CHECKED_BY_CHAINERX
 
     @property
     def indexes(self) -> NdArray:

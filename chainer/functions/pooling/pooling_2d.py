@@ -37,4 +37,11 @@ class Pooling2D(_PoolingND):
         return_indices: bool = False,
     ) -> None:
         stride = ksize if stride is None else stride
-        super().__init__(2, pair(ksize), pair(stride), pair(pad), cover_all, return_indices)
+        super().__init__(
+            2,
+            pair('ksize', ksize),
+            pair('stride', stride),
+            pair('pad', pad),
+            cover_all,
+            return_indices,
+        )

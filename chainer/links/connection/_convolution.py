@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers, link, variable
+from chainer.functions._base import pair
 
 if TYPE_CHECKING:
     from chainer.variable import Parameter
@@ -21,15 +22,6 @@ def shift_sizes(in_channels, out_channels, ksize):
     if ksize is None:
         return None, in_channels, out_channels
     return in_channels, out_channels, ksize
-
-
-def pair(name, x):
-    """Returns ``x`` as a pair: a single value is repeated."""
-    if not hasattr(x, '__len__'):
-        return x, x
-    if len(x) != 2:
-        raise ValueError(f'{name} must be an integer or a pair of integers, but is {x}')
-    return tuple(x)
 
 
 class ConvolutionBase(link.Link):

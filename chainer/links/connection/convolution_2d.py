@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
+from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
 
@@ -81,9 +82,9 @@ class Convolution2D(_convolution.ConvolutionBase):
         self.in_channels: int | None = in_channels
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
-        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
-        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
+        self.stride: tuple[int, ...] = pair('stride', stride)
+        self.pad: tuple[int, ...] = pair('pad', pad)
+        self.dilate: tuple[int, ...] = pair('dilate', dilate)
         self.groups: int = int(groups)
         # Chainer 7 has its choice of cuDNN's memory layout here. All arrays have the usual one.
         self.cudnn_fast: bool = False

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
+from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
 
@@ -81,9 +82,9 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         )
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
-        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
-        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
+        self.stride: tuple[int, ...] = pair('stride', stride)
+        self.pad: tuple[int, ...] = pair('pad', pad)
+        self.dilate: tuple[int, ...] = pair('dilate', dilate)
         self.outsize: Sequence[int | None] = (None, None) if outsize is None else outsize
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)

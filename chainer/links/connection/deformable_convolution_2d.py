@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, link
+from chainer.functions._base import pair
 from chainer.links.connection import _convolution, convolution_2d
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class DeformableConvolution2D(link.Chain):
         deform_initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-        kh, kw = _convolution.pair('ksize', ksize)
+        kh, kw = pair('ksize', ksize)
         with self.init_scope():
             self.offset_conv: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
                 in_channels,
@@ -155,8 +156,8 @@ class DeformableConvolution2DSampler(_convolution.ConvolutionBase):
         super().__init__()
         self.out_channels = out_channels
         self.ksize = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
-        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        self.stride: tuple[int, ...] = pair('stride', stride)
+        self.pad: tuple[int, ...] = pair('pad', pad)
         initialW = 0 if initialW is None else initialW
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions
+from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
     ) -> None:
         super().__init__()
         self.ksize = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
-        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
+        self.stride: tuple[int, ...] = pair('stride', stride)
+        self.pad: tuple[int, ...] = pair('pad', pad)
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias
         self._make_params(None, None, nobias, initialW, initial_bias)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions
+from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
         )
         self.out_channels: int = out_channels
         self.ksize: int | Sequence[int] | None = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
-        self.pad: tuple[int, ...] = _convolution.pair('pad', pad)
-        self.dilate: tuple[int, ...] = _convolution.pair('dilate', dilate)
+        self.stride: tuple[int, ...] = pair('stride', stride)
+        self.pad: tuple[int, ...] = pair('pad', pad)
+        self.dilate: tuple[int, ...] = pair('dilate', dilate)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
 
     def forward(self, x: VariableLike) -> Variable:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link, variable
-from chainer.links.connection import _convolution
+from chainer.functions._base import pair
 from chainer.utils import argument, conv
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class LocalConvolution2D(link.Link):
         if ksize is None:
             raise TypeError('ksize must be given')
         self.ksize = ksize
-        self.stride: tuple[int, ...] = _convolution.pair('stride', stride)
+        self.stride: tuple[int, ...] = pair('stride', stride)
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():
@@ -82,10 +82,10 @@ class LocalConvolution2D(link.Link):
             self._initialize_params(in_channels, in_size)
 
     def _initialize_params(self, in_channels, in_size):
-        kernel = _convolution.pair('ksize', self.ksize)
+        kernel = pair('ksize', self.ksize)
         out_size = [
             conv.get_conv_outsize(size, k, s, 0)
-            for size, k, s in zip(_convolution.pair('in_size', in_size), kernel, self.stride)
+            for size, k, s in zip(pair('in_size', in_size), kernel, self.stride)
         ]
         self.W.initialize((self.out_channels, *out_size, in_channels, *kernel))
         if self.b is not None:
