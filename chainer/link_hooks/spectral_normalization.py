@@ -146,7 +146,7 @@ class SpectralNormalization(_weight.WeightHook):
         self.use_gamma = use_gamma
         self.factor = factor
         self.vector_name: str = weight_name + '_u'
-        self.axis = 0
+        self.axis: int = 0
 
     def added(self, link: Link | None) -> None:
         super().added(link)

@@ -69,7 +69,7 @@ class InvalidType(ValueError, RuntimeError):
             if function is not None:
                 msg = f'\nInvalid operation is performed in: {function.label} (Forward)\n\n{msg}'
         super().__init__(msg)
-        self.args = (msg,)
+        self.args: tuple[Any, ...] = (msg,)
         self.expect = expect
         self.actual = actual
 

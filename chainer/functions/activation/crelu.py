@@ -28,7 +28,7 @@ class CReLU(_base.Operation):
     def __init__(self, axis: int = 1) -> None:
         if not isinstance(axis, numbers.Integral):
             raise TypeError(f'axis must be an integer value, not {axis!r}')
-        self.axis = int(axis)
+        self.axis: int = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))

@@ -41,7 +41,7 @@ class Flip(_Reversal):
     """Reverses the order of elements along an axis."""
 
     def __init__(self, axis: int) -> None:
-        self.axis = _base.parse_int(axis)
+        self.axis: int = _base.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
