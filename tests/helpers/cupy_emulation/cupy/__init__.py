@@ -6,11 +6,12 @@ only names that CuPy has (``api.txt``), so code that runs on it finds the same o
 """
 
 import functools
+import types
 
 import numpy
 from cupy._api import MAJOR
 from cupy._array import _add_operators, check_dtype, ndarray as ndarray, wrap
-from cupy._functions import lazily, make, ufunc as ufunc
+from cupy._functions import lazily, module, ufunc as ufunc
 from cupy import cuda as cuda
 from cupy._kernels import (
     ElementwiseKernel as ElementwiseKernel,
@@ -152,4 +153,7 @@ def fuse(*args, **kwargs):
 
 
 _add_operators()
-from cupy import linalg as linalg, random as random  # noqa: E402
+fft, linalg = module('cupy.fft', numpy.fft), module('cupy.linalg', numpy.linalg)
+lib = types.ModuleType('cupy.lib')
+lib.stride_tricks = module('cupy.lib.stride_tricks', numpy.lib.stride_tricks)
+from cupy import random as random  # noqa: E402

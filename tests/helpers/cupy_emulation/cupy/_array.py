@@ -49,7 +49,7 @@ def wrap(array, inputs=()):
             if x._mem.ptr <= ptr < x._mem.ptr + x._mem.size:
                 mem = x._mem
                 break
-        if mem is not None and not array.flags.writeable:
+        if mem is not None and not array.flags._writeable_no_warn:
             array = at(ptr, array.shape, array.strides, array.dtype, array)
     result = ndarray.__new__(ndarray)
     result._a = array
@@ -262,7 +262,9 @@ class ndarray:
         moves = all(
             s is None or s is Ellipsis or isinstance(s, (slice, int, numpy.integer)) for s in basic
         )
-        return call(lambda a, s: a[s] if not moves else a[(*basic, ...)], (self, slices), {}, moves=moves)
+        if moves and not any(s is Ellipsis for s in basic):
+            slices = (*basic, ...)  # so that single elements are views, too
+        return call(numpy.ndarray.__getitem__, (self, slices), {}, moves=moves)
 
     def __setitem__(self, slices, value):
         call(numpy.ndarray.__setitem__, (self, slices, value), {})

@@ -2,6 +2,8 @@
 
 import functools
 import inspect
+import sys
+import types
 
 import numpy
 from cupy._api import API, signature
@@ -16,7 +18,7 @@ _ARRAYS = frozenset('a b x x1 x2 y arr ary m v'.split())
 # Functions that run no kernel
 _VIEWS = frozenset(
     'reshape transpose moveaxis rollaxis swapaxes squeeze expand_dims broadcast_to ravel flip '
-    'broadcast_arrays split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d '
+    'broadcast_arrays as_strided split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d '
     'ndim shape size isscalar result_type may_share_memory shares_memory diagonal '
     'iscomplexobj isrealobj flipud fliplr rot90'.split()
 )
@@ -135,3 +137,10 @@ def lazily(module_name, namespace, host_module):
         return sorted({*namespace, *(name for name in recorded if '.' not in name)})
 
     return __getattr__, __dir__
+
+
+def module(name, host_module):
+    """Module of recorded names alone."""
+    result = sys.modules[name] = types.ModuleType(name, f'Functions of {host_module.__name__}')
+    result.__getattr__, result.__dir__ = lazily(name, vars(result), host_module)
+    return result
