@@ -7,8 +7,10 @@ defaults.
 
 import importlib
 import inspect
+import json
 import pathlib
 import re
+import sys
 import warnings
 
 PATH = pathlib.Path(__file__).parents[1] / 'tests/helpers/cupy_emulation/api.txt'
@@ -49,8 +51,10 @@ def _signature(obj):
         parts = []
         parameters = list(inspect.signature(obj).parameters.values())
         for p, following in zip(parameters, [*parameters[1:], None]):
-            if p.kind is p.KEYWORD_ONLY and '*' not in parts and not any(
-                part.startswith('*') for part in parts
+            if (
+                p.kind is p.KEYWORD_ONLY
+                and '*' not in parts
+                and not any(part.startswith('*') for part in parts)
             ):
                 parts.append('*')
             star = {p.VAR_POSITIONAL: '*', p.VAR_KEYWORD: '**'}.get(p.kind, '')
@@ -77,8 +81,14 @@ def _kind(obj):
     return f'function: {_signature(obj)}' if callable(obj) else 'value'
 
 
-def _members(prefix, obj, is_public):
-    for name in sorted(dir(obj)):
+def _defined(obj):
+    """Names in a module or a class and its bases, without those that ``__getattr__`` makes."""
+    owners = obj.__mro__[:-1] if isinstance(obj, type) else [obj]
+    return {name for owner in owners for name in vars(owner)}
+
+
+def _members(prefix, obj, is_public, listing):
+    for name in sorted(listing(obj)):
         if not is_public(name):
             continue
         try:
@@ -91,15 +101,17 @@ def _members(prefix, obj, is_public):
             yield f'{prefix}.{name}', member
 
 
-def record():
-    """Dictionary from names to kinds and parameters."""
+def record(listing=dir):
+    """Dictionary from names to kinds and parameters; ``listing`` gives the names of an object."""
     result = {}
     for module_name in MODULES:
         module = importlib.import_module(module_name)
-        for name, member in _members(module_name, module, lambda name: name[0] != '_'):
+        for name, member in _members(module_name, module, lambda name: name[0] != '_', listing):
             defined = getattr(member, '__module__', None) or 'cupy'
-            if not defined.startswith('cupy') and not hasattr(module, '__all__') and (
-                module_name != 'cupy' or inspect.isfunction(member)
+            if (
+                not defined.startswith('cupy')
+                and not hasattr(module, '__all__')
+                and (module_name != 'cupy' or inspect.isfunction(member))
             ):
                 continue  # imported from elsewhere
             if member is getattr(importlib.import_module('numpy'), name.split('.')[-1], None):
@@ -110,7 +122,10 @@ def record():
                 result.update(
                     (inner, _kind(value))
                     for inner, value in _members(
-                        name, member, lambda name: name[0] != '_' or name in _SPECIAL
+                        name,
+                        member,
+                        lambda name: name[0] != '_' or name in _SPECIAL,
+                        listing,
                     )
                 )
     return result
@@ -144,4 +159,7 @@ def write(recorded):
 if __name__ == '__main__':
     import cupy
 
+    if '--print' in sys.argv:
+        print(json.dumps(record(_defined if '--defined' in sys.argv else dir)))
+        sys.exit()
     write({**read(), cupy.__version__.split('.')[0]: record()})

@@ -44,7 +44,14 @@ def test_pass(group, tmp_path):
     done = subprocess.run(
         [
             *(sys.executable, '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider'),
-            *('-p', 'no:xdist', '-m', '(gpu or multi_gpu) and not slow', '--basetemp', tmp_path / 'x'),
+            *(
+                '-p',
+                'no:xdist',
+                '-m',
+                '(gpu or multi_gpu) and not slow',
+                '--basetemp',
+                tmp_path / 'x',
+            ),
             *_paths(group),
         ],
         capture_output=True,

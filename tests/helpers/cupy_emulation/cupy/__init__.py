@@ -9,10 +9,11 @@ import functools
 import types
 
 import numpy
-from cupy._api import MAJOR
-from cupy._array import _add_operators, check_dtype, ndarray as ndarray, wrap
-from cupy._functions import lazily, module, ufunc as ufunc
+
 from cupy import cuda as cuda
+from cupy._api import MAJOR as _MAJOR
+from cupy._array import _add_operators, ndarray as ndarray, wrap as _wrap
+from cupy._functions import lazily as _lazily, module as _module, ufunc as ufunc
 from cupy._kernels import (
     ElementwiseKernel as ElementwiseKernel,
     RawKernel as RawKernel,
@@ -20,8 +21,8 @@ from cupy._kernels import (
     ReductionKernel as ReductionKernel,
 )
 
-__version__ = {13: '13.6.0', 14: '14.2.0'}[MAJOR]
-__getattr__, __dir__ = lazily('cupy', globals(), numpy)
+__version__ = {13: '13.6.0', 14: '14.2.0'}[_MAJOR]
+__getattr__, __dir__ = _lazily('cupy', globals(), numpy)
 
 
 # -- to and from the device --
@@ -36,7 +37,7 @@ def array(obj, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocki
     else:
         obj = _unwrapped(obj)
     with numpy.errstate(all='ignore'):
-        return wrap(numpy.array(obj, dtype=dtype, order=order, ndmin=ndmin))
+        return _wrap(numpy.array(obj, dtype=dtype, order=order, ndmin=ndmin))
 
 
 def _unwrapped(obj):
@@ -83,7 +84,7 @@ def from_dlpack(array, *, device=None, copy=None):
         __dlpack__ = staticmethod(lambda **kwargs: array.__dlpack__())
 
     with cuda.Device(index):
-        return wrap(numpy.from_dlpack(Host))
+        return _wrap(numpy.from_dlpack(Host))
 
 
 def get_array_module(*args):
@@ -153,7 +154,7 @@ def fuse(*args, **kwargs):
 
 
 _add_operators()
-fft, linalg = module('cupy.fft', numpy.fft), module('cupy.linalg', numpy.linalg)
+fft, linalg = _module('cupy.fft', numpy.fft), _module('cupy.linalg', numpy.linalg)
 lib = types.ModuleType('cupy.lib')
-lib.stride_tricks = module('cupy.lib.stride_tricks', numpy.lib.stride_tricks)
+lib.stride_tricks = _module('cupy.lib.stride_tricks', numpy.lib.stride_tricks)
 from cupy import random as random  # noqa: E402

@@ -1,8 +1,11 @@
 """The array: NumPy memory that NumPy does not see, on a device."""
 
+import inspect
+
 import numpy
+
 from cupy import cuda
-from cupy._api import names
+from cupy._api import API, names, signature
 from cupy.cuda import _device
 from cupy.cuda._memory import MemoryPointer, address, memory_of
 
@@ -176,9 +179,7 @@ class ndarray:
         if arr.dtype != self.dtype:
             raise TypeError(f'{arr.dtype} array cannot be set to {self.dtype} array')
         if arr.shape != self.shape:
-            raise ValueError(
-                f'Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}'
-            )
+            raise ValueError(f'Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}')
         if not self.flags.forc:
             raise RuntimeError('Cannot set to non-contiguous array')
         self._a[...] = arr
@@ -227,7 +228,7 @@ class ndarray:
 
     # -- what NumPy must not do --
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None):
         raise TypeError(
             'Implicit conversion to a NumPy array is not allowed. Please use `.get()` to '
             'construct a NumPy array explicitly.'
@@ -312,10 +313,17 @@ def _unpickle(array):
 def _method(name, moves):
     host = getattr(numpy.ndarray, name)
 
+    known = signature(API[f'cupy.ndarray.{name}'])
+
     def method(self, *args, **kwargs):
+        if known is not None:
+            known.bind(*args, **kwargs)
         return call(host, (self, *args), kwargs, moves=moves)
 
     method.__name__ = name
+    if known is not None:
+        this = inspect.Parameter('self', inspect.Parameter.POSITIONAL_ONLY)
+        method.__signature__ = known.replace(parameters=[this, *known.parameters.values()])
     return method
 
 

@@ -6,6 +6,7 @@ import sys
 import types
 
 import numpy
+
 from cupy._api import API, signature
 from cupy._array import _SCALARS, call, ndarray, wrap
 
@@ -15,12 +16,12 @@ _HOST = frozenset(
 )
 # Arguments that are one array, which CuPy does not make from a list
 _ARRAYS = frozenset('a b x x1 x2 y arr ary m v'.split())
-# Functions that run no kernel
+# Functions for which no kernel reads the arguments
 _VIEWS = frozenset(
     'reshape transpose moveaxis rollaxis swapaxes squeeze expand_dims broadcast_to ravel flip '
     'broadcast_arrays as_strided split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d '
     'ndim shape size isscalar result_type may_share_memory shares_memory diagonal '
-    'iscomplexobj isrealobj flipud fliplr rot90'.split()
+    'empty_like zeros_like ones_like full_like iscomplexobj isrealobj flipud fliplr rot90'.split()
 )
 
 

@@ -10,8 +10,9 @@ import tempfile
 import typing
 
 import numpy
+
 from cupy import cuda
-from cupy._api import signature, API
+from cupy._api import API, signature
 from cupy._array import _SCALARS, address, check_device, ndarray, wrap
 
 _HEADER = pathlib.Path(__file__).with_name('_kernels.h')
@@ -82,7 +83,7 @@ class RawKernel:
         sizes = (ctypes.c_int * n)(*[v.nbytes for v in values])
         dims = [(ctypes.c_uint * 3)(*d, *(1,) * (3 - len(d))) for d in (grid, block)]
         if numpy.prod(dims[1]) > 1024:
-            raise cuda.runtime.CUDARuntimeError(1, 'cudaErrorInvalidValue: too many threads')
+            raise cuda.runtime.CUDARuntimeError(1)
         waits = '__sync' in self.code
         status = launch(*dims, pointers, n, sizes, ctypes.c_size_t(shared_mem), waits)
         if status:
@@ -174,7 +175,7 @@ def _bind(params, args):
 
 def _carray(array):
     """Fields of a CArray, and what must outlive it."""
-    sizes = (ctypes.c_ssize_t * max(array.ndim, 1))
+    sizes = ctypes.c_ssize_t * max(array.ndim, 1)
     return [ctypes.c_void_p(address(array)), sizes(*array.shape), sizes(*array.strides),
             ctypes.c_int(array.ndim), ctypes.c_ssize_t(array.size)]  # fmt: skip
 
@@ -187,12 +188,18 @@ def _source(types, params, arrays, indexed, preamble, body):
     for param, array in zip(params, arrays):
         n = param.name
         name = n if param.raw else f'_raw_{n}'
-        formals.append(f'char* d_{n}, ptrdiff_t* s_{n}, ptrdiff_t* t_{n}, int k_{n}, ptrdiff_t z_{n}')
+        formals.append(
+            f'char* d_{n}, ptrdiff_t* s_{n}, ptrdiff_t* t_{n}, int k_{n}, ptrdiff_t z_{n}'
+        )
         c_type = _C_TYPES[array.dtype.char]
         inner.append(f'CArray<{c_type}> {name}{{d_{n}, z_{n}, k_{n}, s_{n}, t_{n}}};')
         arguments += _carray(array)
     sizes = (ctypes.c_ssize_t * max(len(indexed), 1))(*indexed)
-    arguments += [sizes, ctypes.c_int(len(indexed)), ctypes.c_ssize_t(numpy.prod(indexed, dtype=int))]
+    arguments += [
+        sizes,
+        ctypes.c_int(len(indexed)),
+        ctypes.c_ssize_t(numpy.prod(indexed, dtype=int)),
+    ]
     formals.append('ptrdiff_t* shape, int ndim, ptrdiff_t n')
     inner.append('CIndexer _ind{n, 0, ndim, shape, {}};')
     lines.append(
@@ -279,7 +286,9 @@ class ElementwiseKernel(_Kernel):
         outs = _outputs(self, outs, shape, types, self.nin)
         arrays = [
             a if p.raw else numpy.broadcast_to(a, shape)
-            for a, p in zip([*arrays, *(out._a for out in outs)], [*self.in_params, *self.out_params])
+            for a, p in zip(
+                [*arrays, *(out._a for out in outs)], [*self.in_params, *self.out_params]
+            )
         ]
         params = [*self.in_params, *self.out_params]
         body = '\n'.join(
@@ -326,7 +335,9 @@ class ReductionKernel(_Kernel):
         out_shape = tuple(
             lengths if not keepdims else [1 if a in axes else n for a, n in enumerate(shape)]
         )
-        outs = _outputs(self, outs or ([out] if out is not None else []), out_shape, types, self.nin)
+        outs = _outputs(
+            self, outs or ([out] if out is not None else []), out_shape, types, self.nin
+        )
         arrays = [
             a if p.raw else numpy.broadcast_to(a, shape).transpose(*kept, *axes)
             for a, p in zip(arrays, self.in_params)

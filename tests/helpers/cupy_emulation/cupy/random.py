@@ -3,8 +3,9 @@
 import os
 
 import numpy
-from cupy._api import API, signature
-from cupy._array import call
+
+from cupy._api import API as _API, signature as _signature
+from cupy._array import call as _call
 from cupy.cuda import _device
 
 _REAL = frozenset(
@@ -24,10 +25,14 @@ class RandomState:
         self._host.seed(seed)
 
     def _draw(self, name, kind, args, kwargs):
-        known = signature(kind)
+        known = _signature(kind)
         if known is not None:
             arguments = known.bind(*args, **kwargs).arguments
-            if len(args) > (place := list(known.parameters).index('dtype') if 'dtype' in known.parameters else len(args)):
+            if len(args) > (
+                place := list(known.parameters).index('dtype')
+                if 'dtype' in known.parameters
+                else len(args)
+            ):
                 args = args[:place]
             dtype = kwargs.pop('dtype', arguments.get('dtype'))
         else:
@@ -36,7 +41,7 @@ class RandomState:
             raise TypeError('cupy.random only supports float32 and float64')
         if dtype is not None and name == 'randint':
             kwargs['dtype'] = dtype
-        result = call(getattr(self._host, name), args, kwargs)
+        result = _call(getattr(self._host, name), args, kwargs)
         return result if dtype is None else _array(result).astype(dtype, copy=False)
 
 
@@ -91,7 +96,7 @@ def seed(seed=None):
     get_random_state().seed(seed)
 
 
-for _name, _kind in API.items():
+for _name, _kind in _API.items():
     _module, _, _short = _name.rpartition('.')
     if not hasattr(numpy.random.RandomState, _short) or 'seed' in _short or _short.startswith('_'):
         continue

@@ -1,7 +1,8 @@
 """Stand-in for CuPy's extensions; see :mod:`cupy`."""
 
 import numpy
-from cupy._array import call, ndarray
+from cupy._array import call as _call, ndarray as _ndarray
+
 from cupyx import scipy as scipy
 
 
@@ -13,9 +14,9 @@ def rsqrt(x, /, out=None, *, casting='same_kind', dtype=None):
 
 def _scatter(routine):
     def scatter(a, slices, value):
-        if not isinstance(a, ndarray):
+        if not isinstance(a, _ndarray):
             raise TypeError(f'Unsupported type {type(a)}')
-        call(routine.at, (a, slices, value), {})
+        _call(routine.at, (a, slices, value), {})
 
     return scatter
 

@@ -8,9 +8,17 @@ from cupy._api import MAJOR
 COUNT = int(os.environ.get('CUPY_EMULATION_DEVICES') or 4)
 
 
+_ERRORS = {
+    1: 'cudaErrorInvalidValue: invalid argument',
+    3: 'cudaErrorInitializationError: initialization error',
+    101: 'cudaErrorInvalidDevice: invalid device ordinal',
+    400: 'cudaErrorInvalidResourceHandle: invalid resource handle',
+}
+
+
 class CUDARuntimeError(RuntimeError):
-    def __init__(self, status, text):
-        super().__init__(text)
+    def __init__(self, status):
+        super().__init__(_ERRORS[status])
         self.status = status
 
 
@@ -34,7 +42,7 @@ def initialize():
     """What the first call of the CUDA runtime does, be it a question for the device count."""
     _state['initialized'] = True
     if _state['forked']:
-        raise CUDARuntimeError(3, 'cudaErrorInitializationError: initialization error')
+        raise CUDARuntimeError(3)
 
 
 def current():
@@ -43,11 +51,11 @@ def current():
     return thread.device
 
 
-def set_device(index):
+def set_device(device):
     initialize()
-    if not 0 <= index < COUNT:
-        raise CUDARuntimeError(101, 'cudaErrorInvalidDevice: invalid device ordinal')
-    thread.device = index
+    if not 0 <= device < COUNT:
+        raise CUDARuntimeError(101)
+    thread.device = device
 
 
 class Device:

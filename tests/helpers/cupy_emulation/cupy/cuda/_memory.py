@@ -5,6 +5,7 @@ import ctypes
 import threading
 
 import numpy
+
 from cupy.cuda import _device
 from cupy.cuda._device import Device
 
@@ -135,9 +136,9 @@ class MemoryPool:
 
     def malloc(self, size):
         buffer = numpy.empty(size, 'u1')
-        return MemoryPointer(self.take(buffer, buffer.ctypes.data, size), 0)
+        return MemoryPointer(self._take(buffer, buffer.ctypes.data, size), 0)
 
-    def take(self, owner, ptr, size):
+    def _take(self, owner, ptr, size):
         """Counts memory that exists already."""
         device = _device.current()
         mem_size = -(-size // 512) * 512
@@ -145,7 +146,10 @@ class MemoryPool:
         if not size:
             return block
         facts = {'device_id': device, 'mem_size': mem_size}
-        with self._lock, _hooked('malloc', {'mem_ptr': ptr, 'pmem_id': id(block)}, size=size, **facts):
+        with (
+            self._lock,
+            _hooked('malloc', {'mem_ptr': ptr, 'pmem_id': id(block)}, size=size, **facts),
+        ):
             free = self._free.setdefault(device, [])
             if mem_size in free:
                 free.remove(mem_size)
@@ -227,7 +231,7 @@ def memory_of(array):
     """Memory object of a new NumPy array, counted by the current allocator if that is a pool."""
     pool = getattr(_allocator, '__self__', None)
     if isinstance(pool, MemoryPool):
-        return pool.take(array, address(array), array.nbytes)
+        return pool._take(array, address(array), array.nbytes)
     return BaseMemory(address(array), array.nbytes, _device.current(), array)
 
 

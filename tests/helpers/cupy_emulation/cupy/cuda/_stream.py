@@ -5,7 +5,6 @@ import threading
 import time
 
 from cupy.cuda import _device
-from cupy.cuda._device import Device
 
 _pointers = itertools.count(0x1000, 16)
 
@@ -38,14 +37,12 @@ class Event:
 
 def get_elapsed_time(start_event, end_event):
     if start_event._time is None or end_event._time is None:
-        raise _device.CUDARuntimeError(400, 'cudaErrorInvalidResourceHandle')
+        raise _device.CUDARuntimeError(400)
     return (end_event._time - start_event._time) * 1000
 
 
 class _Work:
     """What streams of CuPy and of others can do."""
-
-    ptr = 0
 
     def __enter__(self):
         device = _device.current()
@@ -73,10 +70,6 @@ class _Work:
     @property
     def done(self):
         return True
-
-    @property
-    def device(self):
-        return Device(None if self.device_id == -1 else self.device_id)
 
     def record(self, event=None):
         event = event or Event()

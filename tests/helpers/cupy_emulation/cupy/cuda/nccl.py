@@ -7,7 +7,8 @@ import time
 from multiprocessing import connection
 
 import numpy
-from cupy._api import MAJOR
+
+from cupy._api import MAJOR as _MAJOR
 from cupy.cuda import _device
 
 available = True
@@ -42,7 +43,7 @@ def get_unique_id():
     path = os.path.join(tempfile.mkdtemp(prefix='nccl'), 'socket').encode()
     value = path.ljust(_ID_BYTES, b'\0')
     # CuPy 13 gives a tuple of signed bytes.
-    return value if MAJOR >= 14 else tuple(numpy.frombuffer(value, 'b').tolist())
+    return value if _MAJOR >= 14 else tuple(numpy.frombuffer(value, 'b').tolist())
 
 
 def groupStart():

@@ -1,15 +1,15 @@
-"""Ranges for profilers, which tests can look at in ``calls``."""
+"""Ranges for profilers, which tests can look at in ``_calls``."""
 
-calls = []
+_calls = []
 
 
 def RangePush(message, id_color=-1):
-    calls.append(message)
+    _calls.append(message)
 
 
 def RangePop():
-    calls.append(None)
+    _calls.append(None)
 
 
 def Mark(message, id_color=-1):
-    calls.append(message)
+    _calls.append(message)
