@@ -126,7 +126,7 @@ def test_losses_on_gpu(run, tmp_path):
     for device, out in ('@numpy', 'numpy'), ('@cupy:0', 'cupy'):
         run('train_mnist.py', *options, '-d', device, '-e', 3, '-o', out, '-r', start)
         logs.append(read_log(tmp_path / out / 'log'))
-    assert len(logs[0]) == 3
+    assert logs[0][-1]['epoch'] == 3
     for expected, actual in zip(*logs, strict=True):
         assert actual == pytest.approx(expected, rel=0, abs=1e-5)
 

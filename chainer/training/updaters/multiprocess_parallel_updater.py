@@ -40,8 +40,9 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     distributes the parameters. The first update starts the other processes, by a fork unless
     :func:`multiprocessing.set_start_method` chose another way. Forked processes cannot use CUDA if
     this one has used it before, so use no GPU until then; the updater sends the model to its GPU
-    itself. With ``'forkserver'`` and ``'spawn'`` the arguments must be picklable. Because gradients of all batches
-    are summed, see :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
+    itself. With ``'forkserver'`` and ``'spawn'`` the arguments must be picklable. Because
+    gradients of all batches are summed, see
+    :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
 
     Args:
         iterators (list): Iterator of each process, e.g. over parts of the dataset from

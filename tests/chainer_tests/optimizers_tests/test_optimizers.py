@@ -306,9 +306,9 @@ def test_steps_of_arrays_of_another_library(row, dtype, shape):
 @all_rows
 def test_gpu_agrees(row, device, dtype, scale):
     results = []
-    for device in ('@numpy', device):
+    for spec in ('@numpy', device):
         link = make_link(dtype)
-        link.to_device(device)
+        link.to_device(spec)
         opt = row.make().setup(link)
         if dtype == 'e':
             opt.use_fp32_update()
@@ -317,7 +317,7 @@ def test_gpu_agrees(row, device, dtype, scale):
         for t in range(3):
             rng = numpy.random.RandomState(t)
             target = link.device.send(rng.uniform(-1, 1, link.W.shape).astype(dtype))
-            opt.update(lambda target=target: chainer.functions.sum(link.W * link.W * target))
+            opt.update(lambda W, t: chainer.functions.sum(W * W * t), link.W, target)
         assert all(
             chainer.backend.get_device_from_array(x) == link.device
             for x in link.W.update_rule.state.values()
