@@ -19,12 +19,15 @@ _current = _Current()
 
 class Event:
     def __init__(self, block=False, disable_timing=False, interprocess=False):
-        _device.initialize()
+        self._device = _device.current()
         self.ptr = next(_pointers)
         self.disable_timing = disable_timing
         self._time = None
 
     def record(self, stream=None):
+        stream = get_current_stream() if stream is None else stream
+        if self._device != (_device.current() if stream.device_id == -1 else stream.device_id):
+            raise _device.CUDARuntimeError(400)
         self._time = time.perf_counter()
 
     def synchronize(self):
