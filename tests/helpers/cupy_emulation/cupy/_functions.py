@@ -36,7 +36,10 @@ class ufunc:
     def __init__(self, name, host, kind):
         self.__name__ = self.name = name
         self._host, self.nin, self.nout = host, host.nin, host.nout
-        self._signature = signature(kind)
+        known = signature(kind)
+        self._options = None
+        if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
+            self._options = known.parameters.keys()
 
     def __call__(self, *args, **kwargs):
         for x in args[: self.nin]:
@@ -45,10 +48,8 @@ class ufunc:
         for out in (*args[self.nin :], *(outs if isinstance(outs, tuple) else (outs,))):
             if out is not None and not isinstance(out, ndarray):
                 raise TypeError(f'return arrays must be of cupy.ndarray type, not {type(out)}')
-        if kwargs and self._signature is not None:
-            unknown = kwargs.keys() - self._signature.parameters.keys()
-            if unknown:
-                raise TypeError(f'Wrong arguments {unknown}')
+        if self._options is not None and kwargs.keys() - self._options:
+            raise TypeError(f'Wrong arguments {kwargs.keys() - self._options}')
         return call(self._host, args, kwargs)
 
     def _of(method):
