@@ -83,7 +83,7 @@ def test_applied(device):
     extension()
     set_all(model, 1)
     extension()
-    model.l.W.grad = model.l.W.array * 7
+    model.l.W.grad = (model.l.W * 7).array
     with extension.applied():
         assert (numbers(model.l.W.array) == 2).all()
         with extension.applied():
