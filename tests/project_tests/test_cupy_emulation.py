@@ -8,6 +8,7 @@ import pathlib
 import runpy
 import subprocess
 import sys
+import venv
 
 import pytest
 
@@ -104,12 +105,11 @@ def _installed():
     return None
 
 
-@pytest.mark.skipif(not _installed(), reason='CuPy is not installed')
-def test_record_is_of_the_installed_cupy():
-    major = _installed().split('.')[0]
+def _check_record(python, major):
+    """The CuPy of an interpreter has what is recorded of the names that matter."""
     environment = {**os.environ, 'PYTHONPATH': ''}
     done = subprocess.run(
-        [sys.executable, _ROOT / 'tools' / 'record_cupy_api.py', '--print'],
+        [python, _ROOT / 'tools' / 'record_cupy_api.py', '--print'],
         capture_output=True,
         text=True,
         env=environment,
@@ -123,3 +123,22 @@ def test_record_is_of_the_installed_cupy():
         if name in recorded and recorded[name] != found.get(name)
     }
     assert not different
+
+
+@pytest.mark.skipif(not _installed(), reason='CuPy is not installed')
+def test_record_is_of_the_installed_cupy():
+    _check_record(sys.executable, _installed().split('.')[0])
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(
+    not os.environ.get('CHAINER_TEST_INSTALL_CUPY'),
+    reason='CHAINER_TEST_INSTALL_CUPY=1 installs CuPy (200 MB) to compare',
+)
+@pytest.mark.parametrize('package, major', [('cupy-cuda12x<14', '13'), ('cupy-cuda13x<15', '14')])
+def test_record_is_of_released_cupy(package, major, tmp_path):
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / 'bin' / 'python'
+    nccl = f'nvidia-nccl-cu{int(major) - 1}'
+    subprocess.run([python, '-m', 'pip', 'install', '-q', package, nccl, 'scipy'], check=True)
+    _check_record(python, major)

@@ -38,7 +38,9 @@ class ufunc:
         self._host, self.nin, self.nout = host, host.nin, host.nout
         known = signature(kind)
         self._options = None
-        if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
+        if known is not None and not any(
+            p.kind is p.VAR_KEYWORD for p in known.parameters.values()
+        ):
             self._options = known.parameters.keys()
 
     def __call__(self, *args, **kwargs):
