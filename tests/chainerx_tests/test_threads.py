@@ -4,37 +4,12 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pytest
+from helpers.threads import N_THREADS, N_TURNS, in_threads
 
 import chainerx
-
-N_THREADS = 4
-N_TURNS = 10
-
-
-def in_threads(f):
-    """Calls ``f(thread, turn)`` in all threads; raises what was raised there."""
-    errors = []
-    barrier = threading.Barrier(N_THREADS)
-
-    def work(i):
-        try:
-            barrier.wait()
-            for turn in range(N_TURNS):
-                f(i, turn)
-        except BaseException as e:
-            errors.append(e)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(N_THREADS)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if errors:
-        raise errors[0]
 
 
 def equal(actual, desired):
