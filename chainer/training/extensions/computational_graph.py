@@ -144,7 +144,7 @@ class DumpGraph(extension.Extension):
 
         path = os.path.join(trainer.out, self._filename)
         with _files.atomic_file(path, durable=False) as temp_path:
-            with open(temp_path, 'w') as f:
+            with open(temp_path, 'w', encoding='utf-8') as f:
                 f.write(graph)
         if is_graphviz_available():
             image_path = os.path.splitext(path)[0] + '.png'
