@@ -98,8 +98,8 @@ def snapshot(
         condition: Function without arguments that returns whether to save.
         writer: Writer of :mod:`chainer.training.extensions.snapshot_writers`, which may use
             threads or processes. Excludes ``savefun``.
-        snapshot_on_error (bool): If true, also saves a snapshot when an exception stops the
-            training.
+        snapshot_on_error (bool): If true, also saves a snapshot when an exception, Ctrl-C or
+            SIGTERM stops the training, see :meth:`chainer.training.Trainer.run`.
         n_retains (int): Number of latest snapshots to keep; deletes older ones. Keeps all if
             not positive. Requires ``filename`` to be a string.
         autoload (bool): If true, loads the latest snapshot in the output folder before the
