@@ -29,7 +29,7 @@ def save_slowly(path, target):
     with open(path + '_whole', 'rb') as source, open(path, 'wb') as f:
         f.write(source.read(100))
         f.flush()
-        print('half', flush=True)
+        print('started', flush=True)
         time.sleep(1)
         shutil.copyfileobj(source, f)
 
@@ -71,9 +71,37 @@ if __name__ == '__main__':
 """
 
 
-def start(tmp_path, *args):
+UPDATER_PROGRAM = """
+import sys, time, types
+import numpy
+import chainer
+import chainer.links as L
+from chainer import iterators, optimizers, training
+from chainer.training.updaters import multiprocess_parallel_updater as module
+
+# Stands for the library of GPUs.
+nccl = types.SimpleNamespace(get_unique_id=lambda: 'id', NcclCommunicator=lambda *args: None)
+module._nccl = lambda: nccl
+module.cuda = types.SimpleNamespace(
+    GpuDevice=chainer.backend.CpuDevice, Stream=types.SimpleNamespace(null=None)
+)
+
+_, ending, out = sys.argv
+updater = module.MultiprocessParallelUpdater(
+    [iterators.SerialIterator(numpy.ones((8, 3), 'f'), 4) for _ in range(3)],
+    optimizers.SGD().setup(L.Linear(3, 2)),
+    devices=['@numpy'] * 3,
+)
+updater.setup_workers()
+print('started', flush=True)
+if ending != 'no finalize':
+    time.sleep(60)
+"""
+
+
+def start(tmp_path, program, *args):
     path = tmp_path / 'train.py'
-    path.write_text(PROGRAM)
+    path.write_text(program)
     (tmp_path / 'out').mkdir()
     return subprocess.Popen(
         [sys.executable, str(path), *args, str(tmp_path / 'out')],
@@ -88,7 +116,7 @@ def start(tmp_path, *args):
 def end(process, ending):
     """Lets a training end; returns its errors, when nothing has its output open."""
     try:
-        assert process.stdout.readline() == 'half\n', process.communicate(timeout=30)
+        assert process.stdout.readline() == 'started\n', process.communicate(timeout=30)
         if ending.startswith('group '):
             os.killpg(process.pid, getattr(signal, ending[6:]))
         elif ending.startswith('SIG'):
@@ -106,6 +134,7 @@ def end(process, ending):
 
 ENDINGS = {
     'SIGKILL': -9,
+    'SIGTERM': -15,
     'group SIGTERM': -15,
     'SIGINT': -2,
     'group SIGINT': -2,
@@ -131,7 +160,7 @@ def test_writers(tmp_path, method, writer, endings):
     def run(ending):
         folder = tmp_path / ending
         folder.mkdir()
-        process = start(folder, method, writer, ending)
+        process = start(folder, PROGRAM, method, writer, ending)
         stderr = end(process, ending)
         assert process.returncode == ENDINGS[ending], stderr
         names = os.listdir(folder / 'out')
@@ -144,3 +173,10 @@ def test_writers(tmp_path, method, writer, endings):
     with futures.ThreadPoolExecutor(len(endings)) as pool:
         for future in [pool.submit(run, ending) for ending in endings]:
             future.result()
+
+
+@pytest.mark.parametrize('ending', ['SIGKILL', 'SIGTERM', 'group SIGTERM', 'SIGINT', 'no finalize'])
+def test_multiprocess_parallel_updater(tmp_path, ending):
+    process = start(tmp_path, UPDATER_PROGRAM, ending)
+    end(process, ending)
+    assert process.returncode == ENDINGS[ending]
