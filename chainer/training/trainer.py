@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter as reporter_module, serializer as serializer_module
-from chainer._core import random_state
+from chainer._core import random_state, temporary_folder
 from chainer.training import (
     _interrupts,
     _serialization,
@@ -207,6 +207,8 @@ class Trainer:
     def run(self, show_loop_exception_msg: bool = True) -> None:
         """Runs the training loop until the stop trigger fires.
 
+        It first removes the unfinished files of a program that was killed from ``out``.
+
         If an update or an extension raises an exception, this method calls the ``on_error``
         handlers of the extensions, finalizes the extensions and the updater, and raises the
         exception again. After an exception or a keyboard interrupt, call it again to continue.
@@ -228,6 +230,7 @@ class Trainer:
         if self._done:
             raise RuntimeError('cannot run training loop multiple times')
         os.makedirs(self.out, exist_ok=True)
+        temporary_folder.remove_leftovers(self.out)
 
         # Stable: extensions of equal priority keep the order of their registration.
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, serializers
 from chainer.serializers import npz
-from chainer.training import _files, extension
+from chainer.training import extension
 from chainer.training.extensions import snapshot_writers
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def snapshot(
             not positive. Requires ``filename`` to be a string.
         autoload (bool): If true, loads the latest snapshot in the output folder before the
             training starts. Skips a file that is damaged or does not fit with a warning, and
-            tries the one before it. Removes unfinished snapshots of a killed program.
+            tries the one before it.
             Requires ``filename`` to be a string.
 
     Raises:
@@ -194,7 +194,6 @@ class _Snapshot(extension.Extension):
     def _autoload(self, outdir, target):
         names = []
         if isinstance(self.filename, str) and os.path.isdir(outdir):
-            _files.remove_leftovers(outdir, _name_pattern(self.filename))
             names = [name for _, name in _find_snapshot_files(self.filename, outdir)]
         for name in reversed(names):
             path = os.path.join(outdir, name)
