@@ -59,7 +59,7 @@ def remove_leftovers(folder: str, name: str | None = None) -> None:
                     _remove_leftover(os.path.join(folder, found))
 
 
-def _remove_leftover(path):
+def _remove_leftover(path: str) -> None:
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def _remove_leftover(path):
         os.close(lock)
 
 
-def _make(folder, name):
+def _make(folder: str, name: str) -> tuple[str, int | None]:
     """Makes a folder; returns its path and the file descriptor of its lock."""
     while True:
         path = os.path.join(folder, f'.{name}.{os.urandom(4).hex()}.tmp')
