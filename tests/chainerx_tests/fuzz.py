@@ -94,13 +94,10 @@ class Lies:
 
 
 class Changes:
-    """Changes what is in use while it is asked: the list that it is in, and the default context."""
+    """Ends the default context while it is asked."""
 
     def __index__(self):
         SCOPES.clear()
-        for holder in gc.get_referrers(self):
-            if type(holder) is list:
-                holder.clear()
         gc.collect(0)
         return 1
 

@@ -55,7 +55,10 @@ def _parameters(value):
     """The names of the parameters, as far as Python knows them."""
     if inspect.isclass(value) or inspect.isdatadescriptor(value):
         return []
-    parameters = inspect.signature(value).parameters
+    try:
+        parameters = inspect.signature(value).parameters
+    except ValueError:  # takes separate arguments or one tuple
+        return []
     return [name for name, p in parameters.items() if name != 'self' and p.kind != p.VAR_KEYWORD]
 
 

@@ -68,7 +68,6 @@ def make_without_init(t):
         lambda: Derived.__new__(Derived),
         lambda: copyreg.__newobj__(t),
         lambda: copyreg._reconstructor(t, object, None),
-        lambda: copyreg._reconstructor(t, t, ()),
         lambda: pickle.loads(b'\x80\x02c' + name + b')\x81.'),
         lambda: pickle.loads(b'ccopyreg\n_reconstructor\n(c' + name + b'c__builtin__\nobject\nNtR.'),
         lambda: copy.copy(Derived()),
@@ -127,13 +126,10 @@ def test_devices_can_be_pickled(protocol):
     assert copy.deepcopy(device) is device
 
 
-@pytest.mark.parametrize('name', sorted(MAKE))
+@pytest.mark.parametrize('name', [t.__name__ for t in TYPES if '__init__' in vars(t)])
 def test_second_init(name):
     o = MAKE[name]()
-    wrong = [(), (1,), ('a',), (None, None), (chainerx.Context(),)]
-    for args in wrong:
-        if type(o).__init__ is object.__init__ and not args:
-            continue
+    for args in (), (chainerx.Context(),), ('native',), (None,), (1, 2, 3):
         with pytest.raises(TypeError):
             o.__init__(*args)
 

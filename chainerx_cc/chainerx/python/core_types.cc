@@ -33,6 +33,18 @@ struct Arg<Context*> {
         return o == Py_None ? nullptr : ValueArg<ContextRef>(o, name, "chainerx.Context or None").target;
     }
 };
+// Keeps the object, and so the context open.
+struct ContextObject {
+    Context* context;
+    PyRef object;
+};
+template <>
+struct Arg<ContextObject> {
+    static std::string Type() { return Arg<Context>::Type(); }
+    static ContextObject Get(PyObject* o, const char* name) {
+        return {&Arg<Context>::Get(o, name), PyRef::Borrow(o)};
+    }
+};
 template <>
 struct Arg<Backend> {
     static std::string Type() { return "Backend"; }
@@ -173,11 +185,6 @@ private:
     std::unique_ptr<Scope> scope_;
 };
 
-// The object keeps its context open.
-struct ContextObject {
-    Context* context;
-    PyRef object;
-};
 using ContextManager = ScopeManager<ContextScope, ContextObject>;
 using DeviceManager = ScopeManager<DeviceScope, HeldDevice>;
 
@@ -213,9 +220,8 @@ Manager NewMode(PyObject* what) {
             }};
 }
 
-ContextManager NewContextScope(PyObject* context) {
-    return {{&Arg<Context>::Get(context, "context"), PyRef::Borrow(context)},
-            [](const ContextObject& held) { return std::make_unique<ContextScope>(*held.context); }};
+ContextManager NewContextScope(const ContextObject& context) {
+    return {context, [](const ContextObject& held) { return std::make_unique<ContextScope>(*held.context); }};
 }
 
 DeviceManager NewDeviceScope(PyObject* device, std::optional<int> index) {
@@ -230,12 +236,14 @@ PyRef EnterDevice(PyObject* self) {
 
 class BackpropScopeManager {
 public:
-    BackpropScopeManager(std::string name, PyRef context) : name_{std::move(name)}, context_{std::move(context)} {}
+    BackpropScopeManager(std::string name, std::optional<ContextObject> context)
+        : name_{std::move(name)}, context_{std::move(context)} {}
     GraphRef Begin() {
         if (id_.has_value()) throw ChainerxError{"the scope has been entered already"};
-        PyRef context = context_ ? context_ : Check(ToPython(GetDefaultContext()));
-        id_ = Arg<Context>::Get(context.get(), "context").MakeBackpropId(name_);
-        return {*id_, context};
+        Context& context = context_.has_value() ? *context_->context : GetDefaultContext();
+        PyRef object = Check(ToPython(context));
+        id_ = context.MakeBackpropId(name_);
+        return {*id_, object};
     }
     void End() {
         if (!id_.has_value()) return;
@@ -246,13 +254,12 @@ public:
 
 private:
     std::string name_;
-    PyRef context_;
+    std::optional<ContextObject> context_;
     std::optional<BackpropId> id_;
 };
 
-BackpropScopeManager NewBackpropScope(std::string name, PyObject* context) {
-    bool is_given = Arg<Context*>::Get(context, "context") != nullptr;
-    return {std::move(name), is_given ? PyRef::Borrow(context) : PyRef{}};
+BackpropScopeManager NewBackpropScope(const std::string& name, const std::optional<ContextObject>& context) {
+    return {name, context};
 }
 
 // The classes of scopes, as parameters of their methods.

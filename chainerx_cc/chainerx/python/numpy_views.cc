@@ -179,6 +179,8 @@ struct ResultType<SubgraphOfContext> {
 
 namespace {
 
+PyObject* ToPython(SubgraphOfContext graph) { return MakeObject(std::move(graph)).release(); }
+
 PyTuple NumpyGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes, PyObject* grad_outputs) {
     std::vector<Array> gys = GradientViews(grad_outputs, "grad_outputs");
     return ToSeparateViews(self.graph.Grad(indexes, gys, false), gys);
@@ -189,10 +191,9 @@ std::vector<Array> RecordedGrad(const SubgraphOfContext& self, const std::vector
     return self.graph.Grad(indexes, WithNone(grad_outputs, "grad_outputs"), true);
 }
 
-PyRef OfGradients(const SubgraphOfContext& self, PyObject* grad_outputs, PyObject* grad_inputs) {
-    return MakeObject(SubgraphOfContext{self.graph.OfGradients(WithNone(grad_outputs, "grad_outputs"),
-                                                               WithNone(grad_inputs, "grad_inputs")),
-                                        self.context});
+SubgraphOfContext OfGradients(const SubgraphOfContext& self, PyObject* grad_outputs, PyObject* grad_inputs) {
+    return {self.graph.OfGradients(WithNone(grad_outputs, "grad_outputs"), WithNone(grad_inputs, "grad_inputs")),
+            self.context};
 }
 
 bool IsRecorded(const Array& a) { return a && a.body()->node() != nullptr; }

@@ -98,7 +98,7 @@ public:
     TypeParts(const char* name, const char* doc);
     void AddSlot(int id, void* function) { slots_.push_back({id, function}); }
     void AddMethod(const char* name, const std::string& signature, const char* doc, FastCall function) {
-        methods_->push_back(MakeDef(name, function, signature, doc));
+        methods_->push_back(MakeDef(name, function, signature, FormatDoc(doc)));
     }
     void AddProperty(const char* name, getter get, const char* doc) {
         properties_->push_back({name, get, nullptr, doc, nullptr});
@@ -146,7 +146,7 @@ public:
     Class& Method(const char* name, const char* signature, const char* doc) {
         using B = Bound<Fn>;
         B::signature = Signature{name, signature, B::kArity};
-        parts_.AddMethod(name, MethodSignature(signature), KeepDoc(doc), &B::CallMethod);
+        parts_.AddMethod(name, MethodSignature(B::signature.text().c_str()), doc, &B::CallMethod);
         Register(name, signature, &B::Types);
         return *this;
     }
