@@ -132,7 +132,9 @@ def _class(cls, types):
             continue
         if name == '__init__':
             parameters = _parameters(inspect.signature(cls), kinds)
-            lines.append(f'    def __init__({", ".join(filter(None, ["self", parameters]))}) -> None: ...\n')
+            lines.append(
+                f'    def __init__({", ".join(filter(None, ["self", parameters]))}) -> None: ...\n'
+            )
         elif inspect.isgetsetdescriptor(value):
             lines.append(f'    @property\n    def {name}(self) -> {kinds[-1]}: ...\n')
         else:

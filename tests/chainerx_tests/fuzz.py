@@ -5,7 +5,6 @@ reported in lines that begin with ``BAD``: errors of a kind that no wrong call m
 of their shape, and targets of assignments that failed but changed them.
 """
 import contextlib
-import copy
 import ctypes
 import faulthandler
 import gc

@@ -190,7 +190,9 @@ def test_capsules_are_used_once():
     for producer in (
         Producer(),
         Producer(Versioned),
-        type('', (), {'__dlpack__': lambda self, capsule=chainerx.arange(3).__dlpack__(): capsule})(),
+        type(
+            '', (), {'__dlpack__': lambda self, capsule=chainerx.arange(3).__dlpack__(): capsule}
+        )(),
     ):
         x = chainerx.from_dlpack(producer)
         with pytest.raises(ValueError, match='__dlpack__'):

@@ -88,7 +88,9 @@ print(resident_kib() - resident, chainerx._core._live_array_count() - live)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
-@pytest.mark.parametrize('code', [BARE, DOUBLE, CHAINER, CONTEXTS], ids=['bare', 'double', 'chainer', 'contexts'])
+@pytest.mark.parametrize(
+    'code', [BARE, DOUBLE, CHAINER, CONTEXTS], ids=['bare', 'double', 'chainer', 'contexts']
+)
 def test_ten_thousand_steps(code):
     result = subprocess.run(
         [sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True, text=True

@@ -69,12 +69,27 @@ def make_without_init(t):
         lambda: copyreg.__newobj__(t),
         lambda: copyreg._reconstructor(t, object, None),
         lambda: pickle.loads(b'\x80\x02c' + name + b')\x81.'),
-        lambda: pickle.loads(b'ccopyreg\n_reconstructor\n(c' + name + b'c__builtin__\nobject\nNtR.'),
+        lambda: pickle.loads(
+            b'ccopyreg\n_reconstructor\n(c' + name + b'c__builtin__\nobject\nNtR.'
+        ),
         lambda: copy.copy(Derived()),
         lambda: copy.deepcopy(Derived()),
     ):
         with contextlib.suppress(TypeError):
             yield make()
+
+
+#: Functions that take objects of these types.
+TAKERS = (
+    lambda o: chainerx.zeros(2, device=o),
+    lambda o: chainerx.context_scope(o),
+    lambda o: chainerx.no_backprop_mode(o),
+    lambda o: chainerx.is_backprop_required(o),
+    lambda o: chainerx.set_default_context(o),
+    lambda o: chainerx.set_default_device(o),
+    lambda o: chainerx.ones(2).require_grad(o),
+    lambda o: chainerx.backprop_scope('a', o),
+)
 
 
 @pytest.mark.parametrize('t', [t for t in TYPES if t is not chainerx.ndarray])
@@ -88,18 +103,9 @@ def test_objects_without_init(t):
                 for n in range(4):
                     with pytest.raises(TypeError):
                         getattr(bare, name)(*[None] * n)
-        for call in (
-            lambda: chainerx.zeros(2, device=bare),
-            lambda: chainerx.context_scope(bare),
-            lambda: chainerx.no_backprop_mode(bare),
-            lambda: chainerx.is_backprop_required(bare),
-            lambda: chainerx.set_default_context(bare),
-            lambda: chainerx.set_default_device(bare),
-            lambda: chainerx.ones(2).require_grad(bare),
-            lambda: chainerx.backprop_scope('a', bare),
-        ):
+        for call in TAKERS:
             with pytest.raises(TypeError):
-                call()
+                call(bare)
 
 
 @pytest.mark.parametrize('name', ['AnyGraph', 'Backend', 'BackpropId', 'Device', '_Subgraph'])
@@ -111,7 +117,11 @@ def test_types_that_cannot_be_called(name):
 @pytest.mark.parametrize('name', [name for name in sorted(MAKE) if name not in PICKLED])
 def test_objects_that_cannot_be_copied(name):
     o = MAKE[name]()
-    for call in (copy.copy, copy.deepcopy, *([lambda o, p=p: pickle.dumps(o, p) for p in range(6)])):
+    for call in (
+        copy.copy,
+        copy.deepcopy,
+        *([lambda o, p=p: pickle.dumps(o, p) for p in range(6)]),
+    ):
         with pytest.raises(TypeError, match=name):
             call(o)
     for protocol in range(6):
@@ -143,9 +153,12 @@ def callables():
     for t in TYPES:
         for name in members(t):
             if callable(getattr(t, name)) and name not in ('__class__', '__init_subclass__'):
-                yield f'{t.__name__}.{name}', lambda *args, t=t, name=name, **kwargs: getattr(
-                    MAKE[t.__name__](), name
-                )(*args, **kwargs)
+                yield (
+                    f'{t.__name__}.{name}',
+                    lambda *args, t=t, name=name, **kwargs: getattr(MAKE[t.__name__](), name)(
+                        *args, **kwargs
+                    ),
+                )
 
 
 CALLABLES = dict(callables())

@@ -86,6 +86,6 @@ namespace internal {
 Device* GetDefaultDeviceOrNull() noexcept;
 // Sets the default device, or unsets it if the device does not belong to the default context, which may have changed.
 void RestoreDefaultDevice(Device* device) noexcept;
-}
+}  // namespace internal
 
 }  // namespace chainerx

@@ -147,8 +147,8 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
     }
     if (method != nullptr) {
         // A function has the array among its arguments; a pure method does not.
-        MethodDefs().push_back(
-                MakeDef(r.name, method, MethodSignature(r.signature), function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
+        MethodDefs().push_back(MakeDef(r.name, method, MethodSignature(r.signature),
+                                       function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
     }
     Functions().push_back(info);
     Functions().back().routine.doc = nullptr;

@@ -41,9 +41,7 @@ struct ContextObject {
 template <>
 struct Arg<ContextObject> {
     static std::string Type() { return Arg<Context>::Type(); }
-    static ContextObject Get(PyObject* o, const char* name) {
-        return {&Arg<Context>::Get(o, name), PyRef::Borrow(o)};
-    }
+    static ContextObject Get(PyObject* o, const char* name) { return {&Arg<Context>::Get(o, name), PyRef::Borrow(o)}; }
 };
 template <>
 struct Arg<Backend> {

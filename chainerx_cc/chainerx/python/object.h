@@ -154,8 +154,7 @@ public:
     Class& Property(const char* name, const char* doc) {
         using B = Bound<Fn>;
         B::signature = Signature{name, "self", B::kArity};
-        parts_.AddProperty(
-                name, [](PyObject* self, void*) { return B::CallMethod(self, nullptr, 0, nullptr); }, doc);
+        parts_.AddProperty(name, [](PyObject* self, void*) { return B::CallMethod(self, nullptr, 0, nullptr); }, doc);
         Register(name, "self", &B::Types);
         return *this;
     }
@@ -172,9 +171,7 @@ public:
         AddSlot(Py_tp_hash, &HashOf<Hash>);
         return *this;
     }
-    void Add(PyObject* module) {
-        g_type<T> = parts_.Make(module, sizeof(Object<T>));
-    }
+    void Add(PyObject* module) { g_type<T> = parts_.Make(module, sizeof(Object<T>)); }
 
 private:
     template <class F>
@@ -198,8 +195,7 @@ private:
                 -1,
                 [&] {
                     FastArguments fast{args, kwargs};
-                    SetValue<T>(self,
-                                Bound<Fn>::CallForValue(fast.values(), fast.positional_count(), fast.names()));
+                    SetValue<T>(self, Bound<Fn>::CallForValue(fast.values(), fast.positional_count(), fast.names()));
                     return 0;
                 },
                 Bound<Fn>::signature.name());
