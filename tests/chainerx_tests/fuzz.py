@@ -5,6 +5,7 @@ reported in lines that begin with ``BAD``: errors of a kind that no wrong call m
 of their shape, and targets of assignments that failed but changed them.
 """
 import contextlib
+import copy  # noqa: F401  (the calls use it)
 import ctypes
 import faulthandler
 import gc
