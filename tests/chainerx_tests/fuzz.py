@@ -4,11 +4,15 @@ Each call is a line of Python, printed before it runs: when the process dies, th
 reported in lines that begin with ``BAD``: errors of a kind that no wrong call may raise, arrays whose size is not that
 of their shape, and targets of assignments that failed but changed them.
 """
+import contextlib
+import copy  # noqa: F401  (the calls use it)
+import ctypes
 import faulthandler
 import gc
 import inspect
 import math
 import os
+import pickle
 import random
 import sys
 import warnings
@@ -34,12 +38,32 @@ OBJECTS = ['None', 'Raises()', '"x"', '""', 'b"abc"', '"\\udc80"', '"a\\0b"', '[
            'object()', 'np.array([1, "a"], object)', 'np.zeros(3, ">f4")', 'np.zeros(3, "M8[s]")', 'np.zeros(3, "c8")',
            'np.zeros(17, "u1")[1:].view("f8")', 'np.broadcast_to(1.0, (3,))', 'np.ones((2, 3))[::-1, ::-1]',
            'np.zeros((1,) * 20)', 'memoryview(b"abcd")', 'bytearray(8)', 'xp.get_device("native:1")', 'xp', 'float',
+           'Changes()', '[Changes(), Changes()]', 'capsule()', 'bare(xp.Context)', 'bare(xp.NoBackpropMode)', 'xp.Context', 'xp.anygraph',
+           'xp.get_default_context()', 'xp.get_backend("native")', 'xp.Context()', 'graph()', 'xp.Context().get_device("native")',
+           'xp.no_backprop_mode()', 'xp.using_device("native:1")', 'xp._core._numpy_outputs([], [array((2,), "float32", 1, "graph")])[1]',
            '"float32"', '"native:1"', '"raise"', '"clip"', '"fro"', '"nuc"', '"i,j->ij"', '"...i->i"', '"unsafe"']
 OPERATORS = '+ - * / // % ** @ & | ^ << >> == < >='.split()
 OVERLAPS = ['x += x.T', 'x[1:] += x[:-1]', 'x[...] = x[::-1]', 'x[::-1] = x', 'x -= x[0]', 'x[x > 0] = x', 'x[0] = x']
+# What makes an object of a type, without arguments that may be wrong.
+INSTANCES = {
+    'AnyGraph': 'xp.anygraph', 'Backend': 'xp.get_backend("native")', 'BackpropId': 'graph()', 'Context': 'xp.Context()',
+    'BackpropScope': 'xp.backprop_scope("a")', 'ContextScope': 'xp.context_scope(xp.Context())',
+    'Device': 'xp.Context().get_device("native")', 'DeviceScope': 'xp.using_device("native:1")',
+    'ForceBackpropMode': 'xp.force_backprop_mode(graph())', 'NoBackpropMode': 'xp.no_backprop_mode(xp.Context())',
+    '_Subgraph': 'xp._core._numpy_outputs([], [array((2,), "float32", 1, "graph")])[1]',
+    'ndarray': 'array((2, 3), "float32", 1, "graph")'}
+TYPES = sorted({t for t in vars(xp._core).values() if isinstance(t, type) and not issubclass(t, Exception)},
+               key=lambda t: t.__name__)
+# What the interpreter does with any object.
+USES = ['copy.copy(o)', 'copy.deepcopy(o)', *(f'pickle.loads(pickle.dumps(o, {n}))' for n in range(6)),
+        *(f'o.__reduce_ex__({n})' for n in range(-1, 7)), 'repr(o)', 'hash(o)', 'o == o', 'o < o', 'bool(o)', 'iter(o)',
+        'len(o)', 'o.__init__()', 'o.__class__ = object', 'type(o)()', 'object.__new__(type(o))', 'bare(type(o))',
+        'type(o).__new__(object)', 'type(o).__init__(1)', 'type("D", (type(o),), {})()', 'memoryview(o)', 'o + 1', 'o()',
+        'with_in(o)', 'o.__enter__(), o.__enter__()', 'o.__exit__(), o.__exit__()', 'gc.get_referents(o)', 'vars(o)',
+        'del_all(o)', 'o.__setstate__({})', 'o.__dict__', 'o.__weakref__', 'type(o).__mro__[1]()', 'dir(o)', 'str(o)']
 EXPECTED = (xp.ChainerxError, TypeError, ValueError, IndexError, OverflowError, MemoryError, BufferError, AttributeError,
-            ZeroDivisionError, StopIteration, np.linalg.LinAlgError, KeyError)
-# What changes the process, reads files, or takes addresses.
+            ZeroDivisionError, StopIteration, np.linalg.LinAlgError, KeyError, pickle.PickleError)
+# What changes the process for good, reads files, or takes addresses.
 EXCLUDED = {'_set_num_threads', 'set_global_default_context', 'set_default_context', 'loadtxt', 'fromfile',
             '_fromrawpointer', 'set_default_device'}
 
@@ -68,6 +92,77 @@ class Lies:
 
     def __array__(self, *args, **kwargs):
         return 3
+
+
+class Changes:
+    """Ends the default context while it is asked."""
+
+    def __index__(self):
+        SCOPES.clear()
+        gc.collect(0)
+        return 1
+
+    def __float__(self):
+        return float(self.__index__())
+
+    def __array__(self, *args, **kwargs):
+        return np.full(3, self.__index__())
+
+    def __iter__(self):
+        return iter([self, self.__index__()])
+
+    def __len__(self):
+        return 1 + self.__index__()
+
+    def __getitem__(self, i):
+        return [self.__index__(), self][i]
+
+
+# A default context that only this list keeps.
+SCOPES = []
+
+
+def enter_scope():
+    SCOPES.append(xp.context_scope(xp.Context()))
+    SCOPES[-1].__enter__()
+
+
+def bare(t):
+    """An object without ``__init__``, of a derived class if need be."""
+    with contextlib.suppress(TypeError):
+        return t.__new__(t)
+    return type('Derived', (t,), {'__init__': lambda self: None})()
+
+
+def graph():
+    return xp.Context().make_backprop_id('fuzz')
+
+
+def with_in(o):
+    with o:
+        return xp.ones(2) + 1
+
+
+def del_all(o):
+    for name in dir(o):
+        with contextlib.suppress(AttributeError, TypeError):
+            delattr(o, name)
+
+
+class capsule:
+    """Gives a capsule of DLPack whose contents were overwritten in places."""
+
+    def __init__(self, word=None, value=0):
+        self.x = xp.arange(4.0)
+        self.word, self.value = word, value
+
+    def __dlpack__(self, **kwargs):
+        made = self.x.__dlpack__(max_version=(1, 0))
+        if self.word is not None:
+            get = ctypes.pythonapi.PyCapsule_GetPointer
+            get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+            (ctypes.c_int32 * 20).from_address(get(made, b'dltensor_versioned'))[self.word] = self.value
+        return made
 
 
 def array(shape, dtype, seed, change):
@@ -100,6 +195,8 @@ FUNCTIONS = [(f'{module}.{name}', signature(f))
              for name, f in sorted(members.items())
              if callable(f) and not isinstance(f, type) and name not in EXCLUDED and not name.startswith('__')]
 METHODS = [(name, signature(f)) for name, f in sorted(vars(xp.ndarray).items()) if callable(f)]
+MEMBERS = {t.__name__: [(name, signature(f)) for name in dir(t) if name not in ('__class__', '__dir__')
+                        for f in [getattr(t, name)]] for t in TYPES}
 
 
 class Writer:
@@ -152,6 +249,8 @@ class Writer:
         n = self.random.randint(0, len(parameters)) if self.random.random() < .4 else len(parameters)
         arguments = [self.argument(p) for p in parameters[:n]]
         arguments += [f'{p}={self.argument(p)}' for p in parameters[n:] if self.random.random() < .3]
+        if self.random.random() < .02:
+            arguments.append('**{"\\udcff": 1}')
         if self.random.random() < .05:
             arguments = [self.value() for _ in range(self.one([0, 1, 2, 3, 13]))]
         return f'{name}({", ".join(arguments)})'
@@ -161,6 +260,25 @@ class Writer:
             (2, self.integer), (2, lambda: 'slice({}, {}, {})'.format(*tuple(self.integer() for _ in range(3)))),
             (1, lambda: f'array({self.one(SHAPES[:6])}, {self.one(["bool", "int64", "float32"])!r}, 1, "")'),
             (1, lambda: self.one(OBJECTS)), (1, lambda: self.items(self.integer)), (2, lambda: self.items(self.key)))
+
+    def use(self):
+        """Uses an object of a bound type, or one without ``__init__``."""
+        t = self.one(TYPES).__name__
+        o = self.choose((3, lambda: INSTANCES[t]), (1, lambda: f'bare(xp._core.{t})'))
+        name, parameters = self.one(MEMBERS[t])
+        return self.choose(
+            (2, lambda: f'o = {o}; y = {self.one(USES)}'),
+            (3, lambda: f'o = {o}; y = {self.call("o." + name, parameters or ["value"])}'),
+            (1, lambda: f'o = {o}; y = o.{name}'),
+            (1, lambda: f'o = {o}; o.{name} = {self.value()}'),
+            (1, lambda: f'y = {self.call("xp._core." + t, signature(getattr(xp._core, t)))}'))
+
+    def corrupt(self):
+        """Takes a capsule with a wrong 32-bit word, whose address and numbers stay right or become impossible."""
+        odd = [0, 1, 2, 3, 17, -1, 2 ** 31 - 1, -2 ** 31, 0x14002]
+        word, values = self.one([(0, odd), (1, odd), (6, odd), (7, odd), (10, odd), (11, odd), (12, [0, *odd[4:]]), (13, odd),
+                                 (18, [1, 2, 3, -1]), (19, [-1, 2 ** 15, 2 ** 31 - 1, -2 ** 31])])
+        return f'y = xp.from_dlpack(capsule({word}, {self.one(values)}))'
 
     def line(self):
         """What makes a target ``x``, if anything, and what to do."""
@@ -175,6 +293,9 @@ class Writer:
             (3, lambda: ('', f'y = {x}[{self.key()}]')),
             (4, lambda: (f'x = {x}', f'x[{self.key()}] = {self.value()}')),
             (1, lambda: ('', f'y = xp.grad([{x}], [{self.array()}])')),
+            (8, lambda: ('', self.use())),
+            (1, lambda: ('', self.corrupt())),
+            (1, lambda: ('', 'enter_scope(); y = ' + self.call(*self.one(FUNCTIONS)))),
             (1, lambda: ('', f'y = xp.{self.one(["tile", "reshape", "repeat", "concatenate", "stack", "take"])}('
                          f'{self.huge()}, {self.items(self.integer)})')))
 
@@ -211,10 +332,13 @@ def main(seed, count):
             exec(run, names)
             check(names.get('y'))
         except EXPECTED as error:
+            if isinstance(error, MemoryError) and not str(error):
+                print('BAD: a MemoryError without a text')
             if before is not None and contents(names['x']) != before:
                 print('BAD: changed by', ascii(error))
         except BaseException as error:
             print('BAD:', type(error), ascii(error))
+        SCOPES.clear()
         faulthandler.cancel_dump_traceback_later()
 
 
