@@ -1,0 +1,165 @@
+"""Child processes that may crash, hang or leave things behind without harm to those who watch.
+
+Linux only: it reads ``/proc`` and ``/dev/shm``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_TOKEN = 'CHAINER_STRESS'  # in the environment of a child and of all that it starts
+_SHARED_MEMORY = Path('/dev/shm')
+_GRACE = 10  # seconds in which whatever a dead process started has to end
+
+
+class Finding(Exception):
+    """Something that must not happen."""
+
+
+class Child:
+    """A Python process with a folder of its own, which collects what it prints and leaves.
+
+    Args:
+        arguments: Arguments of the interpreter.
+        folder: Working folder, which also holds the output and temporary files.
+
+    """
+
+    def __init__(self, *arguments: str, folder: Path) -> None:
+        self._folder = folder
+        self._token = f'{os.environ.get(_TOKEN, "")}/{uuid.uuid4().hex}'
+        self._temporary = folder / 'tmp'
+        self._temporary.mkdir(exist_ok=True)
+        environment = {
+            **os.environ,
+            _TOKEN: self._token,
+            'PYTHONHASHSEED': '0',
+            'PYTHONPATH': str(ROOT),
+            'TMPDIR': str(self._temporary),
+        }
+        # Files, not pipes: an orphan that keeps a pipe open would stop its reader.
+        with open(folder / 'stdout', 'wb') as out, open(folder / 'stderr', 'wb') as err:
+            self.process = subprocess.Popen(
+                [sys.executable, '-X', 'faulthandler', *arguments],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    @property
+    def output(self) -> str:
+        """What it has printed to the standard output."""
+        return (self._folder / 'stdout').read_text(errors='replace')
+
+    def wait(self, seconds: float) -> int:
+        """Waits for the end of the process and of all that it started.
+
+        Args:
+            seconds: Time limit.
+
+        Returns:
+            Exit status, negative for a signal.
+
+        Raises:
+            Finding: If it hangs, or if it leaves processes, shared memory or temporary files.
+
+        """
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._kill_with_traceback()
+            raise Finding(f'hangs, ended after {seconds:g} seconds\n{self.describe()}') from None
+        deadline = time.monotonic() + _GRACE
+        while (orphans := self._members()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if orphans:
+            commands = [_read(pid, 'cmdline').replace('\0', ' ') for pid in orphans]
+            self.kill()
+            raise Finding(f'leaves processes: {commands}\n{self.describe()}')
+        # A killed process can remove no files; the next user of the folder does.
+        leftover = [] if status < 0 else sorted(path.name for path in self._temporary.iterdir())
+        leftover += _unused_memory(self.process.pid)
+        if leftover:
+            raise Finding(f'leaves {leftover}\n{self.describe()}')
+        return status
+
+    def kill(self) -> None:
+        """Kills the process and all that it started."""
+        for pid in self._members():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def describe(self) -> str:
+        """Describes how it went: the ends of what it printed."""
+        texts = [
+            '\n'.join((self._folder / name).read_text(errors='replace').splitlines()[-40:])
+            for name in ('stdout', 'stderr')
+        ]
+        status = self.process.returncode
+        return f'exit status {status}\n--- stdout\n{texts[0]}\n--- stderr\n{texts[1]}'
+
+    def _kill_with_traceback(self) -> None:
+        self.process.send_signal(signal.SIGABRT)  # prints where all threads are
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.kill()
+
+    def _members(self) -> list[int]:
+        token = f'{_TOKEN}={self._token}'
+        return [
+            int(entry)
+            for entry in os.listdir('/proc')
+            if entry.isdigit() and token in _read(int(entry), 'environ')
+        ]
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f'/proc/{pid}/{name}').read_text(errors='replace')
+    except OSError:  # it has ended, or belongs to another user
+        return ''
+
+
+def _unused_memory(since: int) -> list[str]:
+    """Lists the segments of shared memory of dead processes that are not older than another."""
+    found = []
+    for path in _SHARED_MEMORY.glob('chainer-*'):
+        pid = int(path.name.split('-')[1])
+        if pid >= since and not Path(f'/proc/{pid}').exists():
+            found.append(str(path))
+            path.unlink(missing_ok=True)
+    return found
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yields the path of a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix='chainer-stress-', ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def limit_memory(more: int) -> None:
+    """Lets this process allocate some bytes more than it has, and no others.
+
+    Args:
+        more: Number of bytes.
+
+    """
+    pages = int(Path('/proc/self/statm').read_text().split()[0])
+    limit = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
