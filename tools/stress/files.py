@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import random
-import socket
 import time
 import traceback
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tools.stress import formats, guard
 
@@ -92,13 +90,9 @@ def _read(format_: formats.Format, data: bytes) -> bool:
     return good
 
 
-def _no_network(*args: Any, **kwds: Any) -> None:
-    raise OSError('the stress has no network')
-
-
 def case(rng: random.Random) -> dict[str, int]:
     """Reads damaged files of a format, and its bombs."""
-    socket.socket.connect = socket.getaddrinfo = _no_network
+    guard.forbid_network()
     table = formats.make_formats()
     name = rng.choice(sorted(table))
     format_ = table[name]

@@ -9,6 +9,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 _TOKEN = 'CHAINER_STRESS'  # in the environment of a child and of all that it starts
@@ -44,6 +46,7 @@ class Child:
         environment = {
             **os.environ,
             _TOKEN: self._token,
+            'CHAINER_DATASET_ROOT': str(folder / 'datasets'),
             'PYTHONHASHSEED': '0',
             'PYTHONPATH': str(ROOT),
             'TMPDIR': str(self._temporary),
@@ -163,3 +166,12 @@ def limit_memory(more: int) -> None:
     pages = int(Path('/proc/self/statm').read_text().split()[0])
     limit = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def forbid_network() -> None:
+    """Makes connections of this process fail."""
+
+    def refuse(*args: Any, **kwds: Any) -> None:
+        raise OSError('the stress has no network')
+
+    socket.socket.connect = socket.getaddrinfo = refuse
