@@ -28,7 +28,8 @@ NUMBERS = _items("""
 OBJECTS = _items(r"""
 None|"x"|""|b"abc"|"\udc80"|"a\0b"|[]|[[1], [2, 3]]|[None]|...|slice(None, None, 0)
 |slice(2 ** 70, -2 ** 70, -2 ** 70)|slice("a")|range(3)|iter([1, 2])|object()|{}|{"\udcff": 1}
-|Raises()|Lies()|Changes()|Dies()|nested()|deep()|[Dies(), "x"]|int|print|lambda *args, **kwds: None
+|Raises()|Lies()|Changes()|Dies()|nested()|deep()|[Dies(), "x"]|int|print
+|(lambda *args, **kwds: None)
 |np.array([1, "a"], object)|np.zeros(3, ">f4")|np.zeros(3, "M8[s]")|np.zeros(3, "c8")
 |np.zeros(17, "u1")[1:].view("f8")|np.broadcast_to(1.0, (3,))|np.ones((2, 3))[::-1, ::-1]
 |np.zeros((1,) * 20)|memoryview(b"abcd")|bytearray(8)|xp|float|"float32"|"native:1"|"@numpy"|"raise"
@@ -252,7 +253,7 @@ class ChainerxWriter(Writer):
                 1,
                 lambda: (
                     '',
-                    f'y = xp.{self.one(names)}({self.huge()}, {self.items(self.integer)})',
+                    f'y = {self.one(names)}({self.huge()}, {self.items(self.integer)})',
                 ),
             ),
         )

@@ -95,7 +95,15 @@ bool HasMemoryForBlas() {
 #endif
 }
 
-// Buffers in use, and those that OpenBLAS has.
+// Makes OpenBLAS take a buffer. It multiplies smaller matrices without one.
+void TakeBlasBuffer() {
+    constexpr int kSize = 128;
+    static constexpr float kZeros[kSize * kSize]{};
+    float out[kSize * kSize];
+    BlasGemm(kNoTrans, kNoTrans, kSize, kSize, kSize, 1, kZeros, kSize, kZeros, kSize, 0, out, kSize);
+}
+
+// Buffers in use, and those that OpenBLAS should have.
 std::atomic<int> used_blas_buffers{0};
 std::atomic<int> blas_buffers{0};
 
@@ -160,7 +168,10 @@ BlasBuffer::BlasBuffer() {
     int n = ++used_blas_buffers;
     int had = blas_buffers.load();
     available_ = n <= had || HasMemoryForBlas();
-    while (available_ && n > had && !blas_buffers.compare_exchange_weak(had, n)) {
+    if (n > had && available_) {
+        TakeBlasBuffer();
+        while (n > had && !blas_buffers.compare_exchange_weak(had, n)) {
+        }
     }
 }
 

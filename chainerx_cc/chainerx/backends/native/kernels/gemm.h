@@ -26,7 +26,8 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
 void InitBlas();
 
 // The buffer of a call of BLAS or LAPACK, to hold during the call. OpenBLAS keeps as many as calls have run at a time;
-// if there is no memory for another one, it ends the process, so this looks first.
+// if there is no memory for another one, it ends the process, so this looks first. Calls of several threads are counted
+// and not seen, so that memory that ends between two of them may be missed.
 class BlasBuffer {
 public:
     BlasBuffer();
