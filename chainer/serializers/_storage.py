@@ -149,10 +149,12 @@ def atomic_path(path):
 def load_all_or_nothing(deserializer, obj):
     """Loads an object; restores the previous state if loading raises.
 
-    It always restores arrays filled in place, and other attributes of classes
-    that call :func:`chainer.serializer._remember`.
+    It always restores arrays filled in place, NumPy's random state, and other attributes
+    of classes that call :func:`chainer.serializer._remember`.
     """
-    journal = deserializer._journal = []
+    # Giving data to a parameter without any draws random numbers.
+    random_state = numpy.random.get_state()
+    journal = deserializer._journal = [lambda: numpy.random.set_state(random_state)]
     try:
         deserializer.load(obj)
     except BaseException:
