@@ -12,21 +12,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Deflate, the compression of zip, gzip and HDF5 files, makes at most four matches of 258 bytes each
+# from one byte.
+DEFLATE_RATIO = 4 * 258
+
+
 class DamagedFileError(ValueError, OSError, zipfile.BadZipFile):
     """Chainer 7 raises one or another of the base classes, depending on the damage."""
 
 
 @contextlib.contextmanager
-def reading(file: Any, kind: str, note: str = '') -> Iterator[None]:
+def reading(
+    file: Any, kind: str, note: str = '', keep: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
     """Turns the errors of a block into :class:`DamagedFileError`.
 
     The block should hold nothing but calls of the library that reads the file: such libraries
-    raise any exception on bad data. Trouble with the disk and exhausted memory stay what they are.
+    raise any exception on bad data. Trouble with the disk, exhausted memory and warnings stay what they are.
 
     Args:
         file: Path or file object, for the message.
         kind (str): What the file should be, such as ``'an npz file'``.
         note (str): Advice to add to the message.
+        keep (tuple of types): Errors that stay what they are, too.
 
     Raises:
         DamagedFileError: The block raised an error about the content.
@@ -34,7 +42,7 @@ def reading(file: Any, kind: str, note: str = '') -> Iterator[None]:
     """
     try:
         yield
-    except (DamagedFileError, MemoryError):
+    except (DamagedFileError, MemoryError, Warning, *keep):
         raise
     except Exception as e:
         # An offset beyond the file is an invalid argument for the operating system.

@@ -14,8 +14,6 @@ from chainer.serializers import _storage
 if TYPE_CHECKING:
     import contextlib
 
-# What a byte of the file may become: the limit of deflate, which HDF5 uses as zip files do.
-_RATIO = 4 * 258
 # Files may leave out values that are all equal; so much needs no bytes in the file.
 _FREE_SIZE = 1 << 20
 # As many soft links as HDF5 follows for one path.
@@ -122,7 +120,7 @@ def _check_layout(dataset):
 def _limit(dataset):
     """Returns how many bytes a dataset can stand for."""
     size = min(dataset.id.get_storage_size(), dataset.file.id.get_filesize())
-    return _RATIO * size + _FREE_SIZE
+    return damaged_file.DEFLATE_RATIO * size + _FREE_SIZE
 
 
 def _check_size(dataset, size, limit):

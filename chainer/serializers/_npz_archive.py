@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 # Bytes to look for the header of an array in; NumPy writes at most 10,000.
 _HEADER_SIZE = 1 << 14
 _CHUNK_SIZE = 1 << 18
-# Deflate makes at most four matches of 258 bytes each from one byte.
-_DEFLATE_RATIO = 4 * 258
 
 
 class NpzArchive(Mapping[str, numpy.ndarray]):
@@ -128,7 +126,7 @@ def _check_sizes(info, archive_size):
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # NumPy and Chainer never write others, and zipfile unpacks them without a limit.
         raise ValueError(f"'{info.filename}' has the unsupported compression {info.compress_type}")
-    ratio = 1 if info.compress_type == zipfile.ZIP_STORED else _DEFLATE_RATIO
+    ratio = 1 if info.compress_type == zipfile.ZIP_STORED else damaged_file.DEFLATE_RATIO
     if info.compress_size > archive_size or info.file_size > ratio * info.compress_size:
         raise ValueError(
             f"'{info.filename}' claims {info.file_size} bytes from {info.compress_size} bytes in "
