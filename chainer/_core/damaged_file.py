@@ -28,7 +28,8 @@ def reading(
     """Turns the errors of a block into :class:`DamagedFileError`.
 
     The block should hold nothing but calls of the library that reads the file: such libraries
-    raise any exception on bad data. Trouble with the disk, exhausted memory and warnings stay what they are.
+    raise any exception on bad data. Trouble with the disk, exhausted memory and warnings stay what
+    they are.
 
     Args:
         file: Path or file object, for the message.
@@ -50,7 +51,7 @@ def reading(
             raise
         raise DamagedFileError(
             f"cannot load '{name_of(file)}': it is damaged, truncated or not {kind} "
-            f'({e or type(e).__name__}){note}'
+            f'({str(e) or type(e).__name__}){note}'
         ) from e
 
 

@@ -204,7 +204,7 @@ class _Snapshot(extension.Extension):
             except Exception as e:  # whatever a damaged value causes, and exhausted memory
                 warnings.warn(
                     f'The snapshot {path} cannot be loaded, so an older one is tried: '
-                    f'{e or type(e).__name__}'
+                    f'{str(e) or type(e).__name__}'
                 )
             else:
                 print('Snapshot loaded from', path)
