@@ -102,9 +102,11 @@ class Child:
 
     def kill(self) -> None:
         """Kills the process and all that it started."""
-        for pid in self._members():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        while members := self._members():
+            for pid in members:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
         self.process.wait()
 
     def describe(self) -> str:
