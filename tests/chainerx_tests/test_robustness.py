@@ -43,26 +43,6 @@ def test_graphs_of_ended_contexts_are_free_again():
         chainerx.Context().get_device('native:0')
 
 
-@pytest.mark.parametrize(
-    'name',
-    [
-        'Context',
-        'Backend',
-        'Device',
-        'BackpropId',
-        'DeviceScope',
-        'ContextScope',
-        'NoBackpropMode',
-        'ForceBackpropMode',
-        'BackpropScope',
-    ],
-)
-def test_objects_without_init(name):
-    cls = getattr(chainerx, name)
-    with pytest.raises(TypeError, match=name):
-        cls.__new__(cls)
-
-
 def test_scopes_can_be_derived_from():
     class Mode(chainerx.NoBackpropMode):
         pass
@@ -338,21 +318,6 @@ def test_memory_that_is_not_aligned():
     chainerx.testing.assert_array_equal(chainerx.array(values), [3, 3])
     with pytest.raises(BufferError):
         chainerx.from_dlpack(values)
-
-
-def test_dlpack_capsules_are_used_once():
-    class Producer:
-        def __init__(self, capsule):
-            self.capsule = capsule
-
-        def __dlpack__(self, **kwargs):
-            return self.capsule
-
-    fresh = Producer(chainerx.arange(3).__dlpack__())
-    assert chainerx.from_dlpack(fresh).shape == (3,)
-    for used in fresh, Producer(None), Producer(3):
-        with pytest.raises(ValueError, match='__dlpack__'):
-            chainerx.from_dlpack(used)
 
 
 def test_gradient_checks_of_arrays_that_do_not_fit():
