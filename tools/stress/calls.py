@@ -42,7 +42,10 @@ xp.get_device("native:1")|xp.get_backend("native")|xp.Context()|new(xp.ndarray)
 |xp.get_default_context()|xp.get_default_context().make_backprop_id("x")|xp.no_backprop_mode()
 |xp.force_backprop_mode()|xp.using_device("native:1")|xp.context_scope(xp.Context())|xp.anygraph
 |xp.backprop_scope("x")|new(xp.Context)|xp.ones(3)|xp.ones(3).require_grad()
-|xp.ones(3).__dlpack__()|xp.context_scope(xp.get_default_context())""")
+|xp.ones(3).__dlpack__()|Capsule()|EndsContext()|[EndsContext()] * 2
+|xp.Context().get_device("native")
+|xp._core._numpy_outputs([], [array((2,), "float32", 1, "graph")])[1]
+|xp.context_scope(xp.get_default_context())""")
 OPERATORS = '+ - * / // % ** @ & | ^ << >> == < >='.split()
 OVERLAPS = _items("""
 x += x.T|x[1:] += x[:-1]|x[...] = x[::-1]|x[::-1] = x|x -= x[0]|x[x > 0] = x
@@ -53,6 +56,9 @@ repr(x)|hash(x)|bool(x)|len(x)|list(x)|int(x)|float(x)|copy.copy(x)
 |type(x)(**{"\\udcff": 1})
 |type(x).__mro__[1]()|derived(type(x))|new(type(x))|x.__init__()|x.__reduce_ex__(0)
 |pickle.loads(pickle.dumps(x, 0))|pickle.loads(pickle.dumps(x, 2))|pickle.loads(pickle.dumps(x))
+|copy.deepcopy([x, x])|iter(x)|x == x|x < x|str(x)|object.__new__(type(x))|type(x).__new__(object)
+|type(x).__init__(1)|gc.get_referents(x)|delete_all(x)|x.__dict__|x.__weakref__|x.__reduce_ex__(5)
+|x.__enter__(), x.__enter__()|x.__exit__(), x.__exit__()|x.__setstate__({})
 |x.__enter__(), x.__exit__(None, None, None)|x.__exit__(None, None, None)""")
 SHAPE_NAMES = """axis axes shape newshape reps size repeats stride pad dilate outsize shift ksize
 indices indices_or_sections""".split()
@@ -171,6 +177,8 @@ class Writer:
         arguments += [
             f'{p}={self.argument(p)}' for p in parameters[n:] if self.random.random() < 0.3
         ]
+        if self.random.random() < 0.02:
+            arguments.append('**{"\\udcff": 1}')
         if self.random.random() < 0.05:
             arguments = [self.values([0, 1, 2, 3, 13])]
         return f'{name}({", ".join(arguments)})'
@@ -233,6 +241,14 @@ class ChainerxWriter(Writer):
             (2, lambda: f'{cls}({self.values([0, 1, 2])})'),
         )
 
+    def capsule(self) -> str:
+        """A capsule with a wrong word; its address stays right."""
+        odd = [0, 1, 2, 3, 17, -1, 2**31 - 1, -(2**31), 0x14002]
+        words = {word: odd for word in (0, 1, 6, 7, 10, 11, 13)}
+        words |= {12: [0, *odd[4:]], 18: [1, 2, 3, -1], 19: [-1, 2**15, 2**31 - 1, -(2**31)]}
+        word = self.one(list(words))
+        return f'Capsule({word}, {self.one(words[word])})'
+
     def line(self) -> tuple[str, str]:
         """Returns what makes a target ``x``, if anything, and what to do."""
         x = self.array()
@@ -248,6 +264,8 @@ class ChainerxWriter(Writer):
             (2, lambda: (f'x = {x}', self.one(OVERLAPS))),
             (3, lambda: ('', f'y = {x}[{self.key()}]')),
             (4, lambda: (f'x = {x}', f'x[{self.key()}] = {self.value()}')),
+            (1, lambda: ('', f'y = xp.from_dlpack({self.capsule()})')),
+            (1, lambda: ('', f'enter_scope(); y = {self.call(*self.one(self.functions))}')),
             (1, lambda: ('', f'y = xp.grad([{x}], [{self.array()}])')),
             (
                 1,

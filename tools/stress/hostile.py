@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import ctypes
 import gc
 import pickle
 import sys
@@ -69,6 +71,64 @@ class Dies:
         x = xp.ones(3) if xp.is_available() else np.ones(3)
         (x + x).sum()
         gc.collect(0)
+
+
+# A default context that only this list keeps.
+SCOPES: list[Any] = []
+
+
+def enter_scope() -> None:
+    """Enters a context that an instance of :class:`EndsContext` ends."""
+    SCOPES.append(xp.context_scope(xp.Context()))
+    SCOPES[-1].__enter__()
+
+
+class EndsContext:
+    """Ends the default context while it is asked."""
+
+    def __index__(self):
+        SCOPES.clear()
+        gc.collect(0)
+        return 1
+
+    def __float__(self):
+        return float(self.__index__())
+
+    def __array__(self, *args, **kwargs):
+        return np.full(3, self.__index__())
+
+    def __iter__(self):
+        return iter([self, self.__index__()])
+
+    def __len__(self):
+        return 1 + self.__index__()
+
+    def __getitem__(self, i):
+        return [self.__index__(), self][i]
+
+
+class Capsule:
+    """Gives a capsule of DLPack, of which a 32-bit word is overwritten."""
+
+    def __init__(self, word: int = -1, value: int = 0) -> None:
+        self.x = xp.arange(4.0)
+        self.word, self.value = word, value
+
+    def __dlpack__(self, **kwargs):
+        made = self.x.__dlpack__(max_version=(1, 0))
+        if self.word >= 0:
+            get = ctypes.pythonapi.PyCapsule_GetPointer
+            get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+            words = (ctypes.c_int32 * 20).from_address(get(made, b'dltensor_versioned'))
+            words[self.word] = self.value
+        return made
+
+
+def delete_all(x: Any) -> None:
+    """Deletes the attributes that can be deleted."""
+    for name in dir(x):
+        with contextlib.suppress(AttributeError, TypeError):
+            delattr(x, name)
 
 
 def nested() -> list[Any]:

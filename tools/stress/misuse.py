@@ -83,9 +83,13 @@ def _run(make: str, line: str, expected: tuple[type[BaseException], ...]) -> boo
     except (*expected, _Slow) as error:
         if before is not None and _contents(names['x']) != before:
             raise guard.Finding(f'an error has changed x: {ascii(error)}') from None
+        if isinstance(error, MemoryError) and not str(error) and chainerx.ChainerxError in expected:
+            raise guard.Finding('a MemoryError without a text') from error
         return False
     except BaseException as error:
         raise guard.Finding(traceback.format_exc()) from error
+    finally:
+        hostile.SCOPES.clear()
 
 
 def case(rng: random.Random) -> dict[str, int]:
