@@ -81,11 +81,15 @@ class Child:
             Finding: If it hangs, or if it leaves processes, shared memory or temporary files.
 
         """
-        try:
-            status = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self._kill_with_traceback()
-            raise Finding(f'hangs, ended after {seconds:g} seconds\n{self.describe()}') from None
+        limit = time.monotonic() + seconds
+        pids = {self.process.pid}
+        while (status := self.process.poll()) is None:
+            pids.update(self._members())
+            if time.monotonic() > limit:
+                self._kill_with_traceback()
+                raise Finding(f'hangs, ended after {seconds:g} seconds\n{self.describe()}')
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.1)
         deadline = time.monotonic() + _GRACE
         while (orphans := self._members()) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -95,7 +99,7 @@ class Child:
             raise Finding(f'leaves processes: {commands}\n{self.describe()}')
         # A killed process can remove no files; the next user of the folder does.
         leftover = [] if status < 0 else sorted(path.name for path in self._temporary.iterdir())
-        leftover += _unused_memory(self.process.pid)
+        leftover += _unused_memory(pids)
         if leftover:
             raise Finding(f'leaves {leftover}\n{self.describe()}')
         return status
@@ -140,15 +144,12 @@ def _read(pid: int, name: str) -> str:
         return ''
 
 
-def _unused_memory(since: int) -> list[str]:
-    """Lists the segments of shared memory of dead processes that are not older than another."""
-    found = []
-    for path in _SHARED_MEMORY.glob('chainer-*'):
-        pid = int(path.name.split('-')[1])
-        if pid >= since and not Path(f'/proc/{pid}').exists():
-            found.append(str(path))
-            path.unlink(missing_ok=True)
-    return found
+def _unused_memory(pids: set[int]) -> list[str]:
+    """Removes and lists the segments of shared memory that processes have left."""
+    found = [path for pid in pids for path in _SHARED_MEMORY.glob(f'chainer-{pid}-*')]
+    for path in found:
+        path.unlink(missing_ok=True)
+    return sorted(map(str, found))
 
 
 @contextlib.contextmanager
