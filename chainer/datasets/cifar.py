@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer._core import damaged_file
 from chainer.dataset import download
 from chainer.datasets import _images
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
+_NAMES = 'train_x', 'train_y', 'test_x', 'test_y'
 
 
 def get_cifar10(
@@ -32,7 +34,7 @@ def get_cifar10(
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -78,7 +80,7 @@ def get_cifar100(
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -115,7 +117,7 @@ def _get_cifar(
         test_x, test_y = _read_members(path, test_members, label_bytes)
         return {'train_x': train_x, 'train_y': train_y, 'test_x': test_x, 'test_y': test_y}
 
-    raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', make_arrays)
+    raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', _NAMES, make_arrays)
     return tuple(
         _images.make_dataset(
             raw[part + '_x'], raw[part + '_y'], (3, 32, 32), name, withlabel, ndim, scale, dtype
@@ -128,7 +130,13 @@ def _read_members(archive, members, label_bytes):
     """Reads records of label bytes (the last is the fine label) and 3072 pixels."""
     import tarfile
 
-    with tarfile.open(archive, 'r:gz') as tar:
-        data = b''.join(tar.extractfile(member).read() for member in members)
-    records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
+    with (
+        damaged_file.reading(archive, 'an archive of CIFAR images'),
+        tarfile.open(archive, 'r:gz') as tar,
+    ):
+        infos = [tar.getmember(member) for member in members]
+        for info in infos:
+            _images.check_size(info.name, info.size, archive)
+        data = b''.join(tar.extractfile(info).read() for info in infos)
+        records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
     return records[:, label_bytes:], records[:, label_bytes - 1]
