@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
 
     def _open(self):
-        with damaged_file.reading(self._zipfilename, 'a zip file of images'):
+        with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
             self._zf = zipfile.ZipFile(self._zipfilename)
         self._zf_pid = os.getpid()
         self._lock = threading.Lock()
@@ -312,7 +312,7 @@ def _import_pillow():
 def _read_image(file, dtype, name):
     Image = _import_pillow()
     kept = OSError, Image.DecompressionBombError
-    with damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
+    with _damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
     if array.ndim == 2:
         array = array[:, :, None]
@@ -323,7 +323,7 @@ def _read_member(archive, name):
     """Returns the content of a file in a zip file."""
     info = archive.getinfo(name)
     kind = 'a zip file of images'
-    with damaged_file.reading(archive.filename, kind), archive.open(info) as member:
+    with _damaged_file.reading(archive.filename, kind), archive.open(info) as member:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             # The module zipfile unpacks others without a limit.
             raise ValueError(f"'{name}' has the unsupported compression {info.compress_type}")

@@ -43,9 +43,9 @@ def reading(
     """
     try:
         yield
-    except (DamagedFileError, MemoryError, Warning, *keep):
-        raise
     except Exception as e:
+        if isinstance(e, (DamagedFileError, MemoryError, Warning, *keep)):
+            raise
         # An offset beyond the file is an invalid argument for the operating system.
         if isinstance(e, OSError) and e.errno not in (None, errno.EINVAL):
             raise
