@@ -202,7 +202,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
             self._open()
         name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
         with self._lock:
-            data = _read_member(self._zf, name)
+            data = _read_member(self._zf, self._zipfilename, name)
         return _read_image(io.BytesIO(data), self._dtype, name)
 
 
@@ -319,11 +319,10 @@ def _read_image(file, dtype, name):
     return array.transpose(2, 0, 1)
 
 
-def _read_member(archive, name):
+def _read_member(archive, path, name):
     """Returns the content of a file in a zip file."""
     info = archive.getinfo(name)
-    kind = 'a zip file of images'
-    with _damaged_file.reading(archive.filename, kind), archive.open(info) as member:
+    with _damaged_file.reading(path, 'a zip file of images'), archive.open(info) as member:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             # The module zipfile unpacks others without a limit.
             raise ValueError(f"'{name}' has the unsupported compression {info.compress_type}")
