@@ -63,7 +63,7 @@ def load_npz_cache(dataset_name, filename, names, make_arrays):
 
     def loader(path):
         with (
-            _damaged_file.reading(path, 'a cached dataset', '; delete it to make it anew'),
+            _damaged_file.reading(path, 'a cached dataset'),
             _npz_archive.open_npz(path) as npz,
         ):
             return {name: npz[name] for name in names}
@@ -97,8 +97,10 @@ def _read_idx(url):
         is_idx = zero == 0 and dtype == 8 and ndim in (1, 3)
         if is_idx:
             shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
-            check_size('the data', math.prod(shape), path)
-            data = numpy.frombuffer(f.read(math.prod(shape)), numpy.uint8).reshape(shape)
+            size = math.prod(shape)
+            check_size('the data', size, path)
+            # The end of the file has the checksum; more data fits no shape.
+            data = numpy.frombuffer(f.read(size + 1), numpy.uint8).reshape(shape)
     if not is_idx:
         raise RuntimeError(f'the file downloaded from {url} is no IDX file')
     # The cached files store images as rows.
