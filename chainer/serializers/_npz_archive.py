@@ -110,12 +110,15 @@ def open_npz(file: str | PathLike[str] | IO[Any]) -> Iterator[NpzArchive]:
 
     Raises:
         DamagedFileError: The file is not an npz file.
+        TypeError: ``file`` is something else.
 
     """
     name = _damaged_file.name_of(file)
     with contextlib.ExitStack() as stack:
         if isinstance(file, (str, bytes, os.PathLike)):
             file = stack.enter_context(open(file, 'rb'))
+        elif not hasattr(file, 'read'):
+            raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
         with _damaged_file.reading(name, 'an npz file'):
             archive = stack.enter_context(zipfile.ZipFile(file))
         yield NpzArchive(archive, name)

@@ -198,6 +198,6 @@ def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
     """
     h5py = _import_h5py()
     with contextlib.ExitStack() as stack:
-        with _damaged_file.reading(filename, 'an HDF5 file'):
+        with _damaged_file.reading(filename, 'an HDF5 file', keep=(TypeError,)):
             f = stack.enter_context(h5py.File(filename, 'r'))
         _storage.load_all_or_nothing(HDF5Deserializer(f), obj)

@@ -199,6 +199,8 @@ def test_save_dictionary(tmp_path):
 def test_target_of_wrong_type():
     with pytest.raises(TypeError, match='file'):
         npz.save_npz(3, Model())
+    with pytest.raises(TypeError, match='file'):
+        npz.load_npz(3, Model())
 
 
 def test_ignore_names_of_wrong_type():
