@@ -7,11 +7,11 @@ import struct
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer._core.dtype import get_dtype
 from chainer.dataset import download
 from chainer.datasets import tuple_dataset
 from chainer.serializers import _npz_archive
+from chainer.utils import _damaged_file
 
 
 def make_dataset(
@@ -63,7 +63,7 @@ def load_npz_cache(dataset_name, filename, names, make_arrays):
 
     def loader(path):
         with (
-            damaged_file.reading(path, 'a cached dataset', '; delete it to make it anew'),
+            _damaged_file.reading(path, 'a cached dataset'),
             _npz_archive.open_npz(path) as npz,
         ):
             return {name: npz[name] for name in names}
@@ -92,13 +92,15 @@ def get_idx_datasets(dataset_name, title, root_url, kwargs):
 def _read_idx(url):
     """Reads an IDX file: 0, 0, type 8 (uint8), number of axes, sizes, data."""
     path = download.cached_download(url)
-    with damaged_file.reading(path, 'an IDX file'), gzip.open(path) as f:
+    with _damaged_file.reading(path, 'an IDX file'), gzip.open(path) as f:
         zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
         is_idx = zero == 0 and dtype == 8 and ndim in (1, 3)
         if is_idx:
             shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
-            check_size('the data', math.prod(shape), path)
-            data = numpy.frombuffer(f.read(math.prod(shape)), numpy.uint8).reshape(shape)
+            size = math.prod(shape)
+            check_size('the data', size, path)
+            # The end of the file has the checksum; more data fits no shape.
+            data = numpy.frombuffer(f.read(size + 1), numpy.uint8).reshape(shape)
     if not is_idx:
         raise RuntimeError(f'the file downloaded from {url} is no IDX file')
     # The cached files store images as rows.
@@ -107,5 +109,5 @@ def _read_idx(url):
 
 def check_size(name, size, path):
     """Checks that a compressed file may hold as much as it claims, before reading that much."""
-    if size > damaged_file.DEFLATE_RATIO * os.path.getsize(path):
+    if size > _damaged_file.DEFLATE_RATIO * os.path.getsize(path):
         raise ValueError(f'{name} cannot have {size} bytes')

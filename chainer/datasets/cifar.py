@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
@@ -131,7 +131,7 @@ def _read_members(archive, members, label_bytes):
     import tarfile
 
     with (
-        damaged_file.reading(archive, 'an archive of CIFAR images'),
+        _damaged_file.reading(archive, 'an archive of CIFAR images'),
         tarfile.open(archive, 'r:gz') as tar,
     ):
         infos = [tar.getmember(member) for member in members]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
 
     def _open(self):
-        with damaged_file.reading(self._zipfilename, 'a zip file of images'):
+        with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
             self._zf = zipfile.ZipFile(self._zipfilename)
         self._zf_pid = os.getpid()
         self._lock = threading.Lock()
@@ -202,7 +202,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
             self._open()
         name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
         with self._lock:
-            data = _read_member(self._zf, name)
+            data = _read_member(self._zf, self._zipfilename, name)
         return _read_image(io.BytesIO(data), self._dtype, name)
 
 
@@ -312,18 +312,17 @@ def _import_pillow():
 def _read_image(file, dtype, name):
     Image = _import_pillow()
     kept = OSError, Image.DecompressionBombError
-    with damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
+    with _damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
     if array.ndim == 2:
         array = array[:, :, None]
     return array.transpose(2, 0, 1)
 
 
-def _read_member(archive, name):
+def _read_member(archive, path, name):
     """Returns the content of a file in a zip file."""
     info = archive.getinfo(name)
-    kind = 'a zip file of images'
-    with damaged_file.reading(archive.filename, kind), archive.open(info) as member:
+    with _damaged_file.reading(path, 'a zip file of images'), archive.open(info) as member:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             # The module zipfile unpacks others without a limit.
             raise ValueError(f"'{name}' has the unsupported compression {info.compress_type}")

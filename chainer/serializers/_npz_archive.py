@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import damaged_file
 from chainer.serializers import _none_marker, _storage
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
                 raise ValueError('it holds no arrays')
 
     def _reading(self):
-        return damaged_file.reading(self._name, 'an npz file')
+        return _damaged_file.reading(self._name, 'an npz file')
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._infos)
@@ -110,14 +110,17 @@ def open_npz(file: str | PathLike[str] | IO[Any]) -> Iterator[NpzArchive]:
 
     Raises:
         DamagedFileError: The file is not an npz file.
+        TypeError: ``file`` is something else.
 
     """
-    is_path = isinstance(file, (str, bytes, os.PathLike))
-    name = damaged_file.name_of(file)
+    name = _damaged_file.name_of(file)
     with contextlib.ExitStack() as stack:
-        f = stack.enter_context(open(file, 'rb')) if is_path else file
-        with damaged_file.reading(name, 'an npz file'):
-            archive = stack.enter_context(zipfile.ZipFile(f))
+        if isinstance(file, (str, bytes, os.PathLike)):
+            file = stack.enter_context(open(file, 'rb'))
+        elif not hasattr(file, 'read'):
+            raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
+        with _damaged_file.reading(name, 'an npz file'):
+            archive = stack.enter_context(zipfile.ZipFile(file))
         yield NpzArchive(archive, name)
 
 
@@ -126,7 +129,7 @@ def _check_sizes(info, archive_size):
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # NumPy and Chainer never write others, and zipfile unpacks them without a limit.
         raise ValueError(f"'{info.filename}' has the unsupported compression {info.compress_type}")
-    ratio = 1 if info.compress_type == zipfile.ZIP_STORED else damaged_file.DEFLATE_RATIO
+    ratio = 1 if info.compress_type == zipfile.ZIP_STORED else _damaged_file.DEFLATE_RATIO
     if info.compress_size > archive_size or info.file_size > ratio * info.compress_size:
         raise ValueError(
             f"'{info.filename}' claims {info.file_size} bytes from {info.compress_size} bytes in "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
-from chainer import backend
+from chainer import backend, serializer as serializer_module
 from chainer._core import temporary_folder
 from chainer._core.array_types import get_array_types
 from chainer.backends import _cpu
@@ -145,12 +145,14 @@ def atomic_path(path):
 def load_all_or_nothing(deserializer, obj):
     """Loads an object; restores the previous state if loading raises.
 
-    It always restores arrays filled in place, NumPy's random state, and other attributes
-    of classes that call :func:`chainer.serializer._remember`.
+    It always restores arrays filled in place, NumPy's random state, and the attributes of the
+    object itself and of classes that call :func:`chainer.serializer._remember`.
     """
     # Giving data to a parameter without any draws random numbers.
     random_state = numpy.random.get_state()
     journal = deserializer._journal = [lambda: numpy.random.set_state(random_state)]
+    if hasattr(obj, '__dict__'):
+        serializer_module._remember(deserializer, obj)
     try:
         deserializer.load(obj)
     except BaseException:

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
-from chainer._core import damaged_file
 from chainer.serializers import _hdf5_file, _storage
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -198,6 +198,6 @@ def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
     """
     h5py = _import_h5py()
     with contextlib.ExitStack() as stack:
-        with damaged_file.reading(filename, 'an HDF5 file'):
+        with _damaged_file.reading(filename, 'an HDF5 file', keep=(TypeError,)):
             f = stack.enter_context(h5py.File(filename, 'r'))
         _storage.load_all_or_nothing(HDF5Deserializer(f), obj)

@@ -16,7 +16,6 @@ LAYERS = {
         'chainer.types',
         'chainer.configuration',
         'chainer._core',
-        'chainer._core.damaged_file',
         'chainer._core.debug',
         'chainer._core.dtype',
         'chainer._core.environment',

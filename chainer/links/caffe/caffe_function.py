@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import functions, link
-from chainer._core import damaged_file
 from chainer.configuration import using_config
 from chainer.links.caffe import _schema
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
-from chainer.utils import argument
+from chainer.utils import _damaged_file, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,7 +81,7 @@ class CaffeFunction(link.Chain):
         super().__init__()
         with open(model_path, 'rb') as f:
             data = f.read()
-        with damaged_file.reading(model_path, 'a Caffe model', keep=(RuntimeError,)):
+        with _damaged_file.reading(model_path, 'a Caffe model', keep=(RuntimeError,)):
             self._read(data)
 
     def _read(self, data):

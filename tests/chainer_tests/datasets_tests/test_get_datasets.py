@@ -124,6 +124,35 @@ def test_mnist_foreign_file(serve):
         datasets.get_mnist()
 
 
+@pytest.mark.parametrize('damage', ['checksum', 'more', 'fewer', 'claim', 'truncated'])
+def test_mnist_damaged_file(serve, damage):
+    content = idx(numpy.zeros((2, 28, 28), numpy.uint8))
+    data = gzip.decompress(content)
+    serve['idx1-ubyte.gz'] = idx(numpy.zeros(2, numpy.uint8))
+    serve['idx3-ubyte.gz'] = {
+        'checksum': content[:-5] + b'x' + content[-4:],
+        'more': gzip.compress(data + b'x'),
+        'fewer': gzip.compress(data[:-1]),
+        'claim': gzip.compress(data[:4] + b'\xff' * 12 + data[16:]),
+        'truncated': content[:-9],
+    }[damage]
+    with pytest.raises(ValueError, match='it is damaged, truncated or not an IDX file'):
+        datasets.get_mnist()
+
+
+def test_damaged_cache(serve):
+    serve['idx1-ubyte.gz'] = idx(numpy.zeros(2, numpy.uint8))
+    serve['idx3-ubyte.gz'] = idx(numpy.zeros((2, 28, 28), numpy.uint8))
+    datasets.get_mnist()
+    path = os.path.join(dataset.get_dataset_directory('pfnet/chainer/mnist'), 'train.npz')
+    with open(path, 'r+b') as f:
+        f.truncate(100)
+    with pytest.raises(ValueError, match='train.npz'):
+        datasets.get_mnist()
+    os.remove(path)
+    assert len(datasets.get_mnist()[0]) == 2
+
+
 @pytest.mark.parametrize(
     'get,name,n_labels',
     [(datasets.get_cifar10, 'cifar-10', 1), (datasets.get_cifar100, 'cifar-100', 2)],

@@ -22,9 +22,7 @@ class DamagedFileError(ValueError, OSError, zipfile.BadZipFile):
 
 
 @contextlib.contextmanager
-def reading(
-    file: Any, kind: str, note: str = '', keep: tuple[type[Exception], ...] = ()
-) -> Iterator[None]:
+def reading(file: Any, kind: str, keep: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Turns the errors of a block into :class:`DamagedFileError`.
 
     The block should hold nothing but calls of the library that reads the file: such libraries
@@ -34,7 +32,6 @@ def reading(
     Args:
         file: Path or file object, for the message.
         kind (str): What the file should be, such as ``'an npz file'``.
-        note (str): Advice to add to the message.
         keep (tuple of types): Errors that stay what they are, too.
 
     Raises:
@@ -43,15 +40,15 @@ def reading(
     """
     try:
         yield
-    except (DamagedFileError, MemoryError, Warning, *keep):
-        raise
     except Exception as e:
+        if isinstance(e, (DamagedFileError, MemoryError, Warning, *keep)):
+            raise
         # An offset beyond the file is an invalid argument for the operating system.
         if isinstance(e, OSError) and e.errno not in (None, errno.EINVAL):
             raise
         raise DamagedFileError(
             f"cannot load '{name_of(file)}': it is damaged, truncated or not {kind} "
-            f'({str(e) or type(e).__name__}){note}'
+            f'({str(e) or type(e).__name__})'
         ) from e
 
 
