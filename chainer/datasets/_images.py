@@ -64,13 +64,16 @@ def load_npz_cache(dataset_name, filename, make_arrays):
     return download.cache_or_load_file(path, creator, loader)
 
 
-def get_idx_datasets(dataset_name, title, root_url, kwargs):
+def get_idx_datasets(dataset_name, title, root_url, checksums, kwargs):
     """Returns train and test sets from MNIST's file format, four gzipped IDX files."""
+
+    def read(filename):
+        return _read_idx(root_url + filename, checksums[filename])
 
     def make_arrays(part):
         return {
-            'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
-            'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz'),
+            'x': read(part + '-images-idx3-ubyte.gz'),
+            'y': read(part + '-labels-idx1-ubyte.gz'),
         }
 
     raw = [
@@ -82,9 +85,9 @@ def get_idx_datasets(dataset_name, title, root_url, kwargs):
     )
 
 
-def _read_idx(url):
+def _read_idx(url, checksum):
     """Reads an IDX file: 0, 0, type 8 (uint8), number of axes, sizes, data."""
-    with gzip.open(download.cached_download(url)) as f:
+    with gzip.open(download.cached_download(url, checksum=checksum)) as f:
         zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
         if zero != 0 or dtype != 8 or ndim not in (1, 3):
             raise RuntimeError(f'the file downloaded from {url} is no IDX file')
