@@ -64,6 +64,8 @@ def fetch(url: str, path: str, checksum: str | None, timeout: float, cache_path:
         _receive(url, path, checksum, timeout)
         _check_content(path, checksum)
     except (OSError, http.client.HTTPException) as e:
+        if isinstance(e, urllib.error.HTTPError):
+            e.close()  # it has the open connection
         raise urllib.error.URLError(
             f'could not download {url} ({e}); without a network, put the file at {cache_path}'
         ) from e
