@@ -70,6 +70,23 @@ class TestLogReport:
         with pytest.raises(TypeError):
             extensions.LogReport(file='x')
 
+    def test_values_and_names_that_json_lacks(self, trainer, tmp_path):
+        """As in Chainer 7, whose files ``json`` reads, and which reads these."""
+        values = {'nan': float('nan'), 'a"b\\\n\udcff</x>': float('inf'), 'größer': -float('inf')}
+        trainer.extend(lambda trainer: chainer.report(values), name='report')
+        report = extensions.LogReport(keys=list(values), trigger=(6, 'iteration'))
+        trainer.extend(report)
+        trainer.run()
+        content = (tmp_path / 'log').read_bytes()
+        assert b'NaN' in content and b' Infinity' in content and b'-Infinity' in content
+        (entry,) = json.loads(content.decode('ascii'))
+        assert {key: repr(entry[key]) for key in values} == {
+            key: repr(value) for key, value in values.items()
+        }
+        other = extensions.LogReport()
+        serializers.npz.NpzDeserializer(serializers.npz.serialize(report)).load(other)
+        assert repr(other.log) == repr(report.log)
+
     def test_before_training(self, trainer):
         report = extensions.LogReport()
         trainer.extend(report, call_before_training=True)
