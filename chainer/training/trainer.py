@@ -368,4 +368,6 @@ class Trainer:
                     values[key] = float(value)
             serializer('_observation', json.dumps(values))
         else:
-            self.observation = json.loads(serializer('_observation', '{}'))
+            self.observation = serializer_module._load_json(
+                serializer, '_observation', dict, float, {}
+            )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from chainer.configuration import using_config
 from chainer.links.caffe import _schema
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
-from chainer.utils import argument
+from chainer.utils import _damaged_file, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,14 +81,11 @@ class CaffeFunction(link.Chain):
         super().__init__()
         with open(model_path, 'rb') as f:
             data = f.read()
-        try:
-            net = _schema.read_net(data)
-        except ValueError as e:
-            raise ValueError(
-                f"cannot load '{os.fsdecode(model_path)}': it is damaged, truncated or not a "
-                f'Caffe model ({e})'
-            ) from e
+        with _damaged_file.reading(model_path, 'a Caffe model', keep=(RuntimeError,)):
+            self._read(data)
 
+    def _read(self, data):
+        net = _schema.read_net(data)
         self.forwards: dict[str, Callable[..., Any]] = {}
         self.split_map: dict[str, str] = {}
         self.layers: list[Any] = []
@@ -106,7 +102,7 @@ class CaffeFunction(link.Chain):
             if layers:
                 break
         else:
-            raise ValueError(f"'{os.fsdecode(model_path)}' has no layers")
+            raise ValueError('it has no layers')
 
     def forward(
         self,

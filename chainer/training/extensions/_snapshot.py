@@ -198,11 +198,12 @@ class _Snapshot(extension.Extension):
         for name in reversed(names):
             path = os.path.join(outdir, name)
             try:
-                # This reads and checks the whole file before it changes the target.
+                # If this fails, the target keeps its state.
                 serializers.load_npz(path, target)
-            except (ValueError, KeyError, TypeError, OSError) as e:
+            except Exception as e:  # whatever a damaged value causes, and exhausted memory
                 warnings.warn(
-                    f'The snapshot {path} cannot be loaded, so an older one is tried: {e}'
+                    f'The snapshot {path} cannot be loaded, so an older one is tried: '
+                    f'{str(e) or type(e).__name__}'
                 )
             else:
                 print('Snapshot loaded from', path)

@@ -85,4 +85,4 @@ class LogReport(_interval_report.IntervalReport):
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))
         else:
-            self._log = json.loads(serializer('_log', ''))
+            self._log = serializer_module._load_json(serializer, '_log', list, dict, self._log)
