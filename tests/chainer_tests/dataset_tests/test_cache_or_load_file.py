@@ -14,6 +14,11 @@ def _read(path):
         return f.read()
 
 
+def _list(folder):
+    """Returns the files other than locks."""
+    return [name for name in os.listdir(folder) if not name.endswith('_lock')]
+
+
 def _write(path, content='content'):
     with open(path, 'w') as f:
         f.write(content)
@@ -40,13 +45,13 @@ def test_failing_creator(tmp_path, error):
 
     with pytest.raises(error):
         dataset.cache_or_load_file(path, creator, None)
-    assert os.listdir(tmp_path) == ['_create_lock']
+    assert _list(tmp_path) == []
 
 
 def test_creator_writes_nothing(tmp_path):
     with pytest.raises(FileNotFoundError, match='creator wrote no file .*file'):
         dataset.cache_or_load_file(str(tmp_path / 'file'), lambda path: 1, None)
-    assert os.listdir(tmp_path) == ['_create_lock']
+    assert _list(tmp_path) == []
 
 
 def test_creator_in_creator(tmp_path):
@@ -57,7 +62,7 @@ def test_creator_in_creator(tmp_path):
         _write(path)
 
     dataset.cache_or_load_file(outer, creator, None)
-    assert sorted(os.listdir(tmp_path)) == ['_create_lock', 'inner', 'outer']
+    assert sorted(_list(tmp_path)) == ['inner', 'outer']
 
 
 def test_relative_path(tmp_path, monkeypatch):
@@ -88,7 +93,7 @@ def test_race(tmp_path):
         thread.join()
     assert results == ['created'] * 4
     assert _read(path) == 'x' * 1000
-    assert sorted(os.listdir(tmp_path)) == ['_create_lock', 'file']
+    assert _list(tmp_path) == ['file']
 
 
 def test_killed_creator(tmp_path):
@@ -105,6 +110,7 @@ def creator(path):
 dataset.cache_or_load_file({path!r}, creator, None)
 """
     assert subprocess.run([sys.executable, '-c', program]).returncode == -signal.SIGKILL
-    assert len(os.listdir(tmp_path)) == 2 and not os.path.exists(path)
+    [left] = _list(tmp_path)
+    assert left != 'file'
     dataset.cache_or_load_file(path, _write, None)
-    assert sorted(os.listdir(tmp_path)) == ['_create_lock', 'file']
+    assert _list(tmp_path) == ['file']
