@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import temporary_folder
 from chainer.dataset import _fetch
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 _dataset_root = os.environ.get(
     'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset')
 )
-
-_OWNER_LOCK = '_owner_lock'  # in a temporary folder, held by the process that writes there
 
 
 def get_dataset_root() -> str:
@@ -194,37 +191,15 @@ def cache_or_load_file(
 def _new_file(path: str, lock_name: str) -> Iterator[str]:
     """Yields a temporary path; what is there at the end moves to ``path`` in one step.
 
-    The lock of the folder is not held meanwhile: two processes may both do the work, which
-    costs time once, but one that is stuck stops nobody else. A lock in the temporary folder
-    tells the others that its process lives, and so that the folder is no leftover.
+    No lock is held meanwhile: two processes may both do the work, which costs time once, but
+    one that is stuck stops nobody else.
     """
     import filelock
 
     folder, name = os.path.split(os.path.abspath(path))
-    prefix = name + '.partial-'
-    folder_lock = filelock.FileLock(os.path.join(folder, lock_name))
-    with contextlib.ExitStack() as stack:
-        with folder_lock:
-            _remove_leftovers(folder, prefix)
-            temp_root = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True)
-            )
-            stack.enter_context(filelock.FileLock(os.path.join(temp_root, _OWNER_LOCK)))
+    with temporary_folder.temporary_folder(folder, name) as temp_root:
         temp_path = os.path.join(temp_root, name)
         yield temp_path
-        with folder_lock:
+        with filelock.FileLock(os.path.join(folder, lock_name)):
             if not os.path.exists(path):
                 os.replace(temp_path, path)
-
-
-def _remove_leftovers(folder, prefix):
-    """Removes the temporary folders of processes that were killed."""
-    import filelock
-
-    for entry in os.scandir(folder):
-        if not entry.name.startswith(prefix) or not entry.is_dir(follow_symlinks=False):
-            continue
-        # Those of living processes are locked, those of other users may be protected.
-        with contextlib.suppress(OSError):
-            with filelock.FileLock(os.path.join(entry.path, _OWNER_LOCK), timeout=0):
-                shutil.rmtree(entry.path)
