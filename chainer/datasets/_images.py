@@ -71,13 +71,16 @@ def load_npz_cache(dataset_name, filename, names, make_arrays):
     return download.cache_or_load_file(path, creator, loader)
 
 
-def get_idx_datasets(dataset_name, title, root_url, kwargs):
+def get_idx_datasets(dataset_name, title, root_url, checksums, kwargs):
     """Returns train and test sets from MNIST's file format, four gzipped IDX files."""
+
+    def read(filename):
+        return _read_idx(root_url + filename, checksums[filename])
 
     def make_arrays(part):
         return {
-            'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
-            'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz'),
+            'x': read(part + '-images-idx3-ubyte.gz'),
+            'y': read(part + '-labels-idx1-ubyte.gz'),
         }
 
     raw = [
@@ -89,9 +92,9 @@ def get_idx_datasets(dataset_name, title, root_url, kwargs):
     )
 
 
-def _read_idx(url):
+def _read_idx(url, checksum):
     """Reads an IDX file: 0, 0, type 8 (uint8), number of axes, sizes, data."""
-    path = download.cached_download(url)
+    path = download.cached_download(url, checksum=checksum)
     with _damaged_file.reading(path, 'an IDX file'), gzip.open(path) as f:
         zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
         is_idx = zero == 0 and dtype == 8 and ndim in (1, 3)

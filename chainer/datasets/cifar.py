@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
+_CHECKSUMS = {
+    'cifar-10-binary.tar.gz': (
+        'sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd'
+    ),
+    'cifar-100-binary.tar.gz': (
+        'sha256:58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec'
+    ),
+}
 _NAMES = 'train_x', 'train_y', 'test_x', 'test_y'
 
 
@@ -112,7 +120,7 @@ def _get_cifar(
 ):
     # Use the binary archives, because the Python archives contain pickles.
     def make_arrays():
-        path = download.cached_download(_ROOT_URL + archive)
+        path = download.cached_download(_ROOT_URL + archive, checksum=_CHECKSUMS[archive])
         train_x, train_y = _read_members(path, train_members, label_bytes)
         test_x, test_y = _read_members(path, test_members, label_bytes)
         return {'train_x': train_x, 'train_y': train_y, 'test_x': test_x, 'test_y': test_y}

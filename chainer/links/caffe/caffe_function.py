@@ -438,7 +438,10 @@ def _get_arrays(layer, n):
     """Returns the blobs of a layer, at least ``n``."""
     if len(layer.blobs) < n:
         raise ValueError(f'layer "{layer.name}" has {len(layer.blobs)} blobs, but {n} are expected')
-    return [_get_array(blob) for blob in layer.blobs]
+    arrays = [_get_array(blob) for blob in layer.blobs]
+    if any(array.size == 0 for array in arrays):
+        raise ValueError(f'layer "{layer.name}" has an empty blob')
+    return arrays
 
 
 def _get_weights(layer, bias_term):
@@ -452,6 +455,8 @@ def _expand_groups(W, groups):
         raise RuntimeError(f'filters over {W.ndim - 2} axes are not supported')
     if groups == 1:
         return W
+    if groups < 1 or W.shape[0] % groups != 0:
+        raise ValueError(f'{W.shape[0]} filters cannot be in {groups} groups')
     n, m = W.shape[0] // groups, W.shape[1]
     dense = numpy.zeros((W.shape[0], m * groups, *W.shape[2:]), W.dtype)
     for i in range(groups):
