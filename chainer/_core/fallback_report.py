@@ -10,7 +10,7 @@ import typing as tp
 import warnings
 from typing import Any, TextIO
 
-from chainer._core.process_lock import ProcessLock
+from chainer._core.forks import ProcessLock
 from chainer._core.profile_report import get_name
 from chainer.configuration import config
 from chainer.warnings import PerformanceWarning

@@ -8,7 +8,7 @@ import pickle
 import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from chainer._core import process_lock
+from chainer._core import forks
 from chainer.dataset import dataset_mixin
 from chainer.datasets import _positioned_file
 
@@ -99,7 +99,7 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
     def _prepare(self):
         self._file = _positioned_file.get_file(self._reader)
-        self._lock = process_lock.ProcessLock()
+        self._lock = forks.ProcessLock()
         self._pid = os.getpid()
 
     def __enter__(self) -> Self:

@@ -76,7 +76,6 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         dataset_timeout: float = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:
-        self._pool = None
         self._worker_seed = None
         self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
@@ -98,19 +97,20 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def repeat(self, repeat: bool) -> None:
         self._repeat = repeat
 
+    def _make_pool(self):
+        # Loaded on first use: importing Chainer should not pay for it.
+        from chainer.iterators import _worker_pool
+
+        return _worker_pool.WorkerPool(
+            self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
+        )
+
     def _submit(self, state, indices):
         if self._worker_seed is None:
             # Made without drawing a number, which would change the order of the examples.
             self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
-        if self._pool is None:
-            # Loaded on first use: importing Chainer should not pay for it.
-            from chainer.iterators import _worker_pool
-
-            self._pool = _worker_pool.WorkerPool(
-                self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
-            )
         seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)
-        return self._pool.submit(indices, seed)
+        return self._get_pool().submit(indices, seed)
 
     def _collect(self, job):
         try:
@@ -167,12 +167,6 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         self._worker_seed = None
-
-    def __getstate__(self) -> Any:
-        state = self.__dict__.copy()
-        # The copy starts processes of its own and fetches the batches ahead again.
-        state.update(_pool=None, _ahead=type(self._ahead)())
-        return state
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)

@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -14,7 +13,6 @@ import numpy
 import pytest
 
 from chainer import iterators, serializers
-from chainer.iterators import _worker_pool
 
 
 class Images:
@@ -115,12 +113,6 @@ def test_shared_memory(shared_mem):
         # The arrays do not share the memory that later batches are written to.
         for array, _ in kept:
             assert (array == -1).all()
-        pids = [worker.process.pid for worker in it._pool._workers]
-        # As if a process was ended before it told the name of its file.
-        fd, _ = tempfile.mkstemp(prefix=f'chainer-{pids[0]}-', dir=_worker_pool._memory_folder())
-        os.close(fd)
-    left = os.listdir(_worker_pool._memory_folder())
-    assert not [name for name in left for pid in pids if name.startswith(f'chainer-{pid}-')]
 
 
 def test_many_chunks():
