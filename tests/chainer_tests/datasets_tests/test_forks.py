@@ -126,7 +126,7 @@ def dataset(request, tmp_path):
 
 def test_worker_processes_get_their_examples(dataset):
     order = numpy.random.RandomState(0).permutation(N)
-    for _ in range(4):
+    for _ in range(2):
         with iterators.MultiprocessIterator(
             datasets.SubDataset(dataset, 0, N, order), 20, False, False, n_processes=4, n_prefetch=4
         ) as it:
@@ -138,7 +138,7 @@ def test_worker_processes_get_their_examples(dataset):
 
 def test_fork_while_threads_read(dataset):
     with forks.repeating(lambda: _check_random(dataset, 20)):
-        for _ in range(20):
+        for _ in range(8):
             assert forks.in_child(_check_random, dataset, 20)
 
 

@@ -3,8 +3,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -257,38 +255,3 @@ def test_garbage_collection_ends_processes():
         process.join(5)
         assert not process.is_alive()
     assert threading.active_count() < threads
-
-
-@pytest.mark.slow
-def test_orphans_end():
-    """Workers of a process that is killed do not stay behind."""
-    code = """
-import os, signal
-from chainer import iterators
-it = iterators.MultiprocessIterator(list(range(10)), 2, n_processes=2)
-it.next()
-print(*[worker.process.pid for worker in it._pool._workers], flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=dict(os.environ, PYTHONPATH=root),
-    )
-    pids = [int(pid) for pid in result.stdout.split()]
-    assert len(pids) == 2
-    deadline = time.monotonic() + 10
-    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(_runs(pid) for pid in pids)
-
-
-def _runs(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as f:
-            return f.read().split(')')[1].split()[0] != 'Z'
-    except OSError:
-        return False
