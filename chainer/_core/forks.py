@@ -7,6 +7,8 @@ import threading
 import weakref
 from typing import Protocol
 
+import numpy
+
 
 class AfterFork(Protocol):
     def after_fork(self) -> None: ...
@@ -24,6 +26,8 @@ def register(obj: AfterFork) -> None:
 
 
 def _after_fork() -> None:
+    # NumPy releases Python's lock while it draws, but holds that of its global generator.
+    numpy.random.get_bit_generator().lock._at_fork_reinit()
     for obj in list(_objects.values()):
         obj.after_fork()
 

@@ -15,7 +15,6 @@ import signal
 import tempfile
 import threading
 import time
-import warnings
 
 import numpy
 
@@ -215,7 +214,7 @@ def stress(method, seed, seconds=0, n_batches=20):
     previous = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method(method, force=True)
     try:
-        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             while True:
                 for make in DATASETS:
                     dataset = make(pathlib.Path(folder))
