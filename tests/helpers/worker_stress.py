@@ -23,7 +23,6 @@ from chainer import datasets, iterators
 from tests.helpers import forks
 
 METHODS = ('fork', 'forkserver', 'spawn')
-_MAX_KILLS = 60
 _LIMIT = 30  # seconds that a call may take; nothing but a hang takes as long
 
 
@@ -105,17 +104,18 @@ DATASETS = (
 class _Killer:
     """Thread that kills workers of an iterator; the context manager."""
 
-    def __init__(self, it, rng, pause):
+    def __init__(self, it, rng, pause, n_kills):
         self._it = it
         self._rng = rng
         self._pause = pause
+        self._n_kills = n_kills
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.started = set()
         self.n_killed = 0
 
     def _run(self):
-        while self.n_killed < _MAX_KILLS and not self._stopped.wait(
+        while self.n_killed < self._n_kills and not self._stopped.wait(
             self._rng.random() * self._pause
         ):
             pool = self._it._pool
@@ -152,8 +152,8 @@ def _timed(func):
         assert taken < _LIMIT, f'{func} took {taken} seconds'
 
 
-def kill_workers(dataset, rng, n_batches):
-    """Takes batches while workers are killed.
+def kill_workers(dataset, rng, n_batches, n_kills):
+    """Takes at least so many batches while workers are killed.
 
     Each call returns the right batch or raises the documented error, and the same iterator goes
     on; nothing stays behind. Returns how often what happened.
@@ -174,9 +174,9 @@ def kill_workers(dataset, rng, n_batches):
     start = time.monotonic()
     it.next()
     it.reset()
-    pause = (time.monotonic() - start) * rng.choice([0.2, 1, 5, 20])
-    with _Killer(it, rng, pause) as killer:
-        while counts['batches'] < n_batches:
+    pause = (time.monotonic() - start) * rng.choice([0.2, 1, 3])
+    with _Killer(it, rng, pause, n_kills) as killer:
+        while counts['batches'] < n_batches or killer.n_killed < n_kills:
             try:
                 batch = _timed(it.next)
             except RuntimeError as e:
@@ -206,7 +206,7 @@ def _start_time(pid):
     return None if fields[0] in 'ZX' else (pid, fields[19])
 
 
-def stress(method, seed, seconds=0, n_batches=20):
+def stress(method, seed, seconds=0, n_batches=20, n_kills=40, makes=DATASETS):
     """Runs :func:`kill_workers` with each dataset at least once, and until the time is over."""
     rng = random.Random(seed)
     counts = collections.Counter()
@@ -216,7 +216,7 @@ def stress(method, seed, seconds=0, n_batches=20):
     try:
         with tempfile.TemporaryDirectory() as folder:
             while True:
-                for make in DATASETS:
+                for make in makes:
                     dataset = make(pathlib.Path(folder))
                     [dataset.check(dataset[i]) for i in range(len(dataset))]
                     # Other threads read meanwhile.
@@ -224,7 +224,7 @@ def stress(method, seed, seconds=0, n_batches=20):
                         lambda dataset=dataset: (dataset.check(dataset[5]), time.sleep(0.001)),
                         n_threads=rng.randint(0, 2),
                     ):
-                        counts += kill_workers(dataset, rng, n_batches)
+                        counts += kill_workers(dataset, rng, n_batches, n_kills)
                     counts['runs'] += 1
                     for name in 'lines', 'pickles':
                         if hasattr(dataset, name):
