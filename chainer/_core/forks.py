@@ -11,14 +11,14 @@ import numpy
 
 
 class AfterFork(Protocol):
-    def after_fork(self) -> None: ...
+    def _after_fork(self) -> None: ...
 
 
 _objects: weakref.WeakValueDictionary[int, AfterFork] = weakref.WeakValueDictionary()
 
 
 def register(obj: AfterFork) -> None:
-    """Lets a fork call ``obj.after_fork()`` in the child, as long as ``obj`` exists.
+    """Lets a fork call ``obj._after_fork()`` in the child, as long as ``obj`` exists.
 
     Other threads may have been anywhere in the code of ``obj``, and their locks are locked.
     """
@@ -29,7 +29,7 @@ def _after_fork() -> None:
     # NumPy releases Python's lock while it draws, but holds that of its global generator.
     numpy.random.get_bit_generator().lock._at_fork_reinit()
     for obj in list(_objects.values()):
-        obj.after_fork()
+        obj._after_fork()
 
 
 if hasattr(os, 'register_at_fork'):
@@ -52,5 +52,5 @@ class ProcessLock:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         self._lock = threading.Lock()

@@ -39,6 +39,10 @@ class Cursor(io.RawIOBase):
         self._file = file
         self._position = position
 
+    @property
+    def name(self) -> Any:
+        return self._file.name  # in messages of those who read
+
     def readable(self) -> bool:
         return True
 

@@ -228,7 +228,7 @@ class LookaheadIterator(OrderedIterator):
             forks.register(self)
         return self._pool
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         """Leaves the pool to the parent, in a forked process."""
         self._pool = None
         self._ahead = type(self._ahead)()

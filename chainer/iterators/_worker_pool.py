@@ -126,7 +126,7 @@ class WorkerPool:
             child_conn.close()
         self._workers.append(_Worker(process, conn))
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         """Leaves the pool to the parent, in a forked process."""
         conns = [self._wake_recv, self._wake_send, *[w.conn for w in self._workers]]
         if self._starting is not None:

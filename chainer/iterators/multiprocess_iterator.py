@@ -26,8 +26,15 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
     ``next`` again then retries the same batch.
 
-    The processes seed ``numpy.random`` and ``random`` for each part of a batch from the state
-    of ``numpy.random`` at the first use of the iterator, or the first after it was serialized.
+    The processes seed ``numpy.random``, ``random`` and ChainerX's generator for each part of a batch
+    from the state of ``numpy.random`` at the first use of the iterator, or the first after it was
+    serialized. Other generators that the dataset holds draw the same in each process.
+
+    A fork copies the locks that other threads hold at this moment, and no thread that would
+    release the copies. Chainer's own datasets and arrays take care of this; other libraries may
+    not, as OpenBLAS on several threads. If other threads of the program compute while the
+    processes start, the start methods *forkserver* and *spawn* are safe. A forked process that uses
+    an iterator of its parent goes on after the batch that the parent got last.
 
     Args:
         dataset: Indexable object with a length.
