@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy
 
@@ -27,7 +27,8 @@ def register(obj: AfterFork) -> None:
 
 def _after_fork() -> None:
     # NumPy releases Python's lock while it draws, but holds that of its global generator.
-    numpy.random.get_bit_generator().lock._at_fork_reinit()
+    lock: Any = numpy.random.get_bit_generator().lock  # type: ignore[attr-defined]
+    lock._at_fork_reinit()
     for obj in list(_objects.values()):
         obj._after_fork()
 

@@ -95,6 +95,7 @@ class WorkerPool:
         self._changed = threading.Condition()
         self._queue = collections.deque()
         self._workers = []
+        self._retired = []  # the receiving thread may be reading from them, so it closes them
         self._starting = None  # the pipe of the worker that a thread starts, and the thread
         self._closed = False
         self._error = None  # set when a worker died
@@ -126,9 +127,13 @@ class WorkerPool:
             child_conn.close()
         self._workers.append(_Worker(process, conn))
 
+    def _conns(self):
+        workers = self._workers + self._retired
+        return [self._wake_recv, self._wake_send, *[worker.conn for worker in workers]]
+
     def _after_fork(self) -> None:
         """Leaves the pool to the parent, in a forked process."""
-        conns = [self._wake_recv, self._wake_send, *[w.conn for w in self._workers]]
+        conns = self._conns()
         if self._starting is not None:
             conn, child_conn, thread = self._starting
             conns.append(conn)
@@ -168,8 +173,13 @@ class WorkerPool:
                 worker.conn.send(None)
             worker.process.join(1)
             _end(worker.process)
-            worker.conn.close()
-            self._start_worker()
+            self._retired.append(worker)
+            try:
+                self._start_worker()
+            except Exception as e:
+                with self._changed:
+                    self._fail(e)  # wait() raises it: batches that are complete must not be lost
+                return
 
     def _dispatch(self):
         """Sends chunks to the least busy workers (lock held)."""
@@ -249,6 +259,8 @@ class WorkerPool:
             with self._changed:
                 if self._closed:
                     return
+                while self._retired:
+                    self._retired.pop().conn.close()
                 by_object = {}
                 for worker in self._workers:
                     by_object[worker.conn] = worker
@@ -270,12 +282,19 @@ class WorkerPool:
     def _receive_from(self, worker):
         try:
             reply = worker.conn.recv()
-            result, error = self._unpack(worker, reply)
+            if reply[0] == 'shared' and reply[2]:
+                fd = reduction.recv_handle(worker.conn)
+                try:
+                    worker.memory = mmap.mmap(fd, 0)
+                finally:
+                    os.close(fd)
         except (EOFError, OSError):
             with self._changed:
                 if worker in self._workers and not self._closed:
                     self._fail(self._died(worker))
             return False
+        try:
+            result, error = self._unpack(worker, reply)
         except Exception as e:  # the examples cannot be unpickled here
             result, error = None, e
         with self._changed:
@@ -316,13 +335,7 @@ class WorkerPool:
         if kind == 'inline':
             _, data, buffers = reply
             return pickle.loads(data, buffers=[bytearray(b) for b in buffers]), None
-        _, data, is_new, start, sizes = reply
-        if is_new:
-            fd = reduction.recv_handle(worker.conn)
-            try:
-                worker.memory = mmap.mmap(fd, 0)
-            finally:
-                os.close(fd)
+        _, data, _, start, sizes = reply
         # The slot is overwritten soon, so the arrays get a block of their own.
         block = numpy.empty(sum(map(_aligned, sizes)), numpy.uint8)
         block[:] = numpy.frombuffer(worker.memory, numpy.uint8, len(block), start)
@@ -365,10 +378,10 @@ class WorkerPool:
         thread = getattr(self, '_thread', None)
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
-        for worker in self._workers:
-            worker.conn.close()
-        self._wake_recv.close()
-        self._wake_send.close()
+            if thread.is_alive():
+                return  # it closes what it reads from when it ends
+        for conn in self._conns():
+            conn.close()
 
 
 def _end(process):

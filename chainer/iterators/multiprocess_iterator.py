@@ -26,9 +26,9 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
     ``next`` again then retries the same batch.
 
-    The processes seed ``numpy.random``, ``random`` and ChainerX's generator for each part of a batch
-    from the state of ``numpy.random`` at the first use of the iterator, or the first after it was
-    serialized. Other generators that the dataset holds draw the same in each process.
+    The processes seed ``numpy.random``, ``random`` and ChainerX's generator for each part of a
+    batch from the state of ``numpy.random`` at the first use of the iterator, or the first after it
+    was serialized. Other generators that the dataset holds draw the same in each process.
 
     A fork copies the locks that other threads hold at this moment, and no thread that would
     release the copies. Chainer's own datasets and arrays take care of this; other libraries may

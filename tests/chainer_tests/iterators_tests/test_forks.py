@@ -221,3 +221,73 @@ def test_killed_workers(method, makes):
     assert counts['runs'] == len(makes)
     assert counts['batches'] >= 4 * len(makes)
     assert counts['kills'] >= 2 * len(makes)
+
+
+def test_start_of_a_successor_fails(monkeypatch):
+    """No batch is lost, and the iterator goes on."""
+    with iterators.MultiprocessIterator(
+        list(range(12)), 2, shuffle=False, n_processes=1, maxtasksperchild=2
+    ) as it:
+        batches = _take(it, 1)
+
+        def fail():
+            raise BlockingIOError('no more processes')
+
+        monkeypatch.setattr(it._pool, '_start_worker', fail)
+        with pytest.raises(BlockingIOError, match='no more'):
+            for _ in range(6):
+                batches += _take(it, 1)
+        batches += _take(it, 6 - len(batches))
+    assert batches == [[2 * i, 2 * i + 1] for i in range(6)]
+
+
+@pytest.mark.parametrize('error', [OSError, EOFError, ValueError])
+def test_examples_that_cannot_be_unpickled(error):
+    with iterators.MultiprocessIterator([_Fails(error)], 1, n_processes=1) as it:
+        with pytest.raises(error, match='no such example'):
+            it.next()
+        pool = it._pool
+        with pytest.raises(error, match='no such example'):
+            it.next()
+        assert it._pool is pool  # nothing is wrong with the processes
+
+
+class _Fails:
+    def __init__(self, error):
+        self.error = error
+
+    def __reduce__(self):
+        return _fail, (self.error,)
+
+
+def _fail(error):
+    raise error('no such example')
+
+
+def test_retired_workers_close_in_the_thread_that_reads():
+    with iterators.MultiprocessIterator(
+        list(range(12)), 1, shuffle=False, n_processes=2, maxtasksperchild=1
+    ) as it:
+        batches = _take(it, 1)
+        pool = it._pool
+        closed_by = set()
+        conns = []
+
+        def watch(worker):
+            close = worker.conn.close
+
+            def record():
+                closed_by.add(threading.current_thread())
+                close()
+
+            worker.conn.close = record
+            conns.append(worker.conn)
+
+        for worker in pool._workers:
+            watch(worker)
+        batches += _take(it, 11)
+        deadline = time.monotonic() + 20
+        while not all(conn.closed for conn in conns) and time.monotonic() < deadline:
+            batches += _take(it, 1)
+        assert closed_by == {pool._thread}
+    assert batches == [[i % 12] for i in range(len(batches))]
