@@ -120,9 +120,6 @@ class _FallbackTape:
         retained_outputs: Sequence[chainerx.ndarray],
     ) -> tuple[Any, ...]:
         func = self._func
-        present = [g for g in grad_outputs if g is not None]
-        chx = [*retained_inputs, *retained_outputs, *present]
-        double = any(x.is_backprop_required() for x in chx)
         hooks = backprop.hooks_of(func, _thread_hooks.hooks)
         if hooks:
             in_data: list[Any] = [None] * len(func.inputs)
@@ -137,10 +134,8 @@ class _FallbackTape:
             gxs = run(
                 tuple([self._present[i] for i in targets]),
                 grad_outputs,
-                chx,
-                len(retained_inputs),
-                len(retained_outputs),
-                double,
+                retained_inputs,
+                retained_outputs,
             )
         if hooks:
             for hook in hooks:
@@ -168,17 +163,17 @@ class _FallbackTape:
         self,
         targets: tuple[int, ...],
         grad_outputs: Sequence[Any],
-        chx: list[chainerx.ndarray],
-        n_in: int,
-        n_out: int,
-        double: bool,
+        retained_inputs: Sequence[chainerx.ndarray],
+        retained_outputs: Sequence[chainerx.ndarray],
     ) -> tuple[Any, ...]:
         """Runs the tape on variables of ChainerX."""
         func = self._func
         device = func.chainerx_device
-        variables = [_chainerx_variable(x) for x in chx[: n_in + n_out]]
-        self._retain(variables[:n_in], variables[n_in:])
-        gys = tuple([_chainerx_variable(g) for g in grad_outputs])
+        self._retain(
+            map(_chainerx_variable, retained_inputs), map(_chainerx_variable, retained_outputs)
+        )
+        gys = tuple(map(_chainerx_variable, grad_outputs))
+        double = _is_differentiated([*retained_inputs, *retained_outputs, *grad_outputs])
         with (
             configuration.using_config('enable_backprop', double),
             backend.using_device(device),
@@ -190,18 +185,19 @@ class _FallbackTape:
         self,
         targets: tuple[int, ...],
         grad_outputs: Sequence[Any],
-        chx: list[chainerx.ndarray],
-        n_in: int,
-        n_out: int,
-        double: bool,
+        retained_inputs: Sequence[chainerx.ndarray],
+        retained_outputs: Sequence[chainerx.ndarray],
     ) -> tuple[Any, ...]:
         """Runs the tape on views of NumPy or CuPy."""
         func = self._func
         device = func.chainerx_device
+        retained = [*retained_inputs, *retained_outputs]
+        chx = [*retained, *[g for g in grad_outputs if g is not None]]
+        double = _is_differentiated(chx)
         # A backward may itself differentiate by retained variables.
-        variables = [_from_array(_view(x), double or i < n_in + n_out) for i, x in enumerate(chx)]
-        self._retain(variables[:n_in], variables[n_in : n_in + n_out])
-        rest = iter(variables[n_in + n_out :])
+        variables = [_from_array(_view(x), double or i < len(retained)) for i, x in enumerate(chx)]
+        rest = iter(variables)
+        self._retain([next(rest) for _ in retained_inputs], [next(rest) for _ in retained_outputs])
         gys = [None if g is None else next(rest) for g in grad_outputs]
         if not double:
             gys = [None if g is None else g._array for g in gys]
@@ -214,6 +210,11 @@ class _FallbackTape:
         if not double:
             return tuple([None if g is None else device.send(g) for g in gxs])
         return _connect(gxs, chx, variables, device)
+
+
+def _is_differentiated(arrays: Iterable[Any]) -> bool:
+    """Whether a backward pass of these arrays is recorded, to be differentiated in turn."""
+    return any(x is not None and x.is_backprop_required() for x in arrays)
 
 
 def _connect(
@@ -252,7 +253,7 @@ class _RecordedTape:
     ) -> tuple[Any, ...]:
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *present]
-        double = any(x.is_backprop_required() for x in chx)
+        double = _is_differentiated(chx)
         gys = [_from_array(_view(g), double) for g in present]
         ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
         with backend.using_device(self._device.fallback_device):

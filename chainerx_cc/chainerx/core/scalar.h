@@ -43,11 +43,6 @@ public:
     explicit operator int64_t() const { return To<int64_t>(); }
     explicit operator bool() const { return To<bool>(); }
 
-    // The dtype of results of numbers alone.
-    Dtype DefaultDtype() const {
-        return kind_ == DtypeKind::kBool ? Dtype::kBool : kind_ == DtypeKind::kInt ? Dtype::kInt32 : Dtype::kFloat32;
-    }
-
     // Writes the value, in the given dtype, to memory of at least the item size.
     void Store(Dtype dtype, void* out) const {
         VisitDtype(dtype, [&](auto tag) {

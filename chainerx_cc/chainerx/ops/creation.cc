@@ -96,7 +96,7 @@ array([[7, 7],
        [7, 7]], shape=(2, 2), dtype=int32, device='native:0')
 )");
 Array Full(const Shape& shape, const Scalar& value, const std::optional<Dtype>& dtype, Device& device) {
-    return FilledArray(shape, value, dtype.value_or(value.DefaultDtype()), device);
+    return FilledArray(shape, value, dtype.value_or(GetScalarDtype(value.kind())), device);
 }
 
 namespace {
