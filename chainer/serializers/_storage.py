@@ -4,11 +4,11 @@ import contextlib
 import numbers
 import os
 import shutil
-import uuid
 
 import numpy
 
 from chainer import backend
+from chainer._core import temporary_folder
 from chainer._core.array_types import get_array_types
 from chainer.backends import _cpu
 from chainer.variable import Variable
@@ -104,16 +104,12 @@ def atomic_path(path):
         yield path  # a device or a pipe cannot be replaced
         return
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f'.{name}.{uuid.uuid4().hex}.tmp')
-    try:
-        yield temporary
+    with temporary_folder.temporary_folder(folder, name) as temporary:
+        new_path = os.path.join(temporary, name)
+        yield new_path
         if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(temporary)
-        raise
+            shutil.copymode(path, new_path)
+        os.replace(new_path, path)
 
 
 def load_all_or_nothing(deserializer, obj):

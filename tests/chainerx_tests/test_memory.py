@@ -73,6 +73,7 @@ print(resident_kib() - resident, chainerx._core._live_array_count() - live)
 
 
 @pytest.mark.slow
+@pytest.mark.measures_memory
 @pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
 @pytest.mark.parametrize('code', [BARE, DOUBLE, CHAINER], ids=['bare', 'double', 'chainer'])
 def test_ten_thousand_steps(code):

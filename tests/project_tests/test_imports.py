@@ -25,6 +25,7 @@ LAYERS = {
         'chainer._core.mixed16',
         'chainer._core.namespace',
         'chainer._core.profile_report',
+        'chainer._core.temporary_folder',
         'chainer.function_hook',
         'chainer.link_hook',
         'chainer.serializer',

@@ -1,5 +1,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
@@ -77,7 +78,15 @@ void Init(py::module_& m) {
     // Lives as long as the process: arrays can outlive the interpreter's modules.
     SetGlobalDefaultContext(new Context{});
     g_blocking_hooks.enter = []() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; };
-    g_blocking_hooks.leave = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };
+    g_blocking_hooks.leave = [](void* state) {
+        try {
+            PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+        } catch (...) {
+            // The interpreter ends, and Python before 3.14 unwinds the stacks of other threads. The kernel's
+            // caller needs an interpreter: the thread waits for the end of the process, as in Python 3.14.
+            for (;;) pause();
+        }
+    };
 
     BindOps();
     BindAutograd();
