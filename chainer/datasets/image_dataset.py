@@ -4,7 +4,6 @@ import bisect
 import io
 import itertools
 import os
-import threading
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy
 
 from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
+from chainer.datasets import _positioned_file
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
@@ -162,17 +162,24 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         self._zipfilename = zipfilename
         self._dtype = get_dtype(dtype)
         self._open()
-        self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
+        self._paths = [name for name in self._archive().namelist() if not name.endswith('/')]
 
     def _open(self):
-        with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
-            self._zf = zipfile.ZipFile(self._zipfilename)
-        self._zf_pid = os.getpid()
-        self._lock = threading.Lock()
+        self._file = _positioned_file.PathFile(self._zipfilename)
+        self._zf_pid = None
+
+    def _archive(self):
+        """Returns the reader of the zip file, which the threads of the process share."""
+        if self._zf_pid != os.getpid():
+            # A fork may have copied the parent's reader in use by another thread.
+            with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
+                self._zf = zipfile.ZipFile(_positioned_file.Cursor(self._file))
+            self._zf_pid = os.getpid()
+        return self._zf
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
-        for name in ('_zf', '_zf_pid', '_lock'):
+        for name in ('_file', '_zf', '_zf_pid'):
             del state[name]
         return state
 
@@ -197,12 +204,8 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
             IndexError: If the index is too large.
 
         """
-        if self._zf_pid != os.getpid():
-            # After a fork the file position is shared with the parent.
-            self._open()
         name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
-        with self._lock:
-            data = _read_member(self._zf, self._zipfilename, name)
+        data = _read_member(self._archive(), self._zipfilename, name)
         return _read_image(io.BytesIO(data), self._dtype, name)
 
 

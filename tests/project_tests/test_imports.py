@@ -20,6 +20,7 @@ LAYERS = {
         'chainer._core.dtype',
         'chainer._core.environment',
         'chainer._core.fallback_report',
+        'chainer._core.forks',
         'chainer._core.lazy',
         'chainer._core.mixed16',
         'chainer._core.namespace',
