@@ -1,4 +1,4 @@
-"""Skips what a build of the documentation wrote, and the pages that need ChainerX if it is not built."""
+"""Skips what a build of the pages wrote, and those that need ChainerX if it is not built."""
 
 import chainerx
 

@@ -1,7 +1,7 @@
 """Writes the table of speed in README.md and in the documentation.
 
-``python tools/update_speed_table.py`` runs ``benchmarks/run.py`` (needs PyTorch and a quiet machine,
-takes some minutes); with an argument it reads a file with the output of an earlier run.
+``python tools/update_speed_table.py`` runs ``benchmarks/run.py``: it needs PyTorch and a quiet
+machine, and takes some minutes. With an argument it reads a file with the output of an earlier run.
 """
 
 import re

@@ -18,7 +18,9 @@ import chainer.links as L
 np.random.seed(0)
 
 functions = [getattr(F, name) for name in dir(F) if not name.startswith('_')]
-text = '\n\n'.join(inspect.getdoc(f).split('Args:')[0].strip() for f in functions if inspect.isfunction(f))
+text = '\n\n'.join(
+    inspect.getdoc(f).split('Args:')[0].strip() for f in functions if inspect.isfunction(f)
+)
 alphabet = sorted(set(text))
 code = {character: i for i, character in enumerate(alphabet)}
 data = np.array([code[character] for character in text], np.int32)

@@ -3,8 +3,8 @@ Draw a computational graph
 ==========================
 
 Chainer records operations while they run. This program draws the record: each function, the arrays
-between the functions, and the parameters. :func:`chainer.computational_graph.build_computational_graph`
-also writes it in Graphviz's language.
+between the functions, and the parameters.
+:func:`chainer.computational_graph.build_computational_graph` also writes it in Graphviz's language.
 """
 
 import matplotlib.pyplot as plt

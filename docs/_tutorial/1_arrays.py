@@ -15,8 +15,8 @@ import chainer.functions as F
 # %%
 # Arrays
 # ------
-# Chainer computes with arrays of NumPy. A :class:`chainer.Variable` holds an array and remembers how
-# it was computed. ``float32`` is the dtype that models use.
+# Chainer computes with arrays of NumPy. A :class:`chainer.Variable` holds an array and remembers
+# how it was computed. ``float32`` is the dtype that models use.
 
 x = chainer.Variable(np.array([1, 2, 3], dtype=np.float32))
 y = x**2 + 2 * x
@@ -35,8 +35,8 @@ print(loss)
 # %%
 # Gradients
 # ---------
-# ``backward`` goes back through the record of a number and computes its derivatives by all variables
-# that it came from:
+# ``backward`` goes back through the record of a number and computes its derivatives by all
+# variables that it came from:
 
 loss.backward()
 print(x.grad)
@@ -79,10 +79,10 @@ xs = np.linspace(-2, 2, 40, dtype=np.float32)
 ys = np.sin(2 * xs) + 0.15 * np.random.randn(40).astype(np.float32)
 
 # %%
-# We look for a polynomial through them. Its coefficients are a :class:`chainer.Parameter`, a variable
-# to be learned. The loss is the mean squared distance from the points. Each step computes the loss and
-# its gradient, and moves the coefficients a little against the gradient, which makes the loss smaller:
-# this is *gradient descent*.
+# We look for a polynomial through them. Its coefficients are a :class:`chainer.Parameter`, a
+# variable to be learned. The loss is the mean squared distance from the points. Each step computes
+# the loss and its gradient, and moves the coefficients a little against the gradient, which makes
+# the loss smaller: this is *gradient descent*.
 
 powers = np.stack([(xs / 2) ** i for i in range(8)], axis=1)
 coefficients = chainer.Parameter(np.zeros((8, 1), dtype=np.float32))

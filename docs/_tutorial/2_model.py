@@ -28,8 +28,8 @@ print(x.shape, x.dtype, label.shape, label.dtype)
 # %%
 # Links
 # -----
-# A *link* is a function with parameters. ``L.Linear(2, 3)`` multiplies by a matrix and adds a vector;
-# both start at random:
+# A *link* is a function with parameters. ``L.Linear(2, 3)`` multiplies by a matrix and adds a
+# vector; both start at random:
 
 linear = L.Linear(2, 3)
 print(linear(x).shape)

@@ -2,9 +2,9 @@
 3. Train on a dataset
 =====================
 
-Real data has more examples than one step can take, and some of it must be kept to test the model. This
-page trains a reader of handwritten digits in batches, first with a loop of its own, then with a
-:class:`~chainer.training.Trainer`, which also writes logs and saves its state.
+Real data has more examples than one step can take, and some of it must be kept to test the model.
+This page trains a reader of handwritten digits in batches, first with a loop of its own, then with
+a :class:`~chainer.training.Trainer`, which also writes logs and saves its state.
 """
 
 import json
@@ -38,8 +38,8 @@ for axis, (image, digit) in zip(axes, train):
     axis.axis('off')
 
 # %%
-# An *iterator* makes batches: lists of examples, in a new order in each epoch.
-# ``concat_examples`` makes arrays of a list.
+# An *iterator* makes batches: lists of examples, in a new order in each epoch. ``concat_examples``
+# makes arrays of a list.
 
 iterator = chainer.iterators.SerialIterator(train, batch_size=64)
 batch = iterator.next()
@@ -73,8 +73,8 @@ while iterator.epoch < 3:
 # %%
 # A trainer
 # ---------
-# A trainer runs such a loop, and *extensions* after each epoch: an evaluation, a log, a table, a saved
-# state. ``L.Classifier`` puts a loss and an accuracy on top of a network, and reports both.
+# A trainer runs such a loop, and *extensions* after each epoch: an evaluation, a log, a table, a
+# saved state. ``L.Classifier`` puts a loss and an accuracy on top of a network, and reports both.
 
 network = make_network()
 model = L.Classifier(network)
@@ -110,5 +110,5 @@ for axis, value in [(left, 'loss'), (right, 'accuracy')]:
 fig.tight_layout()
 
 # %%
-# More about loops and trainers: :doc:`/guides/training_loops` and :doc:`/guides/trainer`; about data:
-# :doc:`/guides/data`.
+# More about loops and trainers: :doc:`/guides/training_loops` and :doc:`/guides/trainer`; about
+# data: :doc:`/guides/data`.

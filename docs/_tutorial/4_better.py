@@ -2,9 +2,9 @@
 4. A better model
 =================
 
-This page improves the network of the last page with convolutions, more data from the same images, and a
-learning rate that falls, and looks at the mistakes that remain. To make the task harder, only 300 images are
-left for the training.
+This page improves the network of the last page with convolutions, more data from the same images,
+and a learning rate that falls, and looks at the mistakes that remain. To make the task harder, only
+300 images are left for the training.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ train = train[:300]
 # %%
 # Augmentation
 # ------------
-# A digit that is moved by a point is the same digit. ``TransformDataset`` applies a function to an example
-# each time it is read, so each epoch sees other images:
+# A digit that is moved by a point is the same digit. ``TransformDataset`` applies a function to an
+# example each time it is read, so each epoch sees other images:
 
 
 def augment(example):
@@ -43,9 +43,10 @@ for axis in axes:
 # %%
 # A convolutional network
 # -----------------------
-# A convolution looks at a small window and has the same parameters for each place of the image. Batch
-# normalization keeps the values of each layer in the same range, dropout leaves out units at random. Both
-# behave differently in training and in tests, which ``chainer.config.train`` tells them.
+# A convolution looks at a small window and has the same parameters for each place of the image.
+# Batch normalization keeps the values of each layer in the same range, dropout leaves out units at
+# random. Both behave differently in training and in tests, which ``chainer.config.train`` tells
+# them.
 
 
 class Block(chainer.Chain):

@@ -2,8 +2,8 @@
 5. Save, load and move a model
 ==============================
 
-A trained model is its parameters and the class that uses them. This page saves the parameters, loads them,
-trains a part of the model for a new task, and runs the model on another kind of device.
+A trained model is its parameters and the class that uses them. This page saves the parameters,
+loads them, trains a part of the model for a new task, and runs the model on another kind of device.
 """
 
 import os
@@ -55,7 +55,8 @@ print('accuracy', accuracy(network, t_test))
 # %%
 # Save and load
 # -------------
-# The file is one of NumPy's, with an array for each parameter. Loading it never runs code of the file.
+# The file is one of NumPy's, with an array for each parameter. Loading it never runs code of the
+# file.
 
 path = os.path.join(tempfile.mkdtemp(), 'digits.npz')
 chainer.serializers.save_npz(path, network)
@@ -72,8 +73,8 @@ print('accuracy', accuracy(loaded, t_test))
 # %%
 # Freeze a part
 # -------------
-# A new task: is the digit even or odd? The model has two outputs now, so everything but the last layer
-# comes from the file, and ``disable_update`` after ``setup`` keeps it as it is.
+# A new task: is the digit even or odd? The model has two outputs now, so everything but the last
+# layer comes from the file, and ``disable_update`` after ``setup`` keeps it as it is.
 
 parity = Network(2)
 chainer.serializers.load_npz(path, parity.features, path='features/')
@@ -87,8 +88,8 @@ print('frozen', np.array_equal(before, parity.features[0].W.array))
 # %%
 # Another device
 # --------------
-# ``to_device`` moves a model, and ``send`` arrays. ``native:0`` is ChainerX, Chainer's own array library
-# in C++, ``@cupy:0`` a GPU. Nothing else changes:
+# ``to_device`` moves a model, and ``send`` arrays. ``native:0`` is ChainerX, Chainer's own array
+# library in C++, ``@cupy:0`` a GPU. Nothing else changes:
 
 import chainerx  # noqa: E402
 
@@ -112,5 +113,5 @@ for axis, image, answer in zip(axes, x_test, scores.argmax(axis=1)):
     axis.axis('off')
 
 # %%
-# More: :doc:`/guides/serializers`, :doc:`/guides/devices` and :doc:`/chainerx`. The
-# :doc:`gallery </gallery/index>` has larger programs.
+# More: :doc:`/guides/serializers`, :doc:`/guides/devices` and :doc:`/chainerx`. The :doc:`gallery
+# </gallery/index>` has larger programs.

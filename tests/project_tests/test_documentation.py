@@ -4,6 +4,7 @@ import importlib.util
 import re
 import runpy
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,32 @@ def test_speed_table_of_the_documentation():
     page = (ROOT / 'docs' / 'guides' / 'speed.inc').read_text()
     cells = r'\d\S* [mu]?s \([\d.]+x\)'
     assert re.findall(cells, table) == re.findall(cells, page) != []
+
+
+def test_names_elsewhere():
+    pytest.importorskip('sphinx')
+    directive = load('docs/_ext/names_elsewhere.py')
+    row = namedtuple('row', 'owner theirs ours remark')
+    names = [
+        row('Link', 'parameters', 'model.params()', ''),
+        row('chainer', 'cat', 'F.concat(xs, axis)', 'along `axis`'),
+    ]
+    assert list(directive.tables(names, {'chainer': 'torch', 'Link': 'torch.nn.Module'}))[9:] == [
+        '   * - ``cat``',
+        '     - :obj:`F.concat(xs, axis) <chainer.functions.concat>`',
+        '     - along ``axis``',
+        '',
+        '.. rubric:: ``torch.nn.Module``',
+        '',
+        '.. list-table::',
+        '   :header-rows: 1',
+        '   :widths: 25 40 35',
+        '',
+        '   * - PyTorch',
+        '     - Chainer',
+        '     -',
+        '   * - ``parameters``',
+        '     - ``model.params()``',
+        '     - ',
+        '',
+    ]
