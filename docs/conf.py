@@ -26,6 +26,7 @@ extensions = [
     'names_elsewhere',
     'native_functions',
     'reference',
+    'source_anchors',
 ]
 exclude_patterns = ['_build', '_gallery', '_tutorial', '**/sg_execution_times.rst']
 
@@ -35,6 +36,7 @@ html_static_path = ['_static']
 html_css_files = ['site.css']
 html_copy_source = html_show_sourcelink = False
 html_math_renderer = 'mathml'
+python_maximum_signature_line_length = 90
 copybutton_prompt_text = r'>>> |\.\.\. |\$ '
 copybutton_prompt_is_regexp = True
 

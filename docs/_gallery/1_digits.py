@@ -76,6 +76,8 @@ fig.tight_layout()
 # The test images whose label the network finds least probable. Above each: what it reads, how sure
 # it is, and the label in brackets.
 
+# sphinx_gallery_thumbnail_number = 2
+
 with chainer.using_config('train', False), chainer.no_backprop_mode():
     p = F.softmax(model(x_test)).array
 p_label = p[np.arange(len(p)), t_test]

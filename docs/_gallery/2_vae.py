@@ -70,19 +70,27 @@ for epoch in range(1, 61):
 # %%
 # The plane of digits
 # -------------------
-# On the left the means of ``z`` of all images, coloured by digit (which the model never saw). On
-# the right what the decoder draws at each place of the plane.
+# The means of ``z`` of all images, coloured by digit, which the model never saw:
 
 with chainer.no_backprop_mode():
     z = model.encode(x).mean.array
-    grid = np.linspace(-2.2, 2.2, 16, dtype=np.float32)
-    places = np.stack(np.meshgrid(grid, grid[::-1]), axis=-1).reshape(-1, 2)
+
+fig, axis = plt.subplots(figsize=(5, 4))
+points = axis.scatter(z[:, 0], z[:, 1], c=t, cmap='tab10', s=6)
+axis.set(xlim=(-3, 3), ylim=(-3, 3), aspect='equal')
+fig.colorbar(points, ax=axis, ticks=range(10))
+fig.tight_layout()
+
+# %%
+# What the decoder draws at each place of the plane:
+
+# sphinx_gallery_thumbnail_number = 2
+grid = np.linspace(-2.2, 2.2, 16, dtype=np.float32)
+places = np.stack(np.meshgrid(grid, grid[::-1]), axis=-1).reshape(-1, 2)
+with chainer.no_backprop_mode():
     drawn = model.decode(places).mean.array.reshape(16, 16, 8, 8)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2))
-points = left.scatter(z[:, 0], z[:, 1], c=t, cmap='tab10', s=6)
-left.set(xlim=(-3, 3), ylim=(-3, 3), aspect='equal')
-fig.colorbar(points, ax=left, ticks=range(10), fraction=0.046)
-right.imshow(drawn.transpose(0, 2, 1, 3).reshape(128, 128), cmap='gray_r')
-right.axis('off')
-fig.tight_layout()
+fig, axis = plt.subplots(figsize=(4.4, 4.4))
+axis.imshow(drawn.transpose(0, 2, 1, 3).reshape(128, 128), cmap='gray_r', interpolation='bilinear')
+axis.axis('off')
+fig.tight_layout(pad=0)
