@@ -12,7 +12,7 @@ import pytest
 
 import chainerx
 from chainer import iterators
-from tests.helpers import forks, worker_stress
+from tests.helpers import forks
 
 
 def _thread(dataset, batch_size, **kwargs):
@@ -271,22 +271,6 @@ def test_error_of_the_receiving_thread(monkeypatch):
             _take(it, 10)
         assert it.next() in ([1], [2])
     assert threading.active_count() < 10
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    'method,makes',
-    [
-        ('fork', worker_stress.DATASETS),
-        ('forkserver', worker_stress.DATASETS[-1:]),
-        ('spawn', worker_stress.DATASETS[:1]),
-    ],
-)
-def test_killed_workers(method, makes):
-    counts = worker_stress.stress(method, seed=0, n_batches=4, n_kills=2, makes=makes)
-    assert counts['runs'] == len(makes)
-    assert counts['batches'] >= 4 * len(makes)
-    assert counts['kills'] >= 2 * len(makes)
 
 
 def test_start_of_a_successor_fails(monkeypatch):
