@@ -17,6 +17,13 @@ def _code(text):
     return f':obj:`{text} <{MODULES.get(root, root)}.{rest}>`'
 
 
+def _plain(text):
+    """Text is not markup, apart from code in backquotes."""
+    parts = re.split('`+([^`]+)`+', text)
+    escaped = [re.sub(r'([*|_@\\])', r'\\\1', part) for part in parts]
+    return ''.join(f'``{parts[i]}``' if i % 2 else escaped[i] for i in range(len(parts)))
+
+
 def tables(names, owners):
     """Yields lines of markup: a title and a table for each owner of names."""
     for owner, module in owners.items():
@@ -25,8 +32,8 @@ def tables(names, owners):
             yield from [f'.. rubric:: ``{module}``', '', '.. list-table::', '   :header-rows: 1']
             yield from ['   :widths: 25 40 35', '', '   * - PyTorch', '     - Chainer', '     -']
         for row in rows:
-            remark = re.sub(r'(?<!`)`([^`]+)`(?!`)', r'``\1``', row.remark)
-            yield from [f'   * - ``{row.theirs}``', f'     - {_code(row.ours)}', f'     - {remark}']
+            yield f'   * - ``{row.theirs}``'
+            yield from [f'     - {_code(row.ours)}', f'     - {_plain(row.remark)}']
         yield ''
 
 

@@ -20,6 +20,15 @@ def add_anchors(app, doctree):
             signature['ids'].append(anchor)
 
 
+def forget_compiled(app):
+    """Keeps modules without source, which viewcode records as false, off the list of sources."""
+    sources = getattr(app.env, '_viewcode_modules', {})
+    for name in [name for name, entry in sources.items() if not entry]:
+        del sources[name]
+    return []
+
+
 def setup(app):
     app.connect('doctree-read', add_anchors)
+    app.connect('html-collect-pages', forget_compiled, priority=100)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

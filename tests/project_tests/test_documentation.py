@@ -117,12 +117,12 @@ def test_names_elsewhere():
     row = namedtuple('row', 'owner theirs ours remark')
     names = [
         row('Link', 'parameters', 'model.params()', ''),
-        row('chainer', 'cat', 'F.concat(xs, axis)', 'along `axis`'),
+        row('chainer', 'cat', 'F.concat(xs, axis)', 'x * y along `axis`'),
     ]
     assert list(directive.tables(names, {'chainer': 'torch', 'Link': 'torch.nn.Module'}))[9:] == [
         '   * - ``cat``',
         '     - :obj:`F.concat(xs, axis) <chainer.functions.concat>`',
-        '     - along ``axis``',
+        r'     - x \* y along ``axis``',
         '',
         '.. rubric:: ``torch.nn.Module``',
         '',
