@@ -1,4 +1,4 @@
-"""Drops links from pages of source code, as ``sphinx.ext.viewcode`` writes them, to missing anchors.
+"""Drops links to missing anchors from the pages of source code of ``sphinx.ext.viewcode``.
 
 It takes all descriptions of a module's names to be under one name of the module, but the pages
 describe names where users import them, and lists compiled modules, which have no source.
@@ -13,8 +13,10 @@ def mend(app):
             del modules[module]
             continue
         _, _, pages, prefix = entry
-        for name in [name for name in pages if f'{prefix}.{name}' not in described]:
-            del pages[name]
+        for name, page in list(pages.items()):
+            description = described.get(f'{prefix}.{name}')
+            if description is None or description.docname != page:
+                del pages[name]
     return []
 
 
