@@ -1,11 +1,9 @@
 import copy
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 import chainer.functions as F
@@ -62,14 +60,7 @@ def test_str_of_lambda_from_a_string():
     program = """f = lambda x: 'in the program'
 import chainer
 print(chainer.Sequential(f, eval('lambda x: x')))"""
-    output = subprocess.run(
-        [sys.executable, '-c', program],
-        check=True,
-        timeout=60,
-        capture_output=True,
-        text=True,
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
-    ).stdout
+    output = run_python(program).stdout
     assert output.splitlines()[2].startswith('  (1): <function <lambda> at')
     assert 'program' not in output
 

@@ -1,14 +1,12 @@
 """What a program may do wrong, or do at a bad moment, without the process ending or memory being read wrongly."""
 
 import gc
-import os
-import subprocess
-import sys
 import threading
 import weakref
 
 import numpy as np
 import pytest
+from helpers.programs import run_python
 
 import chainerx
 from chainerx import DimensionError
@@ -370,6 +368,4 @@ assert chainerx.linalg.svd(x)[1].shape == (200,)
 assert x.dot(x).tolist() == expected
 print('survives')
 """
-    env = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}  # also of NumPy
-    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env=env)
-    assert result.stdout == 'survives\n', result.stdout + result.stderr
+    assert run_python(code, OPENBLAS_NUM_THREADS='1').stdout == 'survives\n'  # also of NumPy

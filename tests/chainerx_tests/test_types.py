@@ -6,11 +6,10 @@ import copyreg
 import gc
 import inspect
 import pickle
-import subprocess
-import sys
 import weakref
 
 import pytest
+from helpers.programs import run_python
 
 import chainerx
 from chainerx import _core
@@ -257,7 +256,7 @@ with chainerx.using_device('native:1'):
     chainerx.set_default_context(first)
 assert chainerx.get_default_device().name == 'native:0' and chainerx.get_default_device().context is first
 """
-    subprocess.run([sys.executable, '-c', code], check=True)
+    run_python(code)
 
 
 def test_user_code_ends_the_context_of_a_default_device():

@@ -9,9 +9,9 @@ import zipfile
 
 import numpy
 import pytest
+from helpers import forks
 
 from chainer import datasets, iterators
-from tests.helpers import forks
 
 N = 400
 

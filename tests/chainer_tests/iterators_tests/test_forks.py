@@ -2,17 +2,16 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import numpy
 import pytest
+from helpers import forks
+from helpers.programs import run_python
 
 import chainerx
 from chainer import iterators
-from tests.helpers import forks
 
 
 def _thread(dataset, batch_size, **kwargs):
@@ -28,20 +27,6 @@ def _process(dataset, batch_size, **kwargs):
 @pytest.fixture(params=[_thread, _process])
 def make(request):
     return request.param
-
-
-def _python(code, status=0):
-    """Runs a program and checks its exit status."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=dict(os.environ, PYTHONPATH=root),
-    )
-    assert result.returncode == status, result.stderr
-    return result
 
 
 def _take(it, n):
@@ -107,7 +92,7 @@ iterator.finalize()
 )
 def test_iterating_imports_nothing(iterator):
     """A process forked during an import in another thread waits for it for ever."""
-    assert _python(_IMPORTS.format(iterator)).stdout == ''
+    assert run_python(_IMPORTS.format(iterator)).stdout == ''
 
 
 @pytest.mark.chainerx
@@ -217,7 +202,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_workers_end_with_a_killed_process():
     """Also if they are reading an example, or another forked process goes on."""
-    result = _python(_KILLED, status=-signal.SIGKILL)
+    result = run_python(_KILLED, status=-signal.SIGKILL, options=['-W', 'ignore'])
     other, *pids = map(int, result.stdout.split())
     try:
         assert len(pids) == 2
@@ -258,7 +243,7 @@ with iterators.MultiprocessIterator(dataset, 1, shuffle=False, n_processes=1) as
 
 def test_fork_while_memory_arrives():
     """The child keeps no connection: a worker sees only that of the parent end."""
-    result = _python(_FORK_WHILE_RECEIVING)
+    result = run_python(_FORK_WHILE_RECEIVING, options=['-W', 'ignore'])
     assert set(result.stdout.splitlines()) == {'[]'}
 
 

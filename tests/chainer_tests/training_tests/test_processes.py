@@ -2,14 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 from concurrent import futures
-from pathlib import Path
 
 import pytest
+from helpers.programs import start_python
 
-import chainer
 import chainer.links as L
 from chainer import serializers
 
@@ -103,14 +100,7 @@ def start(tmp_path, program, *args):
     path = tmp_path / 'train.py'
     path.write_text(program)
     (tmp_path / 'out').mkdir()
-    return subprocess.Popen(
-        [sys.executable, str(path), *args, str(tmp_path / 'out')],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, 'PYTHONPATH': str(Path(chainer.__file__).parents[1])},
-    )
+    return start_python(str(path), *args, str(tmp_path / 'out'))
 
 
 def end(process, ending):
