@@ -384,7 +384,7 @@ class WorkerPool:
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
             if thread.is_alive():
-                return  # it closes what it reads from when it ends
+                return  # it still reads; what it reads from closes with the pool
         for conn in self._conns():
             conn.close()
 

@@ -1,4 +1,5 @@
 import copy
+import functools
 import pickle
 
 import numpy
@@ -41,11 +42,22 @@ def test_children_are_the_links(model):
     assert list(model.children()) == [model[0], model[2]]
 
 
+class Wrapper:
+    """What a decorator without ``__wrapped__`` makes of a lambda function."""
+
+    __name__ = '<lambda>'
+
+    def __call__(self, x):
+        return x
+
+
 def test_str_of_lambda():
     model = chainer.Sequential(
         L.Linear(2, 3),
         lambda x: F.leaky_relu(x, slope=0.2),
         eval('lambda x: x'),
+        functools.update_wrapper(functools.partial(int), lambda x: F.relu(x)),
+        Wrapper(),
     )
     assert str(model).splitlines()[:3] == [
         'Sequential(',
@@ -53,6 +65,8 @@ def test_str_of_lambda():
         '  (1): lambda x: F.leaky_relu(x, slope=0.2),',
     ]
     assert '  (2): <function <lambda> at' in str(model)
+    assert 'lambda x: F.relu(x)' in str(model).splitlines()[4]
+    assert 'Wrapper object at' in str(model).splitlines()[5]
 
 
 def test_str_of_lambda_from_a_string():

@@ -242,6 +242,14 @@ def test_an_object_asked_for_while_it_ends():
     assert type(device.context) is chainerx.Context
 
 
+def test_user_code_that_runs_when_a_device_ends():
+    x, y = chainerx.ones(1, device='native:0'), chainerx.ones(1, device='native:1')
+    found = []
+    reference = weakref.ref(y.device, lambda _: found.append(y.device.name))
+    assert x.device.name == 'native:0' and y.device.name == 'native:1'
+    assert found == ['native:1'] and reference() is None
+
+
 def test_a_default_device_of_another_context_is_not_restored():
     code = """
 import chainerx
