@@ -1,6 +1,5 @@
 """Files made to exhaust the memory or to read other files; see ``test_mutated_files.py``, too."""
 
-import bz2
 import contextlib
 import io
 import os
@@ -311,8 +310,3 @@ def test_links_inside_of_an_hdf5_file(h5, tmp_path):
     model = Model()
     serializers.load_hdf5(path, model)
     assert state(model) == state(trained_model())
-
-
-def test_bz2_is_a_bomb():
-    # Why only deflate is read: few bytes become any number, whatever limit zipfile is given.
-    assert len(bz2.compress(bytes(16 * MEGABYTE))) < 100
