@@ -9,6 +9,7 @@ import numpy
 import pytest
 from helpers import forks
 from helpers.programs import run_python
+from helpers.threads import repeating
 
 import chainerx
 from chainer import iterators
@@ -61,7 +62,7 @@ def test_forked_process_can_reset_and_finalize(make):
 
 def test_fork_while_a_thread_iterates(make):
     with make(list(range(12)), 3, shuffle=False) as it:
-        with forks.repeating(it.next, n_threads=1):
+        with repeating(it.next, n_threads=1):
             for _ in range(5):
                 (batch,) = forks.in_child(lambda: (_take(it, 1), it.finalize())[0])
                 assert batch in ([0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11])
@@ -151,7 +152,7 @@ class TestChainerx:
     def test_fork_while_threads_compute(self):
         dataset = self.Products()
         self.check(dataset, dataset[0])  # it may import modules, see above
-        with forks.repeating(lambda: self.check(dataset, dataset[1])):
+        with repeating(lambda: self.check(dataset, dataset[1])):
             for _ in range(5):
                 assert forks.in_child(lambda: self.check(dataset, dataset[2]))
             with iterators.MultiprocessIterator(dataset, 2, n_processes=2) as it:

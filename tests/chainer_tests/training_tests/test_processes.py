@@ -170,34 +170,3 @@ def test_multiprocess_parallel_updater(tmp_path, ending):
     process = start(tmp_path, UPDATER_PROGRAM, ending)
     end(process, ending)
     assert process.returncode == ENDINGS[ending]
-
-
-ITERATOR_PROGRAM = """
-import mmap, os, signal, sys
-import numpy
-from chainer import iterators
-
-pid = os.getpid()
-make = mmap.mmap
-
-
-def die(*args, **kwargs):
-    if os.getpid() == pid:
-        print('started', flush=True)
-        os.kill(pid, signal.SIGKILL)
-    return make(*args, **kwargs)
-
-
-mmap.mmap = die
-iterators.MultiprocessIterator(numpy.zeros((100, 10000)), 10, n_processes=2).next()
-"""
-
-
-@pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='no folder for shared memory')
-def test_memory_of_iterators(tmp_path):
-    """The training is killed when it takes over the memory of a worker."""
-    before = set(os.listdir('/dev/shm'))
-    process = start(tmp_path, ITERATOR_PROGRAM)
-    end(process, 'kills itself')
-    assert process.returncode == -9
-    assert not [name for name in set(os.listdir('/dev/shm')) - before if 'chainer' in name]
