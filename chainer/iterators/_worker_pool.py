@@ -145,7 +145,8 @@ class WorkerPool:
             if thread != threading.get_ident():  # else the new worker reads it
                 conns.append(child_conn)
         for conn in conns:
-            conn.close()
+            with contextlib.suppress(OSError):  # a thread of the parent is closing it
+                conn.close()
         self._workers = []
         self._changed = threading.Condition()
         self._closed = True

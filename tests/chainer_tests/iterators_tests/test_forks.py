@@ -216,6 +216,22 @@ def test_workers_end_with_a_killed_process():
         os.kill(other, signal.SIGKILL)
 
 
+def test_fork_while_a_connection_closes():
+    """Its file is closed already; the child leaves all the rest to the parent none the less."""
+
+    class Closing:
+        def close(self):
+            raise OSError('closed already')
+
+    with iterators.MultiprocessIterator(list(range(6)), 2, shuffle=False, n_processes=1) as it:
+        assert _take(it, 1) == [[0, 1]]
+        it._pool._starting = Closing(), None, threading.get_ident()
+        try:
+            assert forks.in_child(lambda: (_take(it, 2), it.finalize())[0]) == [[2, 3], [4, 5]]
+        finally:
+            it._pool._starting = None
+
+
 # A fork in the moment in which the receiving thread gets the memory of a worker.
 _FORK_WHILE_RECEIVING = """
 import os
