@@ -1,31 +1,17 @@
 """Files made to exhaust the memory or to read other files; see ``test_mutated_files.py``, too."""
 
-import contextlib
 import io
 import os
 import struct
-import tracemalloc
 import zipfile
 import zlib
 
 import numpy
 import pytest
 from helpers.file_formats import Model, npy, saved, state, trained_model
+from helpers.memory import MEGABYTE, little_memory
 
 from chainer import serializers
-
-MEGABYTE = 1 << 20
-
-
-@contextlib.contextmanager
-def little_memory():
-    """Checks that a block allocates at most four megabytes at a time."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < 4 * MEGABYTE
-    finally:
-        tracemalloc.stop()
 
 
 def assert_refused(load, match, error=ValueError):
