@@ -369,3 +369,19 @@ assert x.dot(x).tolist() == expected
 print('survives')
 """
     assert run_python(code, OPENBLAS_NUM_THREADS='1').stdout == 'survives\n'  # also of NumPy
+
+
+def test_user_code_changes_lists_of_arrays():
+    class Shortens:
+        def __bool__(self):
+            arrays.clear()
+            return True
+
+    class Raises:
+        def __bool__(self):
+            raise KeyError
+
+    for flag, error in (Shortens(), ValueError), (Raises(), KeyError):
+        arrays = [np.ones(3, 'f'), np.ones(3, 'f')]
+        with pytest.raises(error):
+            chainerx._core._numpy_views(arrays, [flag, True])
