@@ -28,7 +28,7 @@ extensions = [
     'reference',
     'source_anchors',
 ]
-exclude_patterns = ['_build', '_gallery', '_tutorial', '**/sg_execution_times.rst']
+exclude_patterns = ['_build', '_gallery', '_tutorial']
 
 html_theme = 'furo'
 html_title = f'Chainer {version}'
@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     'download_all_examples': False,
     'remove_config_comments': True,
     'show_memory': False,
+    'write_computation_times': False,
     'show_signature': False,
 }
 
