@@ -21,6 +21,19 @@ find_python() {  # VERSION, or nothing for python3
     return 1
 }
 
+# Prints the versions of Python that pyproject.toml names, the oldest first.
+supported_pythons() {
+    sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml
+}
+
+# Prints those of them that are here.
+found_pythons() {
+    local version
+    for version in $(supported_pythons); do
+        if find_python "$version" >/dev/null; then echo "$version"; fi
+    done
+}
+
 # Makes python3 an interpreter of a version, in this script and what it starts.
 use_python() {  # VERSION, or nothing for the python3 on PATH
     [ -n "${1:-}" ] || return 0
