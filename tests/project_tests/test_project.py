@@ -46,8 +46,8 @@ def test_scripts(path):
     assert os.access(path, os.X_OK)
     text = path.read_text()
     assert text.startswith('#!/usr/bin/env bash\n# ') and '"$(dirname "$0")/common.sh"' in text
-    for script in re.findall(r'\.ci/\w+', text):
-        assert (ROOT / script).exists() or script == '.ci/common', script
+    for script in re.findall(r'(?<![\w/])(?:\.ci/\w+|(?:tools|benchmarks)/\w+\.py)(?:\.sh)?', text):
+        assert (ROOT / script).exists(), script
     assert subprocess.run(['bash', '-n', path]).returncode == 0
 
 
