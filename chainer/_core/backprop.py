@@ -15,6 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
+from chainer._core import fresh_gradients
 from chainer._core.gradients import Gradients, Owners, check_grad, find_nan, force_array
 from chainer._core.tape import raw, watched_grad
 from chainer._core.variable_node import BaseVariable
@@ -255,13 +256,15 @@ def backward_from_variable(
     if is_one and array.ndim and var.grad is None:
         _scalar_warning('Variable.backward')
     if isinstance(array, _chx_ndarray):
+        if fresh_gradients.shown:
+            fresh_gradients.hide()
         array.backward(
             enable_double_backprop=enable_double_backprop,
             loss_scale=loss_scale,
             retain_grad=retain_grad,
         )
         return
-    has_grad = var._grad is not None
+    has_grad = var._grad is not None or var._fresh_grad
     is_leaf = var.creator_node is None
     if is_leaf and (has_grad or not is_one):
         return
@@ -337,6 +340,8 @@ def backward(
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
+        if fresh_gradients.shown:
+            fresh_gradients.hide()
         chainerx.backward(
             [y._array for y in outputs],
             loss_scale=loss_scale,

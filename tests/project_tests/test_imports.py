@@ -46,6 +46,7 @@ LAYERS = {
         'chainer._core.backprop',
         'chainer._core.engines.arrays',
         'chainer._core.fallback',
+        'chainer._core.fresh_gradients',
         'chainer._core.gradients',
         'chainer._core.tape',
         'chainer._core.variable_node',
