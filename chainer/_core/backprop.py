@@ -46,26 +46,34 @@ def refuse_gradient(
 ) -> NoReturn:
     """Raises an error for a gradient that does not fit input ``index`` of a function.
 
-    In debug mode the message shows the call of the function.
-
     Raises:
         TypeError: If the gradient is not an array or has another dtype.
         ValueError: If it has another shape.
 
     """
-    kind: type[Exception] = TypeError
+    is_array = hasattr(grad, 'dtype')
+    kind = ValueError if is_array and grad.dtype == dtype and grad.shape != shape else TypeError
+    raise kind(describe_misfit(func, index, grad, shape, dtype))
+
+
+def describe_misfit(
+    func: FunctionNode,
+    index: int,
+    grad: Any,
+    shape: tuple[int, ...] | None,
+    dtype: numpy.dtype[Any] | None,
+) -> str:
+    """Describes a gradient that does not fit; in debug mode with the call of the function."""
     actual = f'is of {type(grad)}'
     if hasattr(grad, 'dtype'):
         actual += f', shape {grad.shape} and dtype {grad.dtype}'
-        if grad.dtype == dtype and grad.shape != shape:
-            kind = ValueError
     message = (
         f'{func.label} (Backward): gradient of input {index} {actual}, expected an array '
         f'of shape {shape} and dtype {dtype}'
     )
     if func.stack:
         message += f'\nThe function was called here:\n{"".join(func.stack.format())}'
-    raise kind(message)
+    return message
 
 
 def _backward_one(
