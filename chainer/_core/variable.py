@@ -11,6 +11,7 @@ import chainerx
 from chainer import backend
 from chainer._core import backprop, fresh_gradients, layouts
 from chainer._core.array_types import get_array_types
+from chainer._core.conversions import VariableConversions
 from chainer._core.gradients import check_grad
 from chainer._core.operators import VariableOperators
 from chainer._core.variable_node import BaseVariable, VariableNode
@@ -38,7 +39,7 @@ def _check_array(array: Any) -> None:
         raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
 
 
-class Variable(VariableOperators, BaseVariable, public=True):
+class Variable(VariableOperators, VariableConversions, BaseVariable, public=True):
     """Array with a place in a computational graph.
 
     Functions record how they compute their results from variables.

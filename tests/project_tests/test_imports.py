@@ -52,6 +52,7 @@ LAYERS = {
         'chainer._core.variable_node',
     ),
     'variables': (
+        'chainer._core.conversions',
         'chainer._core.operators',
         'chainer._core.parameter',
         'chainer._core.variable',
