@@ -19,6 +19,7 @@ from chainer import (
     serializer as serializer_module,
     variable,
 )
+from chainer._core import hints
 from chainer._core.array_types import get_array_types
 
 if TYPE_CHECKING:
@@ -627,6 +628,9 @@ class Link(device_resident.DeviceResident):
             d[name] = value
         for name, child in self._named_children():
             child.serialize(serializer[name])
+
+
+hints.attach(Link, 'Link')
 
 
 def _initialize_by_loading(param, data, serializer):

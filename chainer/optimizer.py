@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module, optimizer_hooks, serializer as serializer_module
-from chainer._core import optimizer_hooks as _optimizer_hooks, update
+from chainer._core import hints, optimizer_hooks as _optimizer_hooks, update
 from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer.optimizer_hooks import _base as hooks_base
 
@@ -285,6 +285,9 @@ class Optimizer:
         for name, param in self.target.namedparams():
             if param.update_rule is not None:
                 param.update_rule.serialize(serializer[name])
+
+
+hints.attach(Optimizer, 'Optimizer')
 
 
 class GradientMethod(Optimizer):

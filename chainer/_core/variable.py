@@ -9,7 +9,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core import backprop, fresh_gradients, layouts
+from chainer._core import backprop, fresh_gradients, hints, layouts
 from chainer._core.array_types import get_array_types
 from chainer._core.conversions import VariableConversions
 from chainer._core.gradients import check_grad
@@ -696,6 +696,8 @@ class Variable(VariableOperators, VariableConversions, BaseVariable, public=True
     def __bool__(self) -> bool:
         raise TypeError('A variable has no truth value: use variable.array')
 
+
+hints.attach(Variable, 'Variable')
 
 _new_object = object.__new__
 
