@@ -69,6 +69,7 @@ LAYERS = {
     ),
     'functions': ('chainer.functions',),
     'models': (
+        'chainer._core.link_errors',
         'chainer.device_resident',
         'chainer.utils._allclose',
         'chainer.utils.walker_alias',
