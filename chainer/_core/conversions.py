@@ -21,6 +21,14 @@ def _check_out(method: str, out: Any) -> None:
         raise TypeError(f'Variable.{method} cannot write to an array: out must be None')
 
 
+def _elements(var: Any) -> Any:
+    """Returns an array of variables, one for each element."""
+    array = numpy.empty(var.shape, object)
+    for index in numpy.ndindex(var.shape):
+        array[index] = var[index] if index else var
+    return array
+
+
 class VariableConversions:
     """Conversions and reductions of a variable."""
 
@@ -84,6 +92,21 @@ class VariableConversions:
         _check_out('min', out)
         return F.min(self, axis, keepdims)
 
+    def prod(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
+        """Product over axes; see :func:`chainer.functions.prod`.
+
+        Args:
+            axis (None, int or tuple of ints): Axes. All by default.
+            keepdims (bool): Whether to keep the axes with length one.
+            out (None): Only for :func:`numpy.prod`, which passes ``None``.
+
+        Returns:
+            ~chainer.Variable: Product.
+
+        """
+        _check_out('prod', out)
+        return F.prod(self, axis, keepdims)
+
     def detach(self) -> Variable:
         """Returns a variable of the same array outside of the graph.
 
@@ -140,6 +163,28 @@ class VariableConversions:
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        """Gives what a universal function of NumPy returns for variables.
+
+        It is an array of variables, since that is part of a graph. There is none behind a truth
+        value.
+        """
+        if context is not None and array.dtype.kind not in 'bO':
+            ufunc, args, index = context
+            inputs = [_elements(x) if isinstance(x, BaseVariable) else x for x in args[: ufunc.nin]]
+            try:
+                results = ufunc(*inputs)
+            except TypeError as error:
+                # NumPy would take a TypeError for that of an old signature, and go on.
+                raise RuntimeError(
+                    f'numpy.{ufunc.__name__} cannot be differentiated: use a function of '
+                    'chainer.functions, or the array of the variable (variable.array)'
+                ) from error
+            return results if ufunc.nout == 1 else results[index]
+        return array[()] if array.ndim == 0 else array
 
     def _is_recorded_scalar(self) -> bool:
         array = self._array

@@ -274,7 +274,6 @@ NAMES: tuple[Name, ...] = (
         ('relu', 'F.relu(x)'),
         ('sigmoid', 'F.sigmoid(x)'),
         ('softmax', 'F.softmax(x, axis)'),
-        ('prod', 'F.prod(x, axis)'),
         ('dim', 'x.ndim'),
         ('numel', 'x.size'),
     ),
