@@ -19,7 +19,7 @@ from chainer import (
     serializer as serializer_module,
     variable,
 )
-from chainer._core import hints, link_errors
+from chainer._core import hints, link_errors, link_html
 from chainer._core.array_types import get_array_types
 from chainer.utils.type_check import InvalidType
 
@@ -136,6 +136,9 @@ class Link(device_resident.DeviceResident):
     def __str__(self) -> str:
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
         return f'{type(self).__name__}({specs})'
+
+    def _repr_html_(self) -> str | None:
+        return link_html.render(self) if '_params' in self.__dict__ else None
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

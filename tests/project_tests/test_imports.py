@@ -69,7 +69,10 @@ LAYERS = {
     ),
     'functions': ('chainer.functions',),
     'models': (
+        'chainer._core.graph_svg',
         'chainer._core.link_errors',
+        'chainer._core.link_html',
+        'chainer._core.model_summary',
         'chainer.device_resident',
         'chainer.utils._allclose',
         'chainer.utils.walker_alias',
