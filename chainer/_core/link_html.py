@@ -28,7 +28,7 @@ def _render(link: Link, name: str, is_open: bool) -> str:
     if not rows:
         return title
     body = f'<ul style="list-style: none; margin: 0; padding-left: 1.5em">{"".join(rows)}</ul>'
-    state = ' open' if is_open else ''
+    state = ' open=""' if is_open else ''
     return f'<details{state}><summary>{title}{count}</summary>{body}</details>'
 
 

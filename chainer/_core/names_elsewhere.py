@@ -191,6 +191,7 @@ NAMES: tuple[Name, ...] = (
         'chainer.optimizers',
         ('Adagrad', 'chainer.optimizers.AdaGrad(lr)'),
         ('Adadelta', 'chainer.optimizers.AdaDelta(rho, eps)'),
+        ('Adamax', 'chainer.optimizers.Adam', 'with the usual norm'),
         ('NAdam', 'chainer.optimizers.Adam', 'without the look-ahead of Nesterov'),
         ('Optimizer', 'chainer.Optimizer'),
         ('lr_scheduler', 'chainer.training.extensions.ExponentialShift and other shifts'),
