@@ -121,7 +121,7 @@ class ModelSummary:
     ``print`` shows it as text, and notebooks as a table.
 
     Attributes:
-        rows (list): :class:`~chainer._core.model_summary.LinkSummary` for each link.
+        rows (list): :class:`LinkSummary` for each link.
         n_params (int): Number of elements of all parameters.
         flops (int): Number of operations of one call.
 
@@ -182,8 +182,8 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         kwargs: Keyword arguments of the model.
 
     Returns:
-        ~chainer._core.model_summary.ModelSummary: Table, whose ``rows``, ``n_params`` and ``flops``
-        programs can read.
+        Table, which ``print`` and notebooks show. Programs read ``n_params``, ``flops`` and ``rows``,
+        which have the ``path``, ``kind``, ``output``, ``n_params`` and ``flops`` of each link.
 
     .. admonition:: Example
 
