@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy
+import numpy as _numpy
 
 import chainerx
 from chainer._core.namespace import F
@@ -23,8 +23,8 @@ def _check_out(method: str, out: Any) -> None:
 
 def _elements(var: Any) -> Any:
     """Returns an array of variables, one for each element."""
-    array = numpy.empty(var.shape, object)
-    for index in numpy.ndindex(var.shape):
+    array = _numpy.empty(var.shape, object)
+    for index in _numpy.ndindex(var.shape):
         array[index] = var[index] if index else var
     return array
 
@@ -131,7 +131,7 @@ class VariableConversions:
             var._layout = self._layout
         return var
 
-    def numpy(self) -> numpy.ndarray[Any, Any]:
+    def numpy(self) -> _numpy.ndarray[Any, Any]:
         """Returns the array as one of NumPy, without the graph.
 
         Returns:
@@ -153,10 +153,10 @@ class VariableConversions:
             raise TypeError('a variable without an array cannot be converted to NumPy')
         return cuda.to_cpu(array)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> _numpy.ndarray[Any, Any]:
         if dtype is None and self._is_recorded_scalar():
             # `numpy.sum(losses)` adds variables, to be differentiated.
-            array: Any = numpy.empty((), object)
+            array: Any = _numpy.empty((), object)
             array[()] = self
             return array
         array = self.numpy()
@@ -164,9 +164,7 @@ class VariableConversions:
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __array_wrap__(
-        self, array: Any, context: Any = None, return_scalar: bool = False
-    ) -> Any:
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Gives what a universal function of NumPy returns for variables.
 
         It is an array of variables, since that is part of a graph. There is none behind a truth

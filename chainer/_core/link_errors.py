@@ -43,7 +43,7 @@ def _explain_dtype(error: InvalidType, link: Link, values: list[Any]) -> str:
         return '.'
     (expected,) = dtypes
     for value in values:
-        actual = getattr(value, 'dtype', None)
+        actual: Any = getattr(value, 'dtype', None)
         if not isinstance(value, (BaseVariable, numpy.ndarray)) or actual == expected:
             continue
         names = f'{expected} {actual} {error.expect} {error.actual}'.split()

@@ -182,8 +182,9 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         kwargs: Keyword arguments of the model.
 
     Returns:
-        Table, which ``print`` and notebooks show. Programs read ``n_params``, ``flops`` and ``rows``,
-        which have the ``path``, ``kind``, ``output``, ``n_params`` and ``flops`` of each link.
+        Table, which ``print`` and notebooks show. Programs read ``n_params``, ``flops`` and
+        ``rows``, which have the ``path``, ``kind``, ``output``, ``n_params`` and ``flops`` of each
+        link.
 
     .. admonition:: Example
 
@@ -206,18 +207,16 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         y = model(*args, **kwargs)
     links.outputs.setdefault(id(model), getattr(y, 'shape', None))
     rows = []
-    seen = set()
+    seen: set[int] = set()
 
     def visit(path: str, link: Link) -> None:
         params = [vars(link)[name] for name in link._params]
         new = {id(p): p.size for p in params if p.is_initialized and id(p) not in seen}
         output = links.outputs.get(id(link))
         flops = 0 if id(link) in seen else functions.flops.get(id(link), 0)
-        rows.append(
-            LinkSummary(path or '/', type(link).__name__, output, sum(new.values()), flops)
-        )
+        rows.append(LinkSummary(path or '/', type(link).__name__, output, sum(new.values()), flops))
         seen.update(new, [id(link)])
-        children = list(link._named_children())
+        children: list[Any] = list(link._named_children())  # type: ignore[no-untyped-call]
         # In the order of the calls; what is not called comes last.
         children.sort(key=lambda pair: links.order.get(id(pair[1]), len(links.order)))
         for name, child in children:

@@ -1,7 +1,7 @@
 """What other libraries call things, and what they are called here.
 
-Errors for missing attributes take their hints from this table, and the page "From PyTorch" shows it.
-The table is data: it imports nothing.
+Errors for missing attributes take their hints from this table, and the page "From PyTorch" shows
+it. The table is data: it imports nothing.
 """
 
 from __future__ import annotations

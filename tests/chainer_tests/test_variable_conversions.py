@@ -52,7 +52,9 @@ def test_one_element_is_a_number(device, shape):
 
 
 @pytest.mark.parametrize(
-    'convert', [float, int, complex, lambda x: f'{x:.2f}'], ids=['float', 'int', 'complex', 'format']
+    'convert',
+    [float, int, complex, lambda x: f'{x:.2f}'],
+    ids=['float', 'int', 'complex', 'format'],
 )
 @pytest.mark.parametrize('x', [np.zeros(2, np.float32), np.zeros((0,), np.float32), None])
 def test_other_shapes_are_no_numbers(convert, x):

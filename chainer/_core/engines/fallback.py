@@ -134,10 +134,10 @@ class _FallbackTape:
         with fallback_report.measuring(func, 'backward', self._reason):
             gxs = run(indexes, grad_outputs, retained_inputs, retained_outputs)
         for index, gx in zip(indexes, gxs):
-            x = func.inputs[index]
-            if gx is not None and gx.shape != x.shape:
+            node = func.inputs[index]
+            if gx is not None and gx.shape != node.shape:
                 raise chainerx.GradientError(
-                    backprop.describe_misfit(func, index, gx, x.shape, x.dtype)
+                    backprop.describe_misfit(func, index, gx, node.shape, node.dtype)
                 )
         if hooks:
             for hook in hooks:
