@@ -39,10 +39,7 @@ def tables(names, owners):
 
 class NamesElsewhere(Directive):
     def run(self):
-        try:
-            from chainer._core import names_elsewhere
-        except ImportError:
-            return []
+        from chainer._core import names_elsewhere
 
         source = names_elsewhere.__file__
         self.state.document.settings.record_dependencies.add(source)

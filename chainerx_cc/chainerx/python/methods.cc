@@ -93,6 +93,22 @@ PyTuple GetState(const Array& self) {
     PyRef device{ToPython(self.device().name())};
     return Check(PyTuple_Pack(2, values.get(), device.get()));
 }
+// Numbers are formatted as Python's, other arrays only without a format.
+std::string FormatProtocol(const Array& self, const std::string& format_spec) {
+    PyRef text;
+    if (format_spec.empty()) {
+        text = Check(PyObject_Str(Check(ToPython(self)).get()));
+    } else if (self.GetTotalSize() == 1) {
+        PyRef format = Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
+        text = Check(PyObject_Format(ItemOf(self).get(), format.get()));
+    } else {
+        throw TypeError{"the format '", format_spec, "' needs an array with one element, shape was ", self.shape()};
+    }
+    const char* data = PyUnicode_AsUTF8(text.get());
+    if (data == nullptr) throw PythonError{};
+    return data;
+}
+
 PyTuple Reduce(const Array& self) {
     PyRef module = Check(PyImport_ImportModule("chainerx._core"));
     PyRef rebuild = Check(PyObject_GetAttrString(module.get(), "_rebuild_array"));
@@ -190,7 +206,7 @@ CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
-CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(100)))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(kArrayPriority)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {
@@ -256,6 +272,7 @@ void AddNdarrayMethods() {
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
+    Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
     MethodDefs().push_back(
