@@ -53,6 +53,7 @@ if TYPE_CHECKING or is_available():
     from chainerx import _core, linalg as linalg, random as random, testing as testing
     from chainerx._aliases import (
         abs as abs,
+        around as around,
         max as max,
         min as min,
         mod as mod,
@@ -60,6 +61,12 @@ if TYPE_CHECKING or is_available():
     )
     from chainerx._core import *  # noqa: F403
     from chainerx._core import __version__ as __version__, ndarray as ndarray
+    from chainerx._files import (
+        load as load,
+        save as save,
+        savez as savez,
+        savez_compressed as savez_compressed,
+    )
     from chainerx._routines import (
         asanyarray as asanyarray,
         broadcast_arrays as broadcast_arrays,

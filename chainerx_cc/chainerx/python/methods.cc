@@ -7,9 +7,11 @@
 #include "chainerx/autograd/backward.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
@@ -24,6 +26,14 @@ namespace {
 
 // ---------------------------------------------------------------- methods
 
+PyRef Format(const Array& self, PyObject* spec) {
+    if (self.ndim() == 0 && PyUnicode_Check(spec) && PyUnicode_GetLength(spec) > 0) {
+        return Check(PyObject_Format(ItemOf(self).get(), spec));
+    }
+    // The method of object: all other arrays take no specification.
+    PyRef object = Check(ToPython(self));
+    return Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__format__", "OO", object.get(), spec));
+}
 PyNumber Item(const Array& self) { return ItemOf(self); }
 Array ViewMethod(const Array& self) { return View(self); }
 Array MaxMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMax(self, axis, keepdims); }
@@ -42,6 +52,10 @@ void FillMethod(const Array& self, const std::variant<Array, Scalar>& value) {
 Array FlattenMethod(const Array& self) {
     Array flat = Ravel(self);
     return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
+}
+void SortMethod(const Array& self, int64_t axis) {
+    internal::CheckInPlace(self, "sort");
+    SetAt(self, {Ellipsis{}}, Sort(self.AsDetached(), axis));
 }
 PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
@@ -233,6 +247,8 @@ void AddNdarrayMethods() {
     Method<&AsTypeMethod>("astype", "self, dtype, copy=True", docs::kAsType);
     Method<&FillMethod>("fill", "self, value", docs::kFill);
     Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
+    Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
+    Method<&Format>("__format__", "self, format_spec", "Formats the only element of an array without dimensions.");
     Method<&ToList>("tolist", "self", docs::kToList);
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
     Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
@@ -282,6 +298,14 @@ PyObject* Repr(PyObject* self) {
                                            a.device().name(), "'");
         if (a.IsAnyBackpropRequired()) out += ", backprop_ids=" + GraphNames(a);
         return ToPython(out + ")");
+    });
+}
+
+// A number in place of an array without dimensions.
+PyObject* Str(PyObject* self) {
+    return Guard([&]() -> PyObject* {
+        const Array& a = GetArray(self);
+        return a.ndim() == 0 ? PyObject_Str(ToNumpy(a.AsDetached(), false).get()) : Repr(self);
     });
 }
 

@@ -10,6 +10,7 @@ namespace chainerx::python {
 void AddNdarrayMethods();
 PyGetSetDef* NdarrayGetSets();
 PyObject* Repr(PyObject* self);
+PyObject* Str(PyObject* self);
 Array MatmulArrays(const Array& a, const Array& b);
 
 }  // namespace chainerx::python
