@@ -262,9 +262,7 @@ def _order(n, device):
     return _core.argsort(_core._random_integers((n,), 0, 2**63 - 1, device))
 
 
-def permutation(
-    x: int | _core.ndarray, device: _core.Device | str | None = None
-) -> _core.ndarray:
+def permutation(x: int | _core.ndarray, device: _core.Device | str | None = None) -> _core.ndarray:
     """Puts numbers, or the elements of an array, into random order.
 
     Args:

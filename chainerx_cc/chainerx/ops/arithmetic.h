@@ -209,7 +209,8 @@ array([1., 2.], shape=(2,), dtype=float64, device='native:0')
 };
 
 struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet> {
-    CHAINERX_OP("where", "condition, x=None, y=None", R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
+    CHAINERX_OP("where", "condition, x=None, y=None",
+                R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
 With the condition alone: the indices at which it holds, as :func:`chainerx.nonzero` gives them.
 
 >>> x = chainerx.array([-1., 2., -3.])

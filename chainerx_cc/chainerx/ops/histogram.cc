@@ -162,7 +162,8 @@ std::tuple<Array, Array> Histogram(const Array& a, const Numbers& bins, const st
     if (density) {
         Dtype wide = ToWideDtype(a.dtype());
         Array widths = Diff(AsType(edges, wide, false));
-        out = AsType(AsType(out, wide, false) / (AsType(Sum(out), wide, false) * widths), ToFloatDtype(a.dtype()), false);
+        out = AsType(AsType(out, wide, false) / (AsType(Sum(out), wide, false) * widths), ToFloatDtype(a.dtype()),
+                     false);
     }
     return {out, AsType(edges, ToFloatDtype(a.dtype()), false)};
 }

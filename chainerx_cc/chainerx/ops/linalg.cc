@@ -259,8 +259,14 @@ namespace {
 Array VectorsLast(const char* name, const Array& a, int64_t axis) {
     int8_t ax = NormalizeAxis(axis, a.ndim());
     if (a.shape()[ax] != 3) {
-        throw DimensionError{"cross: vectors must have 3 elements, but ", name, " of shape ", a.shape(), " has ",
-                             a.shape()[ax], " along axis ", int{ax}};
+        throw DimensionError{"cross: vectors must have 3 elements, but ",
+                             name,
+                             " of shape ",
+                             a.shape(),
+                             " has ",
+                             a.shape()[ax],
+                             " along axis ",
+                             int{ax}};
     }
     return Moveaxis(a, Axes{ax}, Axes{-1});
 }

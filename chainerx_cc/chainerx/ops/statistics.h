@@ -19,7 +19,7 @@ constexpr Dtype ToWideDtype(Dtype d) {
 
 // One number, or several in a row.
 struct Numbers {
-    Numbers(double value) : values{value}, is_single{true} {}  // NOLINT(runtime/explicit)
+    Numbers(double value) : values{value}, is_single{true} {}                       // NOLINT(runtime/explicit)
     Numbers(std::vector<double> row) : values{std::move(row)}, is_single{false} {}  // NOLINT(runtime/explicit)
 
     std::vector<double> values;

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"

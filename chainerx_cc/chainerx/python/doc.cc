@@ -122,10 +122,10 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
                     : " or number): Arrays of " + dtypes +
                               " whose shapes broadcast;\n        all but one may be numbers.\n";
     for (size_t i = inputs.size(); i < names.size(); ++i) {
-        out += names[i] == "out"
-                       ? "    out (~chainerx.ndarray or None): Array to which the result is written, and which is returned.\n"
-                         "        Neither it nor the others may belong to a graph.\n"
-                       : "    " + names[i] + " (float): Parameter of the formula.\n";
+        out += names[i] == "out" ? "    out (~chainerx.ndarray or None): Array to which the result is written, and "
+                                   "which is returned.\n"
+                                   "        Neither it nor the others may belong to a graph.\n"
+                                 : "    " + names[i] + " (float): Parameter of the formula.\n";
     }
 
     out += "\nReturns:\n    ~chainerx.ndarray: Array of the ";

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -32,7 +33,8 @@ PyRef Format(const Array& self, PyObject* spec) {
     }
     // The method of object: all other arrays take no specification.
     PyRef object = Check(ToPython(self));
-    return Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__format__", "OO", object.get(), spec));
+    return Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__format__", "OO", object.get(),
+                                     spec));
 }
 PyNumber Item(const Array& self) { return ItemOf(self); }
 Array ViewMethod(const Array& self) { return View(self); }
