@@ -130,8 +130,17 @@ def load(
         array([0, 1, 2], shape=(3,), dtype=int32, device='native:0')
 
     """
-    found = numpy.load(file, allow_pickle=False)
-    if isinstance(found, numpy.ndarray):
-        return _core.array(found, device=device)
-    with found:
-        return {name: _core.array(found[name], device=device) for name in found.files}
+    try:
+        found = numpy.load(file, allow_pickle=False)
+        if not isinstance(found, numpy.ndarray):
+            with found:
+                found = {name: found[name] for name in found.files}
+    except ValueError as error:
+        if 'pickle' not in str(error):
+            raise
+        raise ValueError(
+            "load: the file is not in NumPy's formats, or has pickled objects, which are refused"
+        ) from error
+    if isinstance(found, dict):
+        return {name: _core.array(array, device=device) for name, array in found.items()}
+    return _core.array(found, device=device)

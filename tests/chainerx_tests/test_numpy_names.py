@@ -28,7 +28,7 @@ def _same(actual, expected):
         expected if isinstance(expected, list) else [expected],
         strict=True,
     ):
-        np.testing.assert_allclose(a, e, rtol=1e-12)
+        np.testing.assert_allclose(a, e, rtol=1e-12, atol=1e-12)
         assert np.shape(a) == np.shape(e)
 
 
@@ -66,8 +66,24 @@ def test_quantiles_of_nan(name, method):
                 x = chainerx.array(a)
                 _same(getattr(chainerx, name)(x, q, method=method, **kwargs), expected)
                 if isinstance(q, np.ndarray):
-                    q = chainerx.array(q)
-                    _same(getattr(chainerx, name)(x, q, method=method, **kwargs), expected)
+                    array = chainerx.array(q)
+                    _same(getattr(chainerx, name)(x, array, method=method, **kwargs), expected)
+
+
+@pytest.mark.parametrize('name', ['median', 'nanmedian', 'quantile', 'nanquantile'])
+@pytest.mark.parametrize(
+    ('shape', 'axis', 'expected'),
+    [((0,), None, ()), ((2, 0, 3), 1, (2, 3)), ((2, 0, 3), (0, 2), (0,)), ((0, 2), 1, (0,))],
+    ids=str,
+)
+def test_quantiles_of_nothing(name, shape, axis, expected):
+    args = ([0, 0.3, 1],) if 'quantile' in name else ()
+    x = chainerx.ones(shape, 'float64').require_grad()
+    y = getattr(chainerx, name)(x, *args, axis=axis)
+    assert y.shape == ((3,) if args else ()) + expected
+    assert np.isnan(_numpy(y)).all()
+    (gx,) = chainerx.grad([y.sum()], [x])
+    assert gx.shape == shape
 
 
 def test_quantiles_of_infinity():
@@ -232,15 +248,17 @@ def test_bincount_counts():
 @pytest.mark.parametrize('n', [0, 1, 1000])
 def test_histogram(n, dtype):
     a = np.random.default_rng(n).uniform(-3, 9, n).round(2).astype(dtype)
+    x = chainerx.array(a)
+    a = a.astype('uint8') if dtype == 'bool' else a
     bins = [1, 7, [0.0, 1, 1, 2, 4], np.linspace(-1, 8, 5), [2.0]]
     for b in bins:
-        counts, edges = chainerx.histogram(chainerx.array(a), b)
+        counts, edges = chainerx.histogram(x, b)
         expected, ends = np.histogram(a, b)
         assert counts.dtype == 'int64'
         np.testing.assert_array_equal(_numpy(counts), expected)
         np.testing.assert_allclose(_numpy(edges), ends, 1e-6)
     np.testing.assert_array_equal(
-        _numpy(chainerx.histogram(chainerx.array(a), 5, (1, 1))[0]),
+        _numpy(chainerx.histogram(x, 5, (1, 1))[0]),
         np.histogram(a, 5, (1, 1))[0],
     )
     x = chainerx.array(np.append(a.astype('float64'), [NAN, INF]))
@@ -307,7 +325,7 @@ def test_sort_in_place():
     part = x.T[1:3]
     part.sort()
     np.testing.assert_array_equal(_numpy(part), np.sort(a.T[1:3]))
-    np.testing.assert_array_equal(_numpy(x.argsort()), np.argsort(a, kind='stable'))
+    np.testing.assert_array_equal(_numpy(chainerx.array(a).argsort()), np.argsort(a, kind='stable'))
     with pytest.raises(chainerx.ChainerxError, match='graph'):
         chainerx.array([2.0, 1.0]).require_grad().sort()
     with pytest.raises(chainerx.DimensionError):
@@ -355,9 +373,9 @@ def test_out_that_overlaps():
         (TypeError, 'out', lambda x: chainerx.exp(x, 1)),
         (TypeError, 'array', lambda x: chainerx.add(1, 2, out=x)),
         (chainerx.DimensionError, 'add', lambda x: chainerx.add(x, x, out=x[:1])),
-        (chainerx.DimensionError, '', lambda x: chainerx.add(x, chainerx.zeros(3), out=x)),
+        (chainerx.DimensionError, 'shape', lambda x: chainerx.add(x, chainerx.zeros(3), out=x)),
         (chainerx.DtypeError, 'sqrt', lambda x: chainerx.sqrt(x, out=x.astype('int32'))),
-        (chainerx.DeviceError, '', lambda x: chainerx.exp(x, out=x.to_device('native:1'))),
+        (chainerx.DeviceError, 'native:1', lambda x: chainerx.exp(x, out=x.to_device('native:1'))),
         (chainerx.ChainerxError, 'graph', lambda x: chainerx.exp(x.require_grad(), out=x.copy())),
         (
             chainerx.ChainerxError,
@@ -462,10 +480,10 @@ def test_load_refuses_pickles(tmp_path):
     np.save(tmp_path / 'a.npy', np.array([{}], object), allow_pickle=True)
     np.savez(tmp_path / 'a.npz', np.array([{}], object))
     for name in 'a.npy', 'a.npz':
-        with pytest.raises(ValueError, match='allow_pickle'):
+        with pytest.raises(ValueError, match='pickled objects, which are refused'):
             chainerx.load(tmp_path / name)
     (tmp_path / 'b.npy').write_bytes(b'\x80\x04]\x94.')
-    with pytest.raises(ValueError, match='pickle'):
+    with pytest.raises(ValueError, match="not in NumPy's formats"):
         chainerx.load(tmp_path / 'b.npy')
     np.save(tmp_path / 'c.npy', np.zeros(2, 'complex64'))
     with pytest.raises(chainerx.DtypeError, match='complex64'):
