@@ -427,9 +427,9 @@ def test_text_of_numbers(value, dtype, text):
 
 
 def test_text_of_arrays():
-    x = chainerx.array([1.0])
+    x = chainerx.array([1.0, 2.0])
     assert str(x) == repr(x) == f'{x}'
-    with pytest.raises(TypeError, match=r'format string.*chainerx\.ndarray'):
+    with pytest.raises(TypeError, match='one element'):
         format(x, '.2f')
 
 

@@ -27,15 +27,6 @@ namespace {
 
 // ---------------------------------------------------------------- methods
 
-PyRef Format(const Array& self, PyObject* spec) {
-    if (self.ndim() == 0 && PyUnicode_Check(spec) && PyUnicode_GetLength(spec) > 0) {
-        return Check(PyObject_Format(ItemOf(self).get(), spec));
-    }
-    // The method of object: all other arrays take no specification.
-    PyRef object = Check(ToPython(self));
-    return Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__format__", "OO", object.get(),
-                                     spec));
-}
 PyNumber Item(const Array& self) { return ItemOf(self); }
 Array ViewMethod(const Array& self) { return View(self); }
 Array MaxMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMax(self, axis, keepdims); }
@@ -109,6 +100,22 @@ PyTuple GetState(const Array& self) {
     PyRef device{ToPython(self.device().name())};
     return Check(PyTuple_Pack(2, values.get(), device.get()));
 }
+// Numbers are formatted as Python's, other arrays only without a format.
+std::string FormatProtocol(const Array& self, const std::string& format_spec) {
+    PyRef text;
+    if (format_spec.empty()) {
+        text = Check(PyObject_Str(Check(ToPython(self)).get()));
+    } else if (self.GetTotalSize() == 1) {
+        PyRef format = Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
+        text = Check(PyObject_Format(ItemOf(self).get(), format.get()));
+    } else {
+        throw TypeError{"the format '", format_spec, "' needs an array with one element, shape was ", self.shape()};
+    }
+    const char* data = PyUnicode_AsUTF8(text.get());
+    if (data == nullptr) throw PythonError{};
+    return data;
+}
+
 PyTuple Reduce(const Array& self) {
     PyRef module = Check(PyImport_ImportModule("chainerx._core"));
     PyRef rebuild = Check(PyObject_GetAttrString(module.get(), "_rebuild_array"));
@@ -206,7 +213,7 @@ CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
-CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(100)))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(kArrayPriority)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {
@@ -252,7 +259,6 @@ void AddNdarrayMethods() {
     Method<&FillMethod>("fill", "self, value", docs::kFill);
     Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
     Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
-    Method<&Format>("__format__", "self, format_spec", "Formats the only element of an array without dimensions.");
     Method<&ToList>("tolist", "self", docs::kToList);
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
     Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
@@ -274,6 +280,7 @@ void AddNdarrayMethods() {
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
+    Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
     MethodDefs().push_back(

@@ -6,6 +6,8 @@
 
 namespace chainerx::python {
 
+constexpr double kArrayPriority = 100;  // ndarray's `__array_priority__`
+
 // Methods and properties of ndarray that do not come from ops.
 void AddNdarrayMethods();
 PyGetSetDef* NdarrayGetSets();
