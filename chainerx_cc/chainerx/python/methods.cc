@@ -106,7 +106,8 @@ std::string FormatProtocol(const Array& self, const std::string& format_spec) {
     if (format_spec.empty()) {
         text = Check(PyObject_Str(Check(ToPython(self)).get()));
     } else if (self.GetTotalSize() == 1) {
-        PyRef format = Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
+        PyRef format =
+                Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
         text = Check(PyObject_Format(ItemOf(self).get(), format.get()));
     } else {
         throw TypeError{"the format '", format_spec, "' needs an array with one element, shape was ", self.shape()};
