@@ -15,16 +15,6 @@
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-extern "C" {
-void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float,
-                                float*, int);
-void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
-                                double*, int);
-float CHAINERX_BLAS(cblas_sdot)(int, const float*, int, const float*, int);
-double CHAINERX_BLAS(cblas_ddot)(int, const double*, int, const double*, int);
-void CHAINERX_BLAS(openblas_set_num_threads)(int);
-}
-
 namespace chainerx::native {
 namespace {
 
@@ -44,12 +34,12 @@ struct Operand {
 
 void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
-    CHAINERX_BLAS(cblas_sgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    GetBlas().cblas_sgemm(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void BlasGemm(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
               double beta, double* c, int ldc) {
-    CHAINERX_BLAS(cblas_dgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    GetBlas().cblas_dgemm(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
@@ -67,10 +57,10 @@ int LeadingDimension(int64_t ld, int64_t rows, int64_t columns) {
 }
 
 float BlasDot(int n, const float* x, int x_step, const float* y, int y_step) {
-    return CHAINERX_BLAS(cblas_sdot)(n, x, x_step, y, y_step);
+    return GetBlas().cblas_sdot(n, x, x_step, y, y_step);
 }
 double BlasDot(int n, const double* x, int x_step, const double* y, int y_step) {
-    return CHAINERX_BLAS(cblas_ddot)(n, x, x_step, y, y_step);
+    return GetBlas().cblas_ddot(n, x, x_step, y, y_step);
 }
 
 // Whether the functions of gemm_small.h are faster than OpenBLAS, as measured with AVX-512: for little work, for few
@@ -177,14 +167,6 @@ BlasBuffer::BlasBuffer() {
 
 BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
 
-void InitBlas() {
-    static const bool done = [] {
-        CHAINERX_BLAS(openblas_set_num_threads)(1);
-        return true;
-    }();
-    (void)done;
-}
-
 template <class T>
 void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, T beta, T* c, int64_t ldc) {
@@ -200,7 +182,6 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, 
         return;
     }
     CheckBlasSizes({m, n, k, lda, ldb, ldc});
-    InitBlas();
     Operand<T> op_a{trans_a, a, lda};
     Operand<T> op_b{trans_b, b, ldb};
     constexpr double kMinWork = 1 << 18;  // multiply-adds that repay waking a thread
