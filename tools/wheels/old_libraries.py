@@ -45,19 +45,16 @@ def _glibc_files(folder, target):
 
 def _make_c_library(folder, target):
     files = _glibc_files(folder, target)
-    for name in 'm', 'pthread', 'dl', 'rt':
-        link = folder / f'lib{name}.so'
-        link.unlink(missing_ok=True)
-        link.symlink_to(files[name])
+    link = folder / 'libm.so'
+    link.unlink(missing_ok=True)
+    link.symlink_to(files['m'])
     shim = folder / 'shim.o'
     _run(_compiler(), '-x', 'c', '-O2', '-fPIC', '-c', str(SHIM), '-o', str(shim))
     (folder / 'libshim.a').unlink(missing_ok=True)
     _run('ar', 'rcs', str(folder / 'libshim.a'), str(shim))
-    (folder / 'libc.so').write_text(
-        'INPUT({c} {c_nonshared} {folder}/libshim.a AS_NEEDED({ld}))\n'.format(
-            folder=folder, **files
-        )
-    )
+    # Newer versions have the other libraries in libc, so that builds need not name them.
+    script = 'INPUT({c} {c_nonshared} {shim} AS_NEEDED({pthread} {dl} {rt} {ld}))\n'
+    (folder / 'libc.so').write_text(script.format(shim=folder / 'libshim.a', **files))
 
 
 def is_old_cxx_symbol(version):
