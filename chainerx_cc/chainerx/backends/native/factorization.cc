@@ -62,6 +62,7 @@ void Visit(const Array& a, F&& f) {
 // Calls f(begin, end) for ranges of the matrices, over the thread pool where it pays. `work`: operations for each one.
 template <class F>
 void ForMatrices(const Stack& s, double work, F&& f) {
+    InitBlas();
     work += kCall;
     BlockingScope blocking{work * static_cast<double>(s.count) > kBlocking};
     ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kGrain / work)), [&f](int64_t begin, int64_t end) {

@@ -6,6 +6,7 @@
 #include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/core/context.h"
 
@@ -25,7 +26,7 @@ void FreeStorage(Storage* storage) noexcept {
 }  // namespace
 
 NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
-    GetBlas();  // loaded now, when few threads run that read environment variables
+    InitBlas();  // loaded now, when few threads run that read environment variables
     KernelFamily::RegisterAll(*this);
 }
 

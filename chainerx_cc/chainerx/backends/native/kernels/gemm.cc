@@ -6,8 +6,10 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #ifdef __linux__
+#include <pthread.h>
 #include <sys/mman.h>
 #endif
 
@@ -97,6 +99,31 @@ void TakeBlasBuffer() {
 std::atomic<int> used_blas_buffers{0};
 std::atomic<int> blas_buffers{0};
 
+// Forks that have begun. OpenBLAS locks its list of buffers, and a child that copies the lock while another thread
+// holds it waits forever. So a fork waits until no buffer is in use, and calls that start then wait for the fork.
+std::atomic<int> forks{0};
+
+int UseBlasBuffer() {
+    for (;;) {
+        int n = ++used_blas_buffers;
+        if (forks.load() == 0) return n;
+        --used_blas_buffers;
+        while (forks.load() != 0) std::this_thread::yield();
+    }
+}
+
+#ifdef __linux__
+void LetForksWait() {
+    auto prepare = [] {
+        ++forks;
+        while (used_blas_buffers.load() != 0) std::this_thread::yield();
+    };
+    auto in_parent = [] { --forks; };
+    auto in_child = [] { forks.store(0); };  // other threads may have begun forks, too
+    pthread_atfork(prepare, in_parent, in_child);
+}
+#endif
+
 template <class T>
 void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
             int64_t ldc) {
@@ -155,7 +182,7 @@ Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
 }  // namespace
 
 BlasBuffer::BlasBuffer() {
-    int n = ++used_blas_buffers;
+    int n = UseBlasBuffer();
     int had = blas_buffers.load();
     available_ = n <= had || HasMemoryForBlas();
     if (n > had && available_) {
@@ -166,6 +193,17 @@ BlasBuffer::BlasBuffer() {
 }
 
 BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
+
+void InitBlas() {
+    static const bool done = [] {
+        GetBlas();
+#ifdef __linux__
+        LetForksWait();
+#endif
+        return true;
+    }();
+    (void)done;
+}
 
 template <class T>
 void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
@@ -182,6 +220,7 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, 
         return;
     }
     CheckBlasSizes({m, n, k, lda, ldb, ldc});
+    InitBlas();
     Operand<T> op_a{trans_a, a, lda};
     Operand<T> op_b{trans_b, b, ldb};
     constexpr double kMinWork = 1 << 18;  // multiply-adds that repay waking a thread

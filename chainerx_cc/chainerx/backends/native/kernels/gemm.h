@@ -22,9 +22,13 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
                  int64_t lda, int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, T beta, T* c, int64_t ldc,
                  int64_t stride_c);
 
+// Loads OpenBLAS, at the first call. For callers that use BLAS or LAPACK directly.
+void InitBlas();
+
 // The buffer of a call of BLAS or LAPACK, to hold during the call. OpenBLAS keeps as many as calls have run at a time;
 // if there is no memory for another one, it ends the process, so this looks first. Calls of several threads are counted
-// and not seen, so that memory that ends between two of them may be missed.
+// and not seen, so that memory that ends between two of them may be missed. A fork waits for the end of the calls. A
+// thread may have one buffer at a time, and InitBlas() must have run.
 class BlasBuffer {
 public:
     BlasBuffer();
