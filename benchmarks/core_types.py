@@ -1,8 +1,8 @@
 """Matrix products by core type of OpenBLAS: ``python benchmarks/core_types.py``.
 
-OpenBLAS multiplies with the kernels of a core type. This shows which types this processor accepts and
-what each reaches, so that the choice in ``kernels/blas.cc`` can be checked on a new processor. Every
-type runs in a process of its own; the processes take turns. The numbers are in units of 1e9
+OpenBLAS multiplies with the kernels of a core type. This shows which types this processor accepts
+and what each reaches, so that the choice in ``kernels/blas.cc`` can be checked on a new processor.
+Every type runs in a process of its own; the processes take turns. The numbers are in units of 1e9
 floating-point operations per second of CPU time, in one thread; more is better.
 """
 

@@ -33,7 +33,7 @@ def is_available() -> builtins.bool:
 def get_cmake_dir() -> str:
     """Returns the folder with which CMake's ``find_package(ChainerX)`` finds the C++ library.
 
-    Pass it to CMake as ``-DChainerX_DIR=$(python -c 'import chainerx; print(chainerx.get_cmake_dir())')``.
+    CMake takes it as ``-DChainerX_DIR=FOLDER``.
 
     Returns:
         str: Path of a folder in the installed package.
@@ -46,8 +46,9 @@ def get_cmake_dir() -> str:
     path = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), 'cmake')
     if not _os.path.isdir(path):
         raise RuntimeError(
-            f'there is no {path}: editable installs and builds without ChainerX have no files for C++ '
-            'programs; "cmake --install build/chainerx --component cpp --prefix FOLDER" installs them'
+            f'there is no {path}: editable installs and builds without ChainerX have no files for '
+            'C++ programs; "cmake --install build/chainerx --component cpp --prefix FOLDER" '
+            'installs them'
         )
     return path
 

@@ -35,7 +35,7 @@ def run(*command, **variables):
 
 
 def make_source():
-    """Returns the folder of an unpacked source distribution, kept so that builds are incremental."""
+    """Returns the folder of an unpacked source distribution, where builds are incremental."""
     archives = WORK / 'sdist'
     shutil.rmtree(archives, ignore_errors=True)
     run(sys.executable, '-m', 'build', '--sdist', '--outdir', archives, ROOT)
@@ -67,7 +67,9 @@ def build_wheel(source, python, arguments, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument(
-        '--python', action='append', help='interpreter to build for; repeatable; this one unless given'
+        '--python',
+        action='append',
+        help='interpreter to build for; repeatable; this one unless given',
     )
     parser.add_argument('--glibc', default='2.27', help='oldest C library (default: %(default)s)')
     parser.add_argument('--no-trial', action='store_true', help='build and inspect only')
@@ -86,10 +88,8 @@ def main():
             trial.try_wheel(wheel, python, WORK / 'trial')
         (ROOT / 'dist').mkdir(exist_ok=True)
         shutil.copy2(wheel, ROOT / 'dist')
-        print(
-            f'{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {time.perf_counter() - start:.0f} s',
-            flush=True,
-        )
+        seconds = time.perf_counter() - start
+        print(f'{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {seconds:.0f} s', flush=True)
 
 
 if __name__ == '__main__':

@@ -1,11 +1,13 @@
 """What must be in a wheel with ChainerX, and what must not."""
 
-import io
+import re
+import subprocess
+import tempfile
 import zipfile
 
 LARGEST = 20e6  # bytes
 REQUIRED = {
-    'the compiled module': 'chainerx/_core.',
+    'the compiled module': 'chainerx/_core.cpython-',
     'the library': 'chainerx/libchainerx.',
     'OpenBLAS': 'chainerx/libscipy_openblas.',
     'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
@@ -18,45 +20,37 @@ REQUIRED = {
 _FOREIGN = ('.cc', '.o', '.a', '.pyc')
 
 
-def unresolved_symbols(file):
-    """Returns what a shared object looks up without saying where, apart from Python's own symbols.
+def unresolved_symbols(libraries):
+    """Returns what shared objects look up without saying where, apart from Python's own symbols.
 
-    Every function of the system's libraries has a version there; a name without one is missing
-    from the version that the link was made for.
+    Every function of the system's libraries has a version there; a name without one is missing from
+    the version that the link was made for, unless another of these objects has it.
+
+    Args:
+        libraries (list of pathlib.Path): Shared objects that find each other.
+
+    Returns:
+        set of str: Names.
     """
-    from elftools.elf.elffile import ELFFile
-    from elftools.elf.gnuversions import GNUVerSymSection
-
-    elf = ELFFile(file)
-    symbols = elf.get_section_by_name('.dynsym')
-    versions = elf.get_section_by_name('.gnu.version')
-    assert isinstance(versions, GNUVerSymSection)
-    return {
-        symbol.name
-        for i, symbol in enumerate(symbols.iter_symbols())
-        if symbol['st_shndx'] == 'SHN_UNDEF'
-        and symbol['st_info']['bind'] == 'STB_GLOBAL'
-        and versions.get_symbol(i)['ndx'] in ('VER_NDX_LOCAL', 'VER_NDX_GLOBAL')
-        and not symbol.name.startswith(('Py', '_Py'))
-    }
+    wanted, found = set(), set()
+    for path in libraries:
+        listing = subprocess.check_output(['readelf', '--dyn-syms', '--wide', str(path)], text=True)
+        for bind, section, name in re.findall(
+            r'^ *\d+: \w+ +\w+ \w+ +(\w+) +\w+ +(\w+) ([^\s@]+)$', listing, re.M
+        ):
+            if section != 'UND':
+                found.add(name)
+            elif bind == 'GLOBAL' and not name.startswith(('Py', '_Py')):
+                wanted.add(name)
+    return wanted - found
 
 
-def _shared_objects(wheel, names):
-    """Returns {name: names that it does not find}; what one library of the wheel has, another finds."""
-    missing, defined = {}, set()
-    for name in names:
-        if name.startswith('chainerx/') and ('.so' in name) and 'openblas' not in name:
-            data = io.BytesIO(wheel.read(name))
-            missing[name] = unresolved_symbols(data)
-            defined |= _defined_symbols(data)
-    return {name: found - defined for name, found in missing.items() if found - defined}
-
-
-def _defined_symbols(file):
-    from elftools.elf.elffile import ELFFile
-
-    symbols = ELFFile(file).get_section_by_name('.dynsym').iter_symbols()
-    return {symbol.name for symbol in symbols if symbol['st_shndx'] != 'SHN_UNDEF'}
+def _unresolved_in(wheel):
+    own = [
+        name for name in wheel.namelist() if re.match(r'chainerx/(_core\.|libchainerx\.so)', name)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        return unresolved_symbols([wheel.extract(name, folder) for name in own if '.so' in name])
 
 
 def problems_of(path):
@@ -72,6 +66,6 @@ def problems_of(path):
         if not any('.dist-info/licenses/LICENSE' in name for name in names):
             problems.append('the licence is missing')
         problems += [f'{name} does not belong there' for name in names if name.endswith(_FOREIGN)]
-        for name, symbols in _shared_objects(wheel, names).items():
-            problems.append(f'{name} needs newer libraries for {", ".join(sorted(symbols))}')
+        if unresolved := _unresolved_in(wheel):
+            problems.append(f'no old library has {", ".join(sorted(unresolved))}')
     return problems

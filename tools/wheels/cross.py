@@ -1,10 +1,10 @@
-"""Compiles for other platforms with Zig: ``python tools/wheels/cross.py TARGET [--run EMULATOR]``.
+"""Compiles for other platforms with Zig: ``python tools/wheels/cross.py TARGET``.
 
-TARGET is one of Zig's, for example ``aarch64-linux-gnu.2.28`` or ``aarch64-macos``. This compiles the
-C++ library, and shows that it needs nothing of this machine; wheels for such a platform are made
-there. ``--kernels`` compiles only the kernels, with their tests, which ``--run`` runs, for example
-in ``qemu-aarch64``; GoogleTest's sources are taken from ``/usr/src/googletest`` (``apt install
-libgtest-dev``). Needs ``pip install cmake ninja ziglang``.
+TARGET is one of Zig's, for example ``aarch64-linux-gnu.2.28`` or ``aarch64-macos``. This compiles
+the C++ library, and shows that it needs nothing of this machine; wheels for such a platform are
+made there. ``--kernels`` compiles only the kernels, with their tests, which ``--run`` runs, for
+example in ``qemu-aarch64``; GoogleTest's sources are taken from ``/usr/src/googletest`` (``apt
+install libgtest-dev``). Needs ``pip install cmake ninja ziglang``.
 """
 
 import argparse
@@ -105,11 +105,23 @@ def main():
     _build(
         *(ROOT / KERNELS, tests, args.target, '-DCHAINERX_BUILD_TEST=ON'),
         *(f'-DPython_EXECUTABLE={sys.executable}', f'-DGTest_DIR={prefix}/lib/cmake/GTest'),
-        *(['-DCMAKE_CROSSCOMPILING_EMULATOR=' + ';'.join(shlex.split(args.run))] if args.run else []),
+        *(
+            ['-DCMAKE_CROSSCOMPILING_EMULATOR=' + ';'.join(shlex.split(args.run))]
+            if args.run
+            else []
+        ),
         openblas=openblas,
     )
     if args.run:
-        _run('ctest', '--test-dir', tests, '--output-on-failure', '--no-tests=error', '--parallel', '2')
+        _run(
+            'ctest',
+            '--test-dir',
+            tests,
+            '--output-on-failure',
+            '--no-tests=error',
+            '--parallel',
+            '2',
+        )
 
 
 if __name__ == '__main__':

@@ -38,7 +38,9 @@ def _glibc_files(folder, target):
     zig = _run(
         sys.executable, '-m', 'ziglang', 'cc', '-v', '-target', target, str(source), '-o', output
     )
-    line = re.findall(r'^ld\.lld .*', zig.stderr, re.M)[-1]  # before it, at first, its own libraries
+    line = re.findall(r'^ld\.lld .*', zig.stderr, re.M)[
+        -1
+    ]  # before it, at first, its own libraries
     found = [re.fullmatch(r'.*/lib(\w+)\.(so\.\d+|a)', word) for word in line.split()]
     return {match.group(1): match.group() for match in found if match}
 
@@ -64,7 +66,7 @@ def is_old_cxx_symbol(version):
 
 
 def old_cxx_symbols(listing):
-    """Returns {version: [(name, type)]} of what ``readelf --dyn-syms`` lists, newer symbols left out."""
+    """Returns {version: [(name, type)]} of the old symbols in a ``readelf --dyn-syms`` listing."""
     symbols = {}
     pattern = r'^ *\d+: \w+ +\w+ (\w+) +(?:GLOBAL|WEAK|UNIQUE) +DEFAULT +\d+ (\S+)@@(\S+)'
     for kind, name, version in re.findall(pattern, listing, re.M):
@@ -76,7 +78,7 @@ def old_cxx_symbols(listing):
 def _make_cxx_library(folder):
     listing = _run('readelf', '--dyn-syms', '--wide', _path_of('libstdc++.so.6')).stdout
     symbols = old_cxx_symbols(listing)
-    # The tools that take this need no code, only names.
+    # The linker needs no code, only names.
     with (folder / 'libstdc++.s').open('w') as file:
         for name, kind in [symbol for group in symbols.values() for symbol in group]:
             section = '.section .tbss,"awT",@nobits' if kind == 'TLS' else '.text'
@@ -85,7 +87,8 @@ def _make_cxx_library(folder):
         file.write('.section .note.GNU-stack,"",@progbits\n')
     with (folder / 'libstdc++.map').open('w') as file:
         for version, group in symbols.items():
-            file.write('%s { global: %s; };\n' % (version, '; '.join(f'"{name}"' for name, _ in group)))
+            names = '; '.join(f'"{name}"' for name, _ in group)
+            file.write(f'{version} {{ global: {names}; }};\n')
     library = folder / 'libstdc++.so.6'
     _run(
         *(_compiler(), '-shared', '-nostdlib', str(folder / 'libstdc++.s'), '-o', str(library)),

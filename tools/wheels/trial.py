@@ -46,7 +46,9 @@ def training_command():
 
 def try_training(python, folder):
     """Runs the README's training command with an interpreter that has the wheel."""
-    where = _run(python, '-c', 'import chainerx; print(chainerx.__file__)', cwd=folder, capture=True)
+    where = _run(
+        python, '-c', 'import chainerx; print(chainerx.__file__)', cwd=folder, capture=True
+    )
     assert 'site-packages' in where, where
     _run(python, '-c', 'import chainer; chainer.print_runtime_info()', cwd=folder)
     _run(python, *training_command(), cwd=folder)
@@ -87,7 +89,9 @@ def try_wheel(wheel, python, folder, requirements=()):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('wheel', type=Path)
-    parser.add_argument('--python', default=sys.executable, help='interpreter; this one unless given')
+    parser.add_argument(
+        '--python', default=sys.executable, help='interpreter; this one unless given'
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try_wheel(args.wheel.resolve(), args.python, Path(folder))
