@@ -42,6 +42,13 @@ def get_cmake_dir() -> str:
         RuntimeError: The package has no such folder: it is an editable install, or ChainerX is not
             built.
 
+    .. admonition:: Example
+
+        >>> try:
+        ...     folder = chainerx.get_cmake_dir()
+        ... except RuntimeError:  # an editable install
+        ...     folder = None
+
     """
     path = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), 'cmake')
     if not _os.path.isdir(path):
