@@ -37,6 +37,16 @@ def serve():
         print(*rates, flush=True)
 
 
+def _start(core_type):
+    return subprocess.Popen(
+        [sys.executable, os.path.abspath(__file__), '--serve'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, '1'), 'OPENBLAS_CORETYPE': core_type},
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--rounds', type=int, default=10, help='number of turns of each type')
@@ -44,13 +54,7 @@ def main():
     print_machine(1)
     processes, titles = {}, {}
     for name in CORE_TYPES:
-        process = subprocess.Popen(
-            [sys.executable, os.path.abspath(__file__), '--serve'],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, '1'), 'OPENBLAS_CORETYPE': name},
-        )
+        process = _start(name)
         core_type, reason = process.stdout.readline().strip().split('; ')
         if name and core_type != name:
             process.kill()  # OpenBLAS does not know the type, or the processor cannot be one
