@@ -260,6 +260,9 @@ def _fromrawpointer(data_ptr: Any, shape: _Ints, dtype: DTypeLike, strides: int 
 def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], outputs: Sequence[ndarray | None], input_indexes_to_retain: int | Sequence[int], output_indexes_to_retain: int | Sequence[int]) -> list[ndarray]:
     """Connects outputs that a chainer.FunctionNode has computed to its inputs."""
 
+def _get_blas_core() -> tuple[Any, ...]:
+    """The type of processor OpenBLAS works for, and why it is this one."""
+
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
 
