@@ -5,11 +5,14 @@
 #include <variant>
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
@@ -42,6 +45,10 @@ void FillMethod(const Array& self, const std::variant<Array, Scalar>& value) {
 Array FlattenMethod(const Array& self) {
     Array flat = Ravel(self);
     return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
+}
+void SortMethod(const Array& self, int64_t axis) {
+    internal::CheckInPlace(self, "sort");
+    SetAt(self, {Ellipsis{}}, Sort(self.AsDetached(), axis));
 }
 PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
@@ -99,7 +106,8 @@ std::string FormatProtocol(const Array& self, const std::string& format_spec) {
     if (format_spec.empty()) {
         text = Check(PyObject_Str(Check(ToPython(self)).get()));
     } else if (self.GetTotalSize() == 1) {
-        PyRef format = Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
+        PyRef format =
+                Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
         text = Check(PyObject_Format(ItemOf(self).get(), format.get()));
     } else {
         throw TypeError{"the format '", format_spec, "' needs an array with one element, shape was ", self.shape()};
@@ -251,6 +259,7 @@ void AddNdarrayMethods() {
     Method<&AsTypeMethod>("astype", "self, dtype, copy=True", docs::kAsType);
     Method<&FillMethod>("fill", "self, value", docs::kFill);
     Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
+    Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
     Method<&ToList>("tolist", "self", docs::kToList);
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
     Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
@@ -301,6 +310,14 @@ PyObject* Repr(PyObject* self) {
                                            a.device().name(), "'");
         if (a.IsAnyBackpropRequired()) out += ", backprop_ids=" + GraphNames(a);
         return ToPython(out + ")");
+    });
+}
+
+// A number in place of an array without dimensions.
+PyObject* Str(PyObject* self) {
+    return Guard([&]() -> PyObject* {
+        const Array& a = GetArray(self);
+        return a.ndim() == 0 ? PyObject_Str(ToNumpy(a.AsDetached(), false).get()) : Repr(self);
     });
 }
 

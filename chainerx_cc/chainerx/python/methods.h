@@ -12,6 +12,7 @@ constexpr double kArrayPriority = 100;  // ndarray's `__array_priority__`
 void AddNdarrayMethods();
 PyGetSetDef* NdarrayGetSets();
 PyObject* Repr(PyObject* self);
+PyObject* Str(PyObject* self);
 Array MatmulArrays(const Array& a, const Array& b);
 
 }  // namespace chainerx::python

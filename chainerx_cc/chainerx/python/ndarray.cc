@@ -293,6 +293,7 @@ void InitNdarray(PyObject* module) {
             {Py_tp_dealloc, Slot(&Dealloc)},
             {Py_tp_new, Slot(&New)},
             {Py_tp_repr, Slot(&Repr)},
+            {Py_tp_str, Slot(&Str)},
             {Py_tp_hash, Slot(&Hash)},
             {Py_tp_richcompare, Slot(&RichCompare)},
             {Py_tp_iter, Slot(&Iterate)},

@@ -5,6 +5,8 @@
 
 #include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/core/context.h"
 
@@ -23,7 +25,10 @@ void FreeStorage(Storage* storage) noexcept {
 
 }  // namespace
 
-NativeBackend::NativeBackend(Context& context) : Backend{context, kName} { KernelFamily::RegisterAll(*this); }
+NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
+    InitBlas();  // loaded now, when few threads run that read environment variables
+    KernelFamily::RegisterAll(*this);
+}
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 
@@ -41,6 +46,8 @@ void NativeDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
 
 int GetThreadCount() { return GetNumThreads(); }
 void SetThreadCount(int n) { SetNumThreads(n); }
+
+BlasCore GetBlasCore() { return {GetBlas().core_type, GetBlas().reason}; }
 
 namespace {
 
