@@ -14,6 +14,14 @@ def _linear(x, w, b=None, n_batch_axis=1):
     return y if b is None else y + b
 
 
+def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    # NumPy 1 also takes vectors of two elements.
+    for x, x_axis in (a, axisa), (b, axisb):
+        if x.shape[x_axis if axis is None else axis] != 3:
+            raise ValueError('the vectors must have three elements')
+    return np.cross(a, b, axisa, axisb, axisc, axis)
+
+
 def _call_einsum(f, arrays, kwargs):
     return f(kwargs['subscripts'], *arrays)
 
@@ -47,7 +55,7 @@ ROWS = [
         wrong=[(DimensionError, lambda f: f(zeros(3))), (DimensionError, lambda f: f(zeros(2, 2), 0, 1, 1))]),
     Row('outer', np.outer, [[In(2), In(3)], [In(2, 2), In(3)], [In(), In(0)]], NUMBERS),
     Row('kron', np.kron, [[In(2, 3), In(3, 2)], [In(2), In(2, 3)], [In(1, 2, 2), In(3)], [In(), In(2)]], NUMBERS),
-    Row('cross', np.cross,
+    Row('cross', _cross,
         [[In(3), In(3)], [In(2, 3), In(3)], [In(4, 1, 3), In(2, 3)], [In(3, 2), In(3, 2), {'axis': 0}],
          [In(3, 2), In(2, 3), {'axisa': 0, 'axisb': 1, 'axisc': 0}], [In(0, 3), In(3)]], NUMBERS, tolerance=4,
         wrong=[(DimensionError, lambda f: f(zeros(2), zeros(2))),
