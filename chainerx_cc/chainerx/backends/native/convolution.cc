@@ -4,9 +4,9 @@
 
 #include <type_traits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/conv.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
@@ -127,7 +127,7 @@ void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const A
 
 }  // namespace
 
-const KernelFamily g_convolution_kernels{[](Backend& backend) {
+const NativeKernels g_convolution_kernels{[](Backend& backend) {
     kConvKernel.Register(backend, &Conv);
     kConvDataKernel.Register(backend, &ConvData);
     kConvWeightKernel.Register(backend, &ConvWeight);

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <new>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/core/context.h"
@@ -23,7 +22,7 @@ void FreeStorage(Storage* storage) noexcept {
 
 }  // namespace
 
-NativeBackend::NativeBackend(Context& context) : Backend{context, kName} { KernelFamily::RegisterAll(*this); }
+NativeBackend::NativeBackend(Context& context) : Backend{context, kName} { NativeKernels::RegisterAll(*this); }
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 

@@ -1,0 +1,32 @@
+#pragma once
+
+// Errors that kernels find in their data. A kernel reports the first one to memory of the host and goes on with a
+// harmless value, so that no call waits for the GPU; the next call that waits for the device raises the error.
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+namespace chainerx::cuda {
+
+enum class FaultKind : int { kNone, kIndex, kLabel };
+
+struct Fault {
+    int kind;  // FaultKind
+    int64_t value;
+    int64_t bound;
+};
+
+__device__ inline void ReportFault(Fault* fault, FaultKind kind, int64_t value, int64_t bound) {
+    constexpr int kBeingWritten = -1;
+    if (atomicCAS(&fault->kind, static_cast<int>(FaultKind::kNone), kBeingWritten) != 0) return;
+    fault->value = value;
+    fault->bound = bound;
+    __threadfence_system();
+    fault->kind = static_cast<int>(kind);
+}
+
+// Raises the reported error, if there is one, and forgets it. The device's work must be done.
+void CheckFault(Fault* fault);
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "cuda_runtime.h"
+
+namespace cuda_emulation {
+
+// Runs all threads of a grid, block by block.
+void RunGrid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
+
+}  // namespace cuda_emulation
