@@ -3,15 +3,15 @@
 
 #include "grid.h"
 
+#include <sys/mman.h>
+#include <ucontext.h>
+
 #include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <vector>
-
-#include <sys/mman.h>
-#include <ucontext.h>
 
 namespace cuda_emulation {
 
@@ -185,9 +185,7 @@ private:
         return free;
     }
 
-    void SetIndices(unsigned i) {
-        t_indices.thread = dim3{i % size_.x, i / size_.x % size_.y, i / size_.x / size_.y};
-    }
+    void SetIndices(unsigned i) { t_indices.thread = dim3{i % size_.x, i / size_.x % size_.y, i / size_.x / size_.y}; }
 
     dim3 size_;
     unsigned n_;

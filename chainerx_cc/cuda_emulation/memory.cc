@@ -1,5 +1,7 @@
 #include "memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -7,8 +9,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-
-#include <sys/mman.h>
 
 namespace cuda_emulation {
 namespace {

@@ -191,9 +191,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
     std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
     if (event->stream == nullptr) return cudaSuccess;
-    return Submit(stream, [event, recorded_in = event->stream, ticket = event->recorded] {
-        Wait(event, recorded_in, ticket);
-    });
+    return Submit(stream,
+                  [event, recorded_in = event->stream, ticket = event->recorded] { Wait(event, recorded_in, ticket); });
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     *event = new cudaEmulatedEvent;

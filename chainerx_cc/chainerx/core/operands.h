@@ -54,6 +54,7 @@ public:
     T* data() const {
         return buffer_.data<T>();
     }
+    const Array& buffer() const { return buffer_; }
     void Finish() const {
         if (!is_direct_) CopyData(buffer_, target_);
     }

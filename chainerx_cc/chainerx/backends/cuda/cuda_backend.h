@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <memory>
 #include <string>
-
-#include <cuda_runtime.h>
 
 #include "chainerx/backends/cuda/fault.h"
 #include "chainerx/core/backend.h"

@@ -164,7 +164,8 @@ void RunTyped(const ElementwiseCall& call) {
     data[0] = out.raw_data();
     for (int k = 0; k < kArity; ++k) {
         const Array* a = call.in[k];
-        strides[k + 1] = a == nullptr ? Strides(out.ndim(), 0) : BroadcastStrides(a->shape(), a->strides(), out.shape());
+        strides[k + 1] =
+                a == nullptr ? Strides(out.ndim(), 0) : BroadcastStrides(a->shape(), a->strides(), out.shape());
         data[k + 1] = a == nullptr ? nullptr : a->raw_data();
     }
     ForParts(LoopNest{out.shape(), kArity + 1, strides}, data, [&](const LoopNest& nest, char* const* p) {

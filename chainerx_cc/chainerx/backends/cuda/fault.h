@@ -3,9 +3,9 @@
 // Errors that kernels find in their data. A kernel reports the first one to memory of the host and goes on with a
 // harmless value, so that no call waits for the GPU; the next call that waits for the device raises the error.
 
-#include <cstdint>
-
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace chainerx::cuda {
 

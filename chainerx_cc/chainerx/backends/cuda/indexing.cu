@@ -1,12 +1,11 @@
 // Gathering, scattering and searching.
 
-#include "chainerx/ops/indexing.h"
-
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::cuda {
@@ -55,7 +54,8 @@ __global__ void ScatterInOrder(int64_t n_indices, TakeGeometry g, T* out, const 
     int64_t outer = i / g.inner;
     int64_t column = i % g.inner;
     for (int64_t k = 0; k < n_indices; ++k) {
-        F::Apply(out + (outer * g.length + indices[k]) * g.inner + column, b[(outer * n_indices + k) * g.inner + column]);
+        F::Apply(out + (outer * g.length + indices[k]) * g.inner + column,
+                 b[(outer * n_indices + k) * g.inner + column]);
     }
 }
 
@@ -91,8 +91,9 @@ __global__ void NormalizeEach(int64_t n, const int64_t* in, int64_t length, Inde
 void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
     int64_t n = indices.GetTotalSize();
     if (n == 0) return;
-    Launch("take", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n, static_cast<const int64_t*>(indices.data<int64_t>()),
-           length, mode, out.data<int64_t>(), GetCudaDevice(out.device()).fault());
+    Launch("take", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n,
+           static_cast<const int64_t*>(indices.data<int64_t>()), length, mode, out.data<int64_t>(),
+           GetCudaDevice(out.device()).fault());
     // No index is valid then, and the caller reads with the results.
     if (length == 0) out.device().Synchronize();
 }
@@ -101,10 +102,9 @@ void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, cons
 
 const CudaKernels g_indexing_kernels{[](Backend& backend) {
     kTakeKernel.Register(backend, &Take);
-    kAddAtKernel.Register(backend,
-                          [](const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
-                              Scatter<AddTo>("add_at", out, indices, g, b);
-                          });
+    kAddAtKernel.Register(backend, [](const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
+        Scatter<AddTo>("add_at", out, indices, g, b);
+    });
     kPutKernel.Register(backend, [](const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
         Scatter<Store>("put", out, indices, g, b);
     });

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
-
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 #include "chainerx/backends/cuda/cuda_backend.h"
 #include "chainerx/backends/cuda/error.h"
@@ -25,7 +25,9 @@ void Launch(const char* what, const Device& device, dim3 grid, dim3 block, void 
 }
 
 // The number of blocks for n threads.
-inline dim3 BlocksFor(int64_t n, unsigned block = kBlock) { return dim3(static_cast<unsigned>((n + block - 1) / block)); }
+inline dim3 BlocksFor(int64_t n, unsigned block = kBlock) {
+    return dim3(static_cast<unsigned>((n + block - 1) / block));
+}
 
 // The index of the thread in a grid of one dimension.
 __device__ inline int64_t ThreadIndex() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }

@@ -37,7 +37,7 @@ constexpr int64_t kMaxIndex = (int64_t{1} << 31) - 1;
 // Distances in bytes of the elements of N operands, by the index of the element.
 template <int N>
 struct Layout {
-    int ndim;  // at least 1
+    int ndim;                   // at least 1
     Divider lengths[kMaxNdim];  // outermost first
     int64_t strides[kMaxNdim][N];
 

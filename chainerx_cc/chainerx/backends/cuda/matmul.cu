@@ -41,8 +41,7 @@ __global__ void MatmulTiles(int64_t batch, int64_t rows, int64_t columns, int64_
         stack.GetOffsets(static_cast<uint32_t>(i), offsets);
         C sum{};
         for (int64_t k = 0; k < inner; k += kTile) {
-            tile_a[threadIdx.y][threadIdx.x] =
-                    Load<T, C>(a + offsets[0], strides_a, row, k + threadIdx.x, rows, inner);
+            tile_a[threadIdx.y][threadIdx.x] = Load<T, C>(a + offsets[0], strides_a, row, k + threadIdx.x, rows, inner);
             tile_b[threadIdx.y][threadIdx.x] =
                     Load<T, C>(b + offsets[1], strides_b, k + threadIdx.y, column, inner, columns);
             __syncthreads();

@@ -1,7 +1,5 @@
 // Updates of parameters, each in one pass over memory.
 
-#include "chainerx/ops/optimizer.h"
-
 #include <utility>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/optimizer.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -48,8 +47,8 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
             using R = Rule<typename ComputeType<T>::type>;
             Pointers<T, kWidth> pointers;
             for (int k = 0; k < kWidth; ++k) pointers.data[k] = flat[k].template data<T>();
-            Launch("the update of an optimizer", flat[0].device(), BlocksFor(n), kBlock,
-                   &UpdateElements<R, T, kWidth>, n, R{scalars}, pointers);
+            Launch("the update of an optimizer", flat[0].device(), BlocksFor(n), kBlock, &UpdateElements<R, T, kWidth>,
+                   n, R{scalars}, pointers);
         });
         for (int k = 0; k < kWidth; ++k) {
             const Array& a = arrays[k * count + i];

@@ -1,7 +1,5 @@
 // Random numbers in arrays: the numbers of the native backend, in the same order.
 
-#include "chainerx/ops/random.h"
-
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -10,6 +8,7 @@
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/random.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -68,7 +67,8 @@ struct MakeNormal {
     __device__ static void Make(const Words& words, Affine<float> f, float* out) {
         for (int i = 0; i < 2; ++i) {
             float u = (static_cast<float>(words.w[2 * i]) + 0.5F) * 0x1p-32F;
-            float angle = static_cast<float>(static_cast<int32_t>(words.w[2 * i + 1])) * (3.14159265358979324F * 0x1p-31F);
+            float angle =
+                    static_cast<float>(static_cast<int32_t>(words.w[2 * i + 1])) * (3.14159265358979324F * 0x1p-31F);
             float radius = f.factor * ::sqrtf(-2.0F * ::logf(u));
             out[2 * i] = f.shift + radius * ::cosf(angle);
             out[2 * i + 1] = f.shift + radius * ::sinf(angle);

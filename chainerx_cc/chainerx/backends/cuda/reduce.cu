@@ -1,10 +1,9 @@
 // Reductions.
 
-#include "chainerx/backends/cuda/reduce.h"
-
 #include <limits>
 #include <type_traits>
 
+#include "chainerx/backends/cuda/reduce.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/ops/reduce_ops.h"
 #include "chainerx/ops/reduction.h"
@@ -121,10 +120,9 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
 }  // namespace
 
 // `reduce`: a function template with the operation as its parameter.
-#define CHAINERX_REGISTER_REDUCTION(slot, reduce, Op)                                            \
-    slot.Register(backend, [](const Array& a, const Axes& axes, const Array& out) {              \
-        reduce<Op>(slot.name(), a, axes, out);                                                   \
-    });
+#define CHAINERX_REGISTER_REDUCTION(slot, reduce, Op) \
+    slot.Register(backend,                            \
+                  [](const Array& a, const Axes& axes, const Array& out) { reduce<Op>(slot.name(), a, axes, out); });
 
 const CudaKernels g_reduce_kernels{[](Backend& backend) {
     CHAINERX_REGISTER_REDUCTION(kSumKernel, ReduceSame, SumOp)

@@ -171,8 +171,8 @@ void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, cons
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
-        Launch("softmax_cross_entropy", x.device(), BlocksFor(x.GetTotalSize()), kBlock, &CrossEntropyGradRows<T, C>,
-               s, static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
+        Launch("softmax_cross_entropy", x.device(), BlocksFor(x.GetTotalSize()), kBlock, &CrossEntropyGradRows<T, C>, s,
+               static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
                static_cast<const C*>(log_sum.data<C>()), static_cast<const T*>(gloss.data<T>()), gx.data<T>());
     });
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/linalg.h"
 
 namespace chainerx::native {

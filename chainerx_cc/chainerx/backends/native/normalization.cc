@@ -7,8 +7,8 @@
 
 #include "chainerx/backends/native/kernels/norm.h"
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {

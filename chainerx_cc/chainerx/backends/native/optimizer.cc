@@ -8,9 +8,9 @@
 
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/backends/native/optimizer.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "chainerx/backends/native/kernels/pool.h"
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {

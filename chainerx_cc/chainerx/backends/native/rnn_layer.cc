@@ -8,8 +8,8 @@
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/rnn.h"
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/rnn.h"
 
 namespace chainerx::native {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/core/compute_type.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {

@@ -3,8 +3,8 @@
 #include "chainerx/backends/native/kernels/softmax.h"
 
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/core/operands.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/reduction.h"

@@ -1,6 +1,5 @@
-#include "chainerx/ops/activation.h"
-
 #include "chainerx/backends/cuda/elementwise.h"
+#include "chainerx/ops/activation.h"
 
 namespace chainerx::cuda {
 

@@ -1,6 +1,5 @@
-#include "chainerx/ops/arithmetic.h"
-
 #include "chainerx/backends/cuda/elementwise.h"
+#include "chainerx/ops/arithmetic.h"
 
 namespace chainerx::cuda {
 

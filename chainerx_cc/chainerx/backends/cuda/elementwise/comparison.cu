@@ -1,6 +1,5 @@
-#include "chainerx/ops/comparison.h"
-
 #include "chainerx/backends/cuda/elementwise.h"
+#include "chainerx/ops/comparison.h"
 
 namespace chainerx::cuda {
 

@@ -1,6 +1,5 @@
-#include "chainerx/ops/explog.h"
-
 #include "chainerx/backends/cuda/elementwise.h"
+#include "chainerx/ops/explog.h"
 
 namespace chainerx::cuda {
 

@@ -1,6 +1,5 @@
-#include "chainerx/ops/special.h"
-
 #include "chainerx/backends/cuda/elementwise.h"
+#include "chainerx/ops/special.h"
 
 namespace chainerx::cuda {
 
