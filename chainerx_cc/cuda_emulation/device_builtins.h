@@ -56,10 +56,10 @@ T Exchange(unsigned mask, T value, unsigned from) {
 }  // namespace cuda_emulation
 
 // References, since members of the launch configuration have these names too.
-static thread_local dim3& threadIdx = cuda_emulation::t_indices.thread;
-static thread_local dim3& blockIdx = cuda_emulation::t_indices.block;
-static thread_local dim3& blockDim = cuda_emulation::t_indices.block_size;
-static thread_local dim3& gridDim = cuda_emulation::t_indices.grid_size;
+[[maybe_unused]] static thread_local dim3& threadIdx = cuda_emulation::t_indices.thread;
+[[maybe_unused]] static thread_local dim3& blockIdx = cuda_emulation::t_indices.block;
+[[maybe_unused]] static thread_local dim3& blockDim = cuda_emulation::t_indices.block_size;
+[[maybe_unused]] static thread_local dim3& gridDim = cuda_emulation::t_indices.grid_size;
 
 inline void __threadfence_system() {}
 inline void __syncthreads() { cuda_emulation::BlockBarrier(); }
