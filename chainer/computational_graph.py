@@ -23,7 +23,7 @@ class DotNode:
 
     Args:
         node: :class:`~chainer.variable.VariableNode` or :class:`~chainer.FunctionNode`.
-        attribute (dict): Attributes of the node, to which the label is added.
+        attribute (dict): Attributes of the node in the DOT language, to which the label is added.
         show_name (bool): Whether to show names of variables in labels.
 
     .. admonition:: Example
@@ -43,27 +43,38 @@ class DotNode:
     ) -> None:
         self.node = node
         self.id_: int = id(node)
-        self.attribute: dict[str, str] = {'label': node.label}
+        label = node.label
         if show_name and isinstance(node, variable.VariableNode) and node.name is not None:
-            self.attribute['label'] = f'{node.name}: {node.label}'
+            label = f'{node.name}: {label}'
+        self.attribute: dict[str, str] = {'label': _escape(label)}
         if attribute is not None:
             self.attribute.update(attribute)
 
     @property
     def label(self) -> str:
         """The node as a statement of the DOT language."""
-        attributes = ','.join(
-            [f'{key}="{_escape(value)}"' for key, value in self.attribute.items()]
-        )
+        attributes = ','.join([f'{key}="{_quote(value)}"' for key, value in self.attribute.items()])
         return f'{self.id_} [{attributes}];'
 
     def __str__(self) -> str:
         return self.label
 
 
-def _escape(value):
+def _escape(text):
+    """Returns the label in the DOT language that shows a text, whatever the shape of the node."""
+    text = re.sub(r'\r\n?', '\n', str(text))
+    # Neither files nor Graphviz take these characters.
+    text = re.sub('[\0-\x08\x0b-\x1f\x7f\ud800-\udfff]', lambda match: repr(match[0])[1:-1], text)
+    text = re.sub(r'&(?=#?\w+;)', '&amp;', text)  # else it is shown as another character
     # Quotes, and the separators of nodes of the record shape.
-    return re.sub(r'(["\\{}|<>])', r'\\\1', str(value))
+    return re.sub(r'["\\{}|<>]', r'\\\g<0>', text).replace('\n', '\\n')
+
+
+def _quote(value):
+    """Escapes what would end a quoted string, unless it is escaped already."""
+    return re.sub(
+        r'(\\.)|"|\\$', lambda match: match[1] or '\\' + match[0], str(value), flags=re.DOTALL
+    )
 
 
 class ComputationalGraph:

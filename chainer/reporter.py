@@ -370,8 +370,8 @@ class DictSummary:
             serializer('_names', json.dumps(names))
         else:
             try:
-                names = json.loads(serializer('_names', ''))
-            except (KeyError, ValueError):
+                names = serializer_module._load_json(serializer, '_names', list, str)
+            except KeyError:
                 warnings.warn('The names of statistics are not saved.')
                 return
             serializer_module._remember(serializer, self)

@@ -24,12 +24,10 @@ def _layer_name(layer):
 
 def _layer_text(layer):
     """Returns the text of a layer; of a lambda function its line of source where that is known."""
-    if getattr(layer, '__name__', None) == '<lambda>':
+    # Python 3.13 takes the program of `python -c` for the source of any code from a string.
+    if getattr(layer, '__name__', None) == '<lambda>' and layer.__code__.co_filename != '<string>':
         with contextlib.suppress(OSError):
-            source = inspect.getsource(layer).strip().rstrip(',')
-            # Python 3.13 takes the program of `python -c` for the source of code from a string.
-            if 'lambda' in source:
-                return source
+            return inspect.getsource(layer).strip().rstrip(',')
     return str(layer)
 
 

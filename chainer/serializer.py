@@ -8,6 +8,7 @@ value, or fills the given array in place).
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from chainer.configuration import config
@@ -99,6 +100,36 @@ class Deserializer(AbstractSerializer):
     def load(self, obj: Any) -> None:
         """Loads an object by ``obj.serialize(self)``."""
         obj.serialize(self)
+
+
+def _load_json(
+    serializer: AbstractSerializer, key: str, kind: type, item: type, current: Any = None
+) -> Any:
+    """Loads a list or a dictionary that is stored as JSON.
+
+    Args:
+        serializer: Deserializer.
+        key (str): Name of the text.
+        kind (type): ``list`` or ``dict``.
+        item (type): Type of the entries.
+        current: Result if the serializer keeps current values where the file has none.
+
+    Raises:
+        KeyError: There is no text.
+        ValueError: The text is something else.
+
+    """
+    text = serializer(key, '' if current is None else json.dumps(current))
+    if text == '':
+        raise KeyError(f"'{key}' is not found in the file")
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as e:
+        raise ValueError(f"'{key}' is not JSON: {e}") from e
+    items = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, kind) or not all(isinstance(x, item) for x in items):
+        raise ValueError(f"'{key}' is not a {kind.__name__} of {item.__name__} values as JSON")
+    return value
 
 
 def _takes_extras(serializer: AbstractSerializer) -> bool:

@@ -1,9 +1,8 @@
 """Builds the ChainerX core with CMake: ``python tools/build.py [--test] [--type TYPE]``.
 
 Without arguments, it configures if needed, compiles changed files and installs the module into the
-source tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests.
-``--sanitize`` builds and runs only the C++ tests, in a separate folder, with a sanitizer for memory
-errors and undefined behaviour (``address``) or for data races (``thread``).
+source tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests;
+``sanitize.py`` runs them with a sanitizer.
 
 ``setup.py`` calls the same functions for wheels. Both read these environment variables:
 
@@ -26,17 +25,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / 'chainerx_cc'
 BUILD = ROOT / 'build' / 'chainerx'
-
-# Settings of the sanitizers' run time libraries.
-# One test requests more memory than is available; others start threads in a forked process.
-SANITIZERS = {
-    'address': {
-        'ASAN_OPTIONS': 'allocator_may_return_null=1:detect_leaks=1:'
-        'detect_stack_use_after_return=1',
-        'UBSAN_OPTIONS': 'print_stacktrace=1',
-    },
-    'thread': {'TSAN_OPTIONS': 'allocator_may_return_null=1:die_after_fork=0:halt_on_error=1'},
-}
 
 
 class BuildError(Exception):
@@ -123,7 +111,8 @@ def _python_changed(folder):
     return cache.exists() and line not in cache.read_text().splitlines()
 
 
-def _configure(folder, build_type, build_tests, sanitizer):
+def configure(folder, build_type=None, build_tests=False, sanitizer=''):
+    """Configures a build folder."""
     _check_compiler()
     cuda = _flag('CHAINERX_BUILD_CUDA')
     if cuda:
@@ -142,7 +131,7 @@ def _configure(folder, build_type, build_tests, sanitizer):
             build_type or os.environ.get('CHAINERX_BUILD_TYPE') or 'Release'
         ),
         '-DCHAINERX_BUILD_CUDA={}'.format('ON' if cuda else 'OFF'),
-        '-DCHAINERX_BUILD_PYTHON={}'.format('OFF' if sanitizer else 'ON'),
+        '-DCHAINERX_BUILD_PYTHON=ON',
         f'-DCHAINERX_SANITIZE={sanitizer}',
         '-DCHAINERX_BUILD_TEST={}'.format('ON' if build_tests else 'OFF'),
     ]
@@ -156,7 +145,8 @@ def _configure(folder, build_type, build_tests, sanitizer):
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
 
 
-def _compile(folder):
+def compile_all(folder):
+    """Compiles what changed."""
     # CMake uses ccache if installed; these settings share its cache between source copies.
     os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
     os.environ.setdefault('CCACHE_NOHASHDIR', '1')
@@ -164,7 +154,8 @@ def _compile(folder):
     _run('compile', [_program('cmake'), '--build', str(folder), '--parallel', jobs])
 
 
-def _test(folder, **variables):
+def run_tests(folder, **variables):
+    """Runs the C++ tests of a build folder with some environment variables."""
     _run(
         'C++ tests',
         [
@@ -180,6 +171,22 @@ def _test(folder, **variables):
     )
 
 
+def install(folder, prefix):
+    """Installs the Python module of a build folder below ``prefix``."""
+    _run(
+        'install',
+        [
+            _program('cmake'),
+            '--install',
+            str(folder),
+            '--component',
+            'python',
+            '--prefix',
+            str(prefix),
+        ],
+    )
+
+
 def build_chainerx(prefix, build_type=None, build_tests=False):
     """Configures, compiles and installs the Python module below ``prefix``.
 
@@ -188,48 +195,21 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
     """
     if not (SOURCE / 'CMakeLists.txt').exists():
         raise BuildError(f'{SOURCE} has no CMakeLists.txt')
-    _configure(BUILD, build_type, build_tests, '')
-    _compile(BUILD)
-    _run(
-        'install',
-        [
-            _program('cmake'),
-            '--install',
-            str(BUILD),
-            '--component',
-            'python',
-            '--prefix',
-            str(prefix),
-        ],
-    )
+    configure(BUILD, build_type, build_tests)
+    compile_all(BUILD)
+    install(BUILD, prefix)
     return (BUILD / 'install_manifest_python.txt').read_text().splitlines()
-
-
-def test_sanitized(sanitizer):
-    """Builds the C++ tests with a sanitizer in a separate folder, and runs them."""
-    folder = BUILD.with_name('chainerx-' + sanitizer)
-    _configure(folder, None, True, sanitizer)
-    _compile(folder)
-    _test(folder, **SANITIZERS[sanitizer])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--type', help='CMake build type, for example Debug')
     parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
-    parser.add_argument(
-        '--sanitize',
-        choices=sorted(SANITIZERS),
-        help='build and run the C++ tests with a sanitizer instead',
-    )
     args = parser.parse_args()
     try:
-        if args.sanitize:
-            test_sanitized(args.sanitize)
-        else:
-            build_chainerx(ROOT, args.type, args.test)
-            if args.test:
-                _test(BUILD)
+        build_chainerx(ROOT, args.type, args.test)
+        if args.test:
+            run_tests(BUILD)
     except BuildError as error:
         sys.exit(f'error: {error}')
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import atexit
 import contextlib
 import sys
-import threading
 import time
 import typing as tp
 import warnings
 from typing import Any, TextIO
 
+from chainer._core.forks import ProcessLock
 from chainer._core.profile_report import get_name
 from chainer.configuration import config
 from chainer.warnings import PerformanceWarning
@@ -28,7 +28,7 @@ MODES = ('silent', 'warn', 'raise', 'report')
 _reports: list[FallbackReport] = []  # active ones, of all threads
 _process_report: FallbackReport | None = None
 _warned: set[str] = set()
-_lock = threading.Lock()
+_lock = ProcessLock()
 
 
 class FallbackReport:

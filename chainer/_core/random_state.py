@@ -30,12 +30,14 @@ def serialize_random_state(serializer: Any, random_state: Any) -> None:
             'MT19937',
             numpy.array(serializer('keys', None), numpy.uint32),
             int(serializer('position', 0)),
-            int(serializer('has_gauss', 0)),
+            int(bool(serializer('has_gauss', 0))),
             float(serializer('gauss', 0.0)),
         )
     except (KeyError, TypeError):
         return
     if state[1].shape == (624,):
+        if not 0 <= state[2] <= 624:  # NumPy reads beyond the keys without a check
+            raise ValueError(f'a random state has the position {state[2]}, beyond its 624 keys')
         _undo(serializer, random_state.set_state, random_state.get_state())
         random_state.set_state(state)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer import backend
+from chainer._core import forks
 from chainer._core.array_types import get_array_types
 from chainer.backend import using_device
 from chainer.backends import cuda
@@ -341,7 +341,7 @@ class ConcatWithAsyncTransfer:
         self._compute_stream = compute_stream
         self._device = None
         self._conveyors = {}
-        self._lock = threading.Lock()
+        self._lock = forks.ProcessLock()
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
@@ -351,7 +351,7 @@ class ConcatWithAsyncTransfer:
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._lock = forks.ProcessLock()
 
     def __call__(self, batch: Sequence[Any], device: int | None = None, padding: Any = None) -> Any:
         """Converts a batch; see :func:`concat_examples` for the arguments."""

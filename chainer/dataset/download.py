@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
-import tempfile
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import temporary_folder
+from chainer.dataset import _fetch
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _dataset_root = os.environ.get(
     'CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset')
@@ -75,19 +77,34 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
     return path
 
 
-def cached_download(url: str) -> str:
+def cached_download(url: str, *, checksum: str | None = None, timeout: float | None = None) -> str:
     """Downloads a file once and returns the path of the cached copy.
+
+    The file enters the cache only when it is complete. With ``checksum``, its content must also
+    be the expected one, whether it comes from the network or from the cache. Pass it wherever
+    you know it: without it, you trust the server, and for an ``http`` address everybody between.
+
+    A reply shorter than the server says is an error. A reply without a length gives a warning
+    unless ``checksum`` is given, because nothing tells whether it is complete. A redirection
+    from ``https`` to another protocol is an error.
 
     Args:
         url (str): Address of the file.
+        checksum (str): Name of a hash function of :mod:`hashlib` and the hash of the file in
+            hexadecimal digits, such as ``'sha256:e3b0c442...'``.
+        timeout (float): Seconds without data from the server after which the download fails,
+            by default the value of the environment variable ``CHAINER_DOWNLOAD_TIMEOUT``, or 60.
 
     Returns:
         str: Path of the file in ``<dataset root>/_dl_cache``. Its name is the MD5 hash of
         the address, so you can also put a file there by hand.
 
     Raises:
+        ValueError: If ``checksum`` or ``timeout`` is invalid.
         OSError: If the cache folder cannot be created.
-        urllib.error.URLError: If the download fails. The cache does not change then.
+        urllib.error.URLError: If the download fails, is not complete, or does not have the
+            expected content. The cache does not change then. Also if the cached file does not
+            have the expected content.
 
     .. admonition:: Example
 
@@ -97,38 +114,28 @@ def cached_download(url: str) -> str:
         True
 
     """
-    # Loaded here, because they take long and most programs download nothing.
+    # Loaded here, because it takes long and most programs download nothing.
     import hashlib
-    import urllib.error
-    import urllib.request
 
-    import filelock
-
+    if checksum is not None:
+        _fetch.parse_checksum(checksum)
+    timeout = _fetch.get_timeout(timeout)
     cache_root = os.path.join(_dataset_root, '_dl_cache')
+    name = hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
+    cache_path = os.path.join(cache_root, name)
+    # A file has this name only when it is complete, so looking needs no lock (nor the right
+    # to write to the folder).
+    if os.path.exists(cache_path):
+        _fetch.check_cached(cache_path, url, checksum)
+        return cache_path
+
     try:
         os.makedirs(cache_root, exist_ok=True)
     except OSError as e:
         raise type(e)(f'cannot create the download cache {cache_root}: {e}') from e
-    name = hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
-    cache_path = os.path.join(cache_root, name)
-
-    with filelock.FileLock(os.path.join(cache_root, '_dl_lock')):
-        if os.path.exists(cache_path):
-            return cache_path
-
-    # The lock is not held while downloading: two processes may both download, which
-    # costs time once, but a stuck download stops nobody else.
-    with tempfile.TemporaryDirectory(dir=cache_root) as temp_root:
-        temp_path = os.path.join(temp_root, name)
+    with _new_file(cache_path, '_dl_lock') as temp_path:
         print(f'Downloading from {url}...')
-        try:
-            urllib.request.urlretrieve(url, temp_path)
-        except OSError as e:
-            raise urllib.error.URLError(
-                f'could not download {url} ({e}); without a network, put the file at {cache_path}'
-            ) from e
-        with filelock.FileLock(os.path.join(cache_root, '_dl_lock')):
-            shutil.move(temp_path, cache_path)
+        _fetch.fetch(url, temp_path, checksum, timeout, cache_path)
     return cache_path
 
 
@@ -168,18 +175,31 @@ def cache_or_load_file(
     if os.path.exists(path):
         return loader(path)
 
-    import filelock
-
     folder = os.path.dirname(os.path.abspath(path))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as e:
         raise RuntimeError(f'cannot create the dataset folder {folder}: {e}') from e
-
-    with tempfile.TemporaryDirectory(dir=folder) as temp_root:
-        temp_path = os.path.join(temp_root, os.path.basename(path))
+    with _new_file(path, '_create_lock') as temp_path:
         content = creator(temp_path)
-        with filelock.FileLock(os.path.join(folder, '_create_lock')):
-            if not os.path.exists(path):
-                shutil.move(temp_path, path)
+        if not os.path.exists(temp_path):
+            raise FileNotFoundError(f'creator wrote no file at the path it was given, {temp_path}')
     return content
+
+
+@contextlib.contextmanager
+def _new_file(path: str, lock_name: str) -> Iterator[str]:
+    """Yields a temporary path; what is there at the end moves to ``path`` in one step.
+
+    No lock is held meanwhile: two processes may both do the work, which costs time once, but
+    one that is stuck stops nobody else.
+    """
+    import filelock
+
+    folder, name = os.path.split(os.path.abspath(path))
+    with temporary_folder.temporary_folder(folder, name) as temp_root:
+        temp_path = os.path.join(temp_root, name)
+        yield temp_path
+        with filelock.FileLock(os.path.join(folder, lock_name)):
+            if not os.path.exists(path):
+                os.replace(temp_path, path)

@@ -1,6 +1,8 @@
 """Code shared by the functions that return labeled images."""
 
 import gzip
+import math
+import os
 import struct
 
 import numpy
@@ -8,6 +10,8 @@ import numpy
 from chainer._core.dtype import get_dtype
 from chainer.dataset import download
 from chainer.datasets import tuple_dataset
+from chainer.serializers import _npz_archive
+from chainer.utils import _damaged_file
 
 
 def make_dataset(
@@ -48,8 +52,8 @@ def make_dataset(
     return tuple_dataset.TupleDataset(images, labels.astype(label_dtype))
 
 
-def load_npz_cache(dataset_name, filename, make_arrays):
-    """Returns the arrays of a cached npz file; ``make_arrays()`` creates them at first."""
+def load_npz_cache(dataset_name, filename, names, make_arrays):
+    """Returns the named arrays of a cached npz file; ``make_arrays()`` creates them at first."""
     path = download.get_dataset_directory(dataset_name) + '/' + filename
 
     def creator(path):
@@ -58,37 +62,55 @@ def load_npz_cache(dataset_name, filename, make_arrays):
         return arrays
 
     def loader(path):
-        with numpy.load(path) as npz:
-            return dict(npz)
+        with (
+            _damaged_file.reading(path, 'a cached dataset'),
+            _npz_archive.open_npz(path) as npz,
+        ):
+            return {name: npz[name] for name in names}
 
     return download.cache_or_load_file(path, creator, loader)
 
 
-def get_idx_datasets(dataset_name, title, root_url, kwargs):
+def get_idx_datasets(dataset_name, title, root_url, checksums, kwargs):
     """Returns train and test sets from MNIST's file format, four gzipped IDX files."""
+
+    def read(filename):
+        return _read_idx(root_url + filename, checksums[filename])
 
     def make_arrays(part):
         return {
-            'x': _read_idx(root_url + part + '-images-idx3-ubyte.gz'),
-            'y': _read_idx(root_url + part + '-labels-idx1-ubyte.gz'),
+            'x': read(part + '-images-idx3-ubyte.gz'),
+            'y': read(part + '-labels-idx1-ubyte.gz'),
         }
 
     raw = [
-        load_npz_cache(dataset_name, 'train.npz', lambda: make_arrays('train')),
-        load_npz_cache(dataset_name, 'test.npz', lambda: make_arrays('t10k')),
+        load_npz_cache(dataset_name, 'train.npz', ('x', 'y'), lambda: make_arrays('train')),
+        load_npz_cache(dataset_name, 'test.npz', ('x', 'y'), lambda: make_arrays('t10k')),
     ]
     return tuple(
         make_dataset(arrays['x'], arrays['y'], (28, 28), title, **kwargs) for arrays in raw
     )
 
 
-def _read_idx(url):
+def _read_idx(url, checksum):
     """Reads an IDX file: 0, 0, type 8 (uint8), number of axes, sizes, data."""
-    with gzip.open(download.cached_download(url)) as f:
+    path = download.cached_download(url, checksum=checksum)
+    with _damaged_file.reading(path, 'an IDX file'), gzip.open(path) as f:
         zero, dtype, ndim = struct.unpack('>HBB', f.read(4))
-        if zero != 0 or dtype != 8 or ndim not in (1, 3):
-            raise RuntimeError(f'the file downloaded from {url} is no IDX file')
-        shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
-        data = numpy.frombuffer(f.read(), numpy.uint8)
+        is_idx = zero == 0 and dtype == 8 and ndim in (1, 3)
+        if is_idx:
+            shape = struct.unpack(f'>{ndim}I', f.read(4 * ndim))
+            size = math.prod(shape)
+            check_size('the data', size, path)
+            # The end of the file has the checksum; more data fits no shape.
+            data = numpy.frombuffer(f.read(size + 1), numpy.uint8).reshape(shape)
+    if not is_idx:
+        raise RuntimeError(f'the file downloaded from {url} is no IDX file')
     # The cached files store images as rows.
-    return data.reshape(shape[0], -1) if ndim == 3 else data
+    return data.reshape(shape[0], math.prod(shape[1:])) if ndim == 3 else data
+
+
+def check_size(name, size, path):
+    """Checks that a compressed file may hold as much as it claims, before reading that much."""
+    if size > _damaged_file.DEFLATE_RATIO * os.path.getsize(path):
+        raise ValueError(f'{name} cannot have {size} bytes')

@@ -6,11 +6,21 @@ import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
+_CHECKSUMS = {
+    'cifar-10-binary.tar.gz': (
+        'sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd'
+    ),
+    'cifar-100-binary.tar.gz': (
+        'sha256:58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec'
+    ),
+}
+_NAMES = 'train_x', 'train_y', 'test_x', 'test_y'
 
 
 def get_cifar10(
@@ -32,7 +42,7 @@ def get_cifar10(
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -78,7 +88,7 @@ def get_cifar100(
         tuple: Training dataset (50,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: A. Krizhevsky, `Learning Multiple Layers of Features from Tiny Images
@@ -110,12 +120,12 @@ def _get_cifar(
 ):
     # Use the binary archives, because the Python archives contain pickles.
     def make_arrays():
-        path = download.cached_download(_ROOT_URL + archive)
+        path = download.cached_download(_ROOT_URL + archive, checksum=_CHECKSUMS[archive])
         train_x, train_y = _read_members(path, train_members, label_bytes)
         test_x, test_y = _read_members(path, test_members, label_bytes)
         return {'train_x': train_x, 'train_y': train_y, 'test_x': test_x, 'test_y': test_y}
 
-    raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', make_arrays)
+    raw = _images.load_npz_cache('pfnet/chainer/cifar', name + '.npz', _NAMES, make_arrays)
     return tuple(
         _images.make_dataset(
             raw[part + '_x'], raw[part + '_y'], (3, 32, 32), name, withlabel, ndim, scale, dtype
@@ -128,7 +138,13 @@ def _read_members(archive, members, label_bytes):
     """Reads records of label bytes (the last is the fine label) and 3072 pixels."""
     import tarfile
 
-    with tarfile.open(archive, 'r:gz') as tar:
-        data = b''.join(tar.extractfile(member).read() for member in members)
-    records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
+    with (
+        _damaged_file.reading(archive, 'an archive of CIFAR images'),
+        tarfile.open(archive, 'r:gz') as tar,
+    ):
+        infos = [tar.getmember(member) for member in members]
+        for info in infos:
+            _images.check_size(info.name, info.size, archive)
+        data = b''.join(tar.extractfile(info).read() for info in infos)
+        records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
     return records[:, label_bytes:], records[:, label_bytes - 1]

@@ -9,6 +9,23 @@ from chainer.datasets import _images
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
+# Checksums make up for plain http.
+_ROOT_URL = 'http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/'
+_CHECKSUMS = {
+    'train-images-idx3-ubyte.gz': (
+        'sha256:3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84'
+    ),
+    'train-labels-idx1-ubyte.gz': (
+        'sha256:a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845'
+    ),
+    't10k-images-idx3-ubyte.gz': (
+        'sha256:346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073'
+    ),
+    't10k-labels-idx1-ubyte.gz': (
+        'sha256:67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5'
+    ),
+}
+
 
 def get_fashion_mnist_labels() -> list[str]:
     """Returns the names of the ten classes.
@@ -63,7 +80,8 @@ def get_fashion_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
+        RuntimeError: If a downloaded file is of another kind.
         urllib.error.URLError: If the download fails.
 
     Source: Xiao et al., `Fashion-MNIST <https://arxiv.org/abs/1708.07747>`_.
@@ -79,7 +97,8 @@ def get_fashion_mnist(
     return _images.get_idx_datasets(
         'pfnet/chainer/fashion-mnist',
         'Fashion-MNIST',
-        'http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/',
+        _ROOT_URL,
+        _CHECKSUMS,
         dict(
             withlabel=withlabel,
             ndim=ndim,

@@ -4,7 +4,6 @@ import bisect
 import io
 import itertools
 import os
-import threading
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ import numpy
 
 from chainer._core.dtype import get_dtype
 from chainer.dataset import dataset_mixin
+from chainer.datasets import _positioned_file
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,20 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 
+# How much larger than their part of a zip file images may be. Compressed images hardly grow.
+_FREE_SIZE = 1 << 26
+_MAX_RATIO = 32
+
+
 class ImageDataset(dataset_mixin.DatasetMixin):
     """Dataset of images read from files.
 
     An example is an array of shape ``(channels, height, width)`` with the values of the
     file; a grayscale image has one channel. It requires Pillow.
+
+    Reading an example raises :exc:`OSError` if the file is missing, damaged or no image, and
+    Pillow's ``DecompressionBombError`` if the image has more than twice
+    ``PIL.Image.MAX_IMAGE_PIXELS`` pixels.
 
     Args:
         paths (str or list of strs): Paths of the images, or the path of a text file with
@@ -62,11 +72,14 @@ class ImageDataset(dataset_mixin.DatasetMixin):
         return len(self._paths)
 
     def get_example(self, i: int) -> Any:
-        return _read_image(os.path.join(self._root, self._paths[i]), self._dtype)
+        path = os.path.join(self._root, self._paths[i])
+        return _read_image(path, self._dtype, path)
 
 
 class LabeledImageDataset(dataset_mixin.DatasetMixin):
     """Dataset of pairs of an image read from a file and its label.
+
+    Reading an example raises the errors of :class:`ImageDataset`.
 
     Args:
         pairs (str or list of tuples): Pairs of a path and an integer, or the path of a
@@ -110,7 +123,8 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
 
     def get_example(self, i: int) -> Any:
         path, label = self._pairs[i]
-        image = _read_image(os.path.join(self._root, path), self._dtype)
+        path = os.path.join(self._root, path)
+        image = _read_image(path, self._dtype, path)
         return image, numpy.array(label, self._label_dtype)
 
 
@@ -119,11 +133,15 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
 
     Several processes can use the dataset, and it supports pickling.
 
+    Reading an example raises the errors of :class:`ImageDataset`. It refuses files that grow
+    more than 32 times and 64 MiB when they are unpacked, and other compressions than deflate.
+
     Args:
         zipfilename (str): Path of the zip file.
         dtype: Type of the arrays, ``chainer.config.dtype`` by default.
 
     Raises:
+        ValueError: If a file is no zip file; the error is a ``zipfile.BadZipFile``, too.
         RuntimeError: If Pillow is not installed.
 
     .. admonition:: Example
@@ -144,16 +162,24 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
         self._zipfilename = zipfilename
         self._dtype = get_dtype(dtype)
         self._open()
-        self._paths = [name for name in self._zf.namelist() if not name.endswith('/')]
+        self._paths = [name for name in self._archive().namelist() if not name.endswith('/')]
 
     def _open(self):
-        self._zf = zipfile.ZipFile(self._zipfilename)
-        self._zf_pid = os.getpid()
-        self._lock = threading.Lock()
+        self._file = _positioned_file.PathFile(self._zipfilename)
+        self._zf_pid = None
+
+    def _archive(self):
+        """Returns the reader of the zip file, which the threads of the process share."""
+        if self._zf_pid != os.getpid():
+            # A fork may have copied the parent's reader in use by another thread.
+            with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
+                self._zf = zipfile.ZipFile(_positioned_file.Cursor(self._file))
+            self._zf_pid = os.getpid()
+        return self._zf
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
-        for name in ('_zf', '_zf_pid', '_lock'):
+        for name in ('_file', '_zf', '_zf_pid'):
             del state[name]
         return state
 
@@ -178,13 +204,9 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
             IndexError: If the index is too large.
 
         """
-        if self._zf_pid != os.getpid():
-            # After a fork the file position is shared with the parent.
-            self._open()
         name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
-        with self._lock:
-            data = self._zf.read(name)
-        return _read_image(io.BytesIO(data), self._dtype)
+        data = _read_member(self._archive(), self._zipfilename, name)
+        return _read_image(io.BytesIO(data), self._dtype, name)
 
 
 class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
@@ -195,6 +217,7 @@ class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
         dtype: Type of the arrays, ``chainer.config.dtype`` by default.
 
     Raises:
+        ValueError: If a file is no zip file; the error is a ``zipfile.BadZipFile``, too.
         RuntimeError: If Pillow is not installed.
 
     .. admonition:: Example
@@ -239,7 +262,7 @@ class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
         label_dtype: Type of the labels.
 
     Raises:
-        ValueError: If a line is not such a pair.
+        ValueError: If a line is not such a pair, or the zip file is none.
         RuntimeError: If Pillow is not installed.
 
     .. admonition:: Example
@@ -289,20 +312,38 @@ def _import_pillow():
     return Image
 
 
-def _read_image(file, dtype):
-    with _import_pillow().open(file) as image:
+def _read_image(file, dtype, name):
+    Image = _import_pillow()
+    kept = OSError, Image.DecompressionBombError
+    with _damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
     if array.ndim == 2:
         array = array[:, :, None]
     return array.transpose(2, 0, 1)
 
 
+def _read_member(archive, path, name):
+    """Returns the content of a file in a zip file."""
+    info = archive.getinfo(name)
+    with _damaged_file.reading(path, 'a zip file of images'), archive.open(info) as member:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            # The module zipfile unpacks others without a limit.
+            raise ValueError(f"'{name}' has the unsupported compression {info.compress_type}")
+        if info.file_size > _FREE_SIZE + _MAX_RATIO * info.compress_size:
+            raise ValueError(
+                f"'{name}' grows from {info.compress_size} to {info.file_size} bytes, which is no "
+                'image'
+            )
+        return member.read(info.file_size)
+
+
 def _read_pairs(path):
     pairs = []
     with open(path) as f:
         for i, line in enumerate(f):
-            fields = line.split()
-            if len(fields) != 2:
-                raise ValueError(f'invalid format at line {i} in file {path}')
-            pairs.append((fields[0], int(fields[1])))
+            try:
+                name, label = line.split()
+                pairs.append((name, int(label)))
+            except ValueError:
+                raise ValueError(f'invalid format at line {i} in file {path}') from None
     return pairs

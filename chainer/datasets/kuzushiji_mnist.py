@@ -9,6 +9,23 @@ from chainer.datasets import _images
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
+# Checksums make up for plain http.
+_ROOT_URL = 'http://codh.rois.ac.jp/kmnist/dataset/kmnist/'
+_CHECKSUMS = {
+    'train-images-idx3-ubyte.gz': (
+        'sha256:51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4'
+    ),
+    'train-labels-idx1-ubyte.gz': (
+        'sha256:e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17'
+    ),
+    't10k-images-idx3-ubyte.gz': (
+        'sha256:edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5'
+    ),
+    't10k-labels-idx1-ubyte.gz': (
+        'sha256:20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c'
+    ),
+}
+
 
 def get_kuzushiji_mnist_labels() -> list[tuple[str, ...]]:
     """Returns the ten classes.
@@ -63,7 +80,8 @@ def get_kuzushiji_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
+        RuntimeError: If a downloaded file is of another kind.
         urllib.error.URLError: If the download fails.
 
     Source: Clanuwat et al., `Deep Learning for Classical Japanese Literature
@@ -80,7 +98,8 @@ def get_kuzushiji_mnist(
     return _images.get_idx_datasets(
         'pfnet/chainer/kuzushiji_mnist',
         'Kuzushiji-MNIST',
-        'http://codh.rois.ac.jp/kmnist/dataset/kmnist/',
+        _ROOT_URL,
+        _CHECKSUMS,
         dict(
             withlabel=withlabel,
             ndim=ndim,

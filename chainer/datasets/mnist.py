@@ -9,6 +9,22 @@ from chainer.datasets import _images
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
+_ROOT_URL = 'https://ossci-datasets.s3.amazonaws.com/mnist/'
+_CHECKSUMS = {
+    'train-images-idx3-ubyte.gz': (
+        'sha256:440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609'
+    ),
+    'train-labels-idx1-ubyte.gz': (
+        'sha256:3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c'
+    ),
+    't10k-images-idx3-ubyte.gz': (
+        'sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6'
+    ),
+    't10k-labels-idx1-ubyte.gz': (
+        'sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6'
+    ),
+}
+
 
 def get_mnist(
     withlabel: bool = True,
@@ -37,7 +53,8 @@ def get_mnist(
         tuple: Training dataset (60,000 images) and test dataset (10,000 images).
 
     Raises:
-        ValueError: If ``ndim`` has another value.
+        ValueError: If ``ndim`` has another value, or a file in the cache is damaged.
+        RuntimeError: If a downloaded file is of another kind.
         urllib.error.URLError: If the download fails.
 
     Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database.
@@ -53,7 +70,8 @@ def get_mnist(
     return _images.get_idx_datasets(
         'pfnet/chainer/mnist',
         'MNIST',
-        'https://ossci-datasets.s3.amazonaws.com/mnist/',
+        _ROOT_URL,
+        _CHECKSUMS,
         dict(
             withlabel=withlabel,
             ndim=ndim,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
-import threading
+import warnings
 from typing import IO, TYPE_CHECKING, Any
 
+from chainer._core import forks
 from chainer.dataset import dataset_mixin
+from chainer.datasets import _positioned_file
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_MAX_AT_ONCE = 2**16  # Bytes of a pickle that one read takes; more would need twice the memory.
 
 
 class PickleDatasetWriter:
@@ -68,7 +74,9 @@ class PickleDataset(dataset_mixin.DatasetMixin):
     code: read only files that you trust.
 
     Args:
-        reader: Readable and seekable binary file object.
+        reader: Readable and seekable binary file object. Threads and forked processes can read
+            a file object of :func:`open` at once. Of other readers, as those of :mod:`gzip`,
+            forked processes may share the position; only one of them can read.
 
     Raises:
         ValueError: If the file contains anything but pickles.
@@ -86,8 +94,13 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
     def __init__(self, reader: IO[bytes]) -> None:
         self._reader = reader
-        self._lock = threading.Lock()
+        self._prepare()
         self._positions = _find_pickles(reader)
+
+    def _prepare(self):
+        self._file = _positioned_file.get_file(self._reader)
+        self._lock = forks.ProcessLock()
+        self._pid = os.getpid()
 
     def __enter__(self) -> Self:
         return self
@@ -97,84 +110,65 @@ class PickleDataset(dataset_mixin.DatasetMixin):
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
-        state.pop('_lock')
+        for name in ('_file', '_lock', '_pid'):
+            del state[name]
         return state
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._prepare()
 
     def __len__(self) -> int:
-        return len(self._positions)
+        return len(self._positions) - 1
 
     def close(self) -> None:
         """Closes the file object."""
         self._reader.close()
 
     def get_example(self, index: int) -> Any:
+        index = range(len(self))[index]
+        position = self._positions[index]
+        if self._file is not None:
+            size = self._positions[index + 1] - position
+            if size <= _MAX_AT_ONCE:
+                return pickle.loads(os.pread(self._file.fileno(), size, position))
+            return pickle.load(io.BufferedReader(_positioned_file.Cursor(self._file, position)))
+        if self._pid != os.getpid():
+            self._warn_shared_position()
         with self._lock:
-            self._reader.seek(self._positions[index])
+            self._reader.seek(position)
             return pickle.load(self._reader)
+
+    def _warn_shared_position(self):
+        self._pid = os.getpid()
+        try:
+            self._reader.fileno()
+        except (AttributeError, OSError):
+            return  # a reader in memory, which the fork copied
+        warnings.warn(
+            f'The forked processes share the position of the {type(self._reader).__name__} that '
+            'PickleDataset reads; if several of them read, they get wrong data. Read a file '
+            'object of open(), or use open_pickle_dataset().',
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def _find_pickles(reader):
-    """Returns the positions of the pickles of a file."""
+    """Returns the positions of the pickles of a file, and that of the end."""
     reader.seek(0, os.SEEK_END)
     end = reader.tell()
     reader.seek(0)
     position = 0
-    positions = []
+    positions = [position]
     while position < end:
         try:
             pickle.load(reader)
-        except (EOFError, pickle.UnpicklingError) as e:
+        except Exception as e:  # bad data may call anything in a wrong way
             raise ValueError(f'there is no complete pickle at byte {position}: {e}') from e
-        positions.append(position)
         position = reader.tell()
+        positions.append(position)
     return positions
-
-
-class _ReopenableReader:
-    """Binary file that reopens itself in a new process."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._file = open(path, 'rb')
-        self._pid = os.getpid()
-
-    def __getstate__(self) -> Any:
-        return {'_path': self._path}
-
-    def __setstate__(self, state: Any) -> None:
-        self.__init__(state['_path'])
-
-    def _get(self):
-        if self._pid != os.getpid():
-            # After a fork the file position is shared with the parent.
-            self._file.close()
-            self.__init__(self._path)
-        return self._file
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._get().seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._get().tell()
-
-    def read(self, size: int = -1) -> bytes:
-        return self._get().read(size)
-
-    def peek(self, size: int = 0) -> bytes:
-        return self._get().peek(size)
-
-    def readinto(self, buffer: Any) -> int:
-        return self._get().readinto(buffer)
-
-    def readline(self) -> bytes:
-        return self._get().readline()
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def open_pickle_dataset(path: str) -> PickleDataset:
@@ -203,7 +197,7 @@ def open_pickle_dataset(path: str) -> PickleDataset:
         'first'
 
     """
-    reader = _ReopenableReader(path)
+    reader = _positioned_file.PathFile(path)
     try:
         return PickleDataset(reader)
     except BaseException:

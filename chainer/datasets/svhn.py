@@ -7,11 +7,18 @@ import numpy
 
 from chainer.dataset import download
 from chainer.datasets import _images
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
+# Checksums make up for plain http.
 _ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
+_CHECKSUMS = {
+    'train_32x32.mat': 'sha256:435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8',
+    'test_32x32.mat': 'sha256:cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b',
+    'extra_32x32.mat': 'sha256:a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3',
+}
 
 
 def get_svhn(
@@ -40,6 +47,7 @@ def get_svhn(
 
     Raises:
         RuntimeError: If SciPy is not installed.
+        ValueError: If a file in the cache is damaged.
         urllib.error.URLError: If the download fails.
 
     Source: Netzer et al., `The Street View House Numbers Dataset
@@ -56,7 +64,10 @@ def get_svhn(
     datasets = []
     for part in ('train', 'test') + (('extra',) if add_extra else ()):
         raw = _images.load_npz_cache(
-            'pfnet/chainer/svhn', part + '.npz', functools.partial(_read, part + '_32x32.mat')
+            'pfnet/chainer/svhn',
+            part + '.npz',
+            ('x', 'y'),
+            functools.partial(_read, part + '_32x32.mat'),
         )
         # The cache has the layout of the original files, (height, width, channel, n), and 10 for 0.
         images = numpy.ascontiguousarray(raw['x'].transpose(3, 2, 0, 1))
@@ -74,5 +85,7 @@ def _read(filename):
         from scipy import io
     except ImportError:
         raise RuntimeError('Scipy is not available; it is needed to read SVHN.') from None
-    mat = io.loadmat(download.cached_download(_ROOT_URL + filename))
-    return {'x': mat['X'], 'y': mat['y']}
+    path = download.cached_download(_ROOT_URL + filename, checksum=_CHECKSUMS[filename])
+    with _damaged_file.reading(path, 'a file of SVHN images'):
+        mat = io.loadmat(path, variable_names=['X', 'y'])
+        return {'x': mat['X'], 'y': mat['y']}

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import io
 import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import dataset_mixin
+from chainer.datasets import _positioned_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,8 +70,6 @@ class TextDataset(dataset_mixin.DatasetMixin):
                 _per_file('newline', newline, paths),
             )
         )
-        self._fps = None
-        self._lock = threading.Lock()
         self._open()
         try:
             self._positions = self._index(filter_func)
@@ -78,17 +78,33 @@ class TextDataset(dataset_mixin.DatasetMixin):
             raise
 
     def _open(self):
-        self._fps = [
-            open(path, encoding=encoding, errors=errors, newline=newline)
-            for path, (encoding, errors, newline) in zip(self._paths, self._options)
-        ]
+        self._local = threading.local()
+        self._files = []
+        try:
+            for path in self._paths:
+                self._files.append(io.FileIO(path))
+        except BaseException:
+            self.close()
+            raise
+
+    def _readers(self):
+        """Returns text readers of the files, which belong to the thread."""
+        try:
+            return self._local.readers
+        except AttributeError:
+            self._local.readers = [
+                io.TextIOWrapper(_positioned_file.Cursor(file), *options)
+                for file, options in zip(self._files, self._options)
+            ]
+        return self._local.readers
 
     def _index(self, filter_func):
         """Returns the list with the positions of each example in the files."""
+        readers = self._readers()
         positions = []
         while True:
-            position = tuple([fp.tell() for fp in self._fps])
-            lines = [fp.readline() for fp in self._fps]
+            position = tuple([reader.tell() for reader in readers])
+            lines = [reader.readline() for reader in readers]
             if not all(lines):
                 if any(lines):
                     raise ValueError(
@@ -101,13 +117,11 @@ class TextDataset(dataset_mixin.DatasetMixin):
 
     def __getstate__(self) -> Any:
         state = self.__dict__.copy()
-        state['_fps'] = None
-        state['_lock'] = None
+        del state['_files'], state['_local']
         return state
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__ = state
-        self._lock = threading.Lock()
         self._open()
 
     def __len__(self) -> int:
@@ -115,18 +129,16 @@ class TextDataset(dataset_mixin.DatasetMixin):
 
     def close(self) -> None:
         """Closes the files. Reading fails afterwards."""
-        for fp in self._fps:
-            fp.close()
+        for file in self._files:
+            file.close()
 
     def get_example(self, idx: int) -> Any:
         if idx < 0 or len(self._positions) <= idx:
             raise IndexError(f'index {idx} is out of range for {len(self)} lines')
-        # The files are shared by all threads.
-        with self._lock:
-            lines = []
-            for fp, position in zip(self._fps, self._positions[idx]):
-                fp.seek(position)
-                lines.append(fp.readline())
+        lines = []
+        for reader, position in zip(self._readers(), self._positions[idx]):
+            reader.seek(position)
+            lines.append(reader.readline())
         return lines[0] if len(lines) == 1 else tuple(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +40,26 @@ def _field(number, payload):
     return _varint(number << 3 | 2) + _varint(len(payload)) + payload
 
 
+def _quote(text):
+    """Returns a string of the text format of protocol buffers."""
+    text = text.encode().decode()  # raises an error for what no file can hold
+    return '"' + re.sub(r'["\\\0-\x1f\x7f]', lambda match: f'\\{ord(match[0]):03o}', text) + '"'
+
+
 class _Message(dict):
     """Fields of a message by name; lists repeat a field. Written as text and as bytes."""
 
-    def text(self, indent: int = 0) -> str:
+    def text(self, schema: Any, indent: int = 0) -> str:
         lines = []
         for name, value in self.items():
+            _, kind = schema[name]
             for v in value if isinstance(value, list) else [value]:
                 if isinstance(v, _Message):
-                    lines += [f'{name} {{', v.text(1), '}']
+                    lines += [f'{name} {{', v.text(kind, 1), '}']
                 elif isinstance(v, bool):
                     lines.append(f'{name}: {str(v).lower()}')
-                elif isinstance(v, str) and not v.isupper():
-                    lines.append(f'{name}: "{v}"')
+                elif kind == 'string':
+                    lines.append(f'{name}: {_quote(v)}')
                 else:
                     lines.append(f'{name}: {v}')
         return '\n'.join('  ' * indent + line for block in lines for line in block.split('\n'))
@@ -127,6 +135,7 @@ _LAYER = {
     'scale_param': (142, {'axis': (1, int), 'bias_term': (4, int)}),
     'input_param': (143, {'shape': (1, _SHAPE)}),
 }
+_NETWORK = {'name': (1, 'string'), 'layer': (100, _LAYER)}
 
 
 def _blob(array):
@@ -342,11 +351,10 @@ def export(
     if isinstance(outputs, Variable):
         outputs = [outputs]
     layers = list(_layers(args, outputs, recorder))
-    text = f'name: "{graph_name}"\n' + ''.join(
-        _Message(layer=layer).text() + '\n' for layer, _ in layers
-    )
+    network = _Message(name=graph_name, layer=[layer for layer, _ in layers])
+    text = network.text(_NETWORK) + '\n'
     if directory is not None:
-        with open(os.path.join(directory, 'chainer_model.prototxt'), 'w') as f:
+        with open(os.path.join(directory, 'chainer_model.prototxt'), 'w', encoding='utf-8') as f:
             f.write(text)
         if export_params:
             with open(os.path.join(directory, 'chainer_model.caffemodel'), 'wb') as f:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import serializer as serializer_module
+from chainer._core import forks
 from chainer.dataset import iterator
 from chainer.iterators import order_samplers
 
@@ -199,6 +200,8 @@ class LookaheadIterator(OrderedIterator):
     """Base of the iterators that prepare the next batches in the background.
 
     Only ``next`` requests batches, so that the use of random numbers does not depend on timing.
+    The pool of processes or threads belongs to the process that made it. The iterator of a forked
+    process goes on after the batch that was returned last, with a pool of its own.
     """
 
     def __init__(
@@ -210,9 +213,31 @@ class LookaheadIterator(OrderedIterator):
         order_sampler: Callable[..., Any] | None,
         n_ahead: int,
     ) -> None:
+        self._pool = None
         self._n_ahead = n_ahead
         self._ahead = collections.deque()
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+
+    def _make_pool(self):
+        """Returns what fetches the examples."""
+        raise NotImplementedError
+
+    def _get_pool(self):
+        if self._pool is None:
+            self._pool = self._make_pool()
+            forks.register(self)
+        return self._pool
+
+    def _after_fork(self) -> None:
+        """Leaves the pool to the parent, in a forked process."""
+        self._pool = None
+        self._ahead = type(self._ahead)()
+
+    def __getstate__(self) -> Any:
+        state = self.__dict__.copy()
+        # The copy has a pool of its own and fetches the batches ahead again.
+        state.update(_pool=None, _ahead=type(self._ahead)())
+        return state
 
     def _submit(self, state, indices):
         """Starts fetching the batch after ``state``; returns a job."""

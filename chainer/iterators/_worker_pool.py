@@ -5,6 +5,9 @@ batch) is split into chunks. A worker has at most two chunks at a time, which ke
 lets it alternate between two slots of shared memory without further synchronization: the pool
 sends a third chunk only after copying the first result out of its slot. Both requests fit into
 the buffer of the pipe, so sending never blocks. A thread of the main process receives the results.
+
+Each end of a pipe is open in one process only: forked ones close what they are not meant to have.
+So a reader sees the end of the other process, and a worker ends with the main process.
 """
 
 from __future__ import annotations
@@ -16,16 +19,19 @@ import multiprocessing
 import os
 import pickle
 import random
+import select
 import signal
-import tempfile
 import threading
 import traceback
 import warnings
 import zlib
-from multiprocessing import connection
+from multiprocessing import connection, reduction
 from typing import TYPE_CHECKING, Any
 
 import numpy
+
+import chainerx
+from chainer._core import forks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,13 +92,15 @@ class WorkerPool:
         self._args = dataset, shared_mem
         self._n_processes = n_processes
         self._maxtasks = maxtasksperchild
-        self._pid = os.getpid()
         self._changed = threading.Condition()
         self._queue = collections.deque()
         self._workers = []
+        self._retired = []  # the receiving thread may be reading from them, so it closes them
+        self._starting = None  # the pipe of the worker that a thread starts, and the thread
         self._closed = False
         self._error = None  # set when a worker died
         self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)
+        forks.register(self)
         try:
             for _ in range(n_processes):
                 self._start_worker()
@@ -105,17 +113,37 @@ class WorkerPool:
     def _start_worker(self):
         context = multiprocessing.get_context()
         conn, child_conn = context.Pipe()
-        # A forked child has a copy of our end, which would keep the pipe open for ever.
-        inherited = conn if context.get_start_method() == 'fork' else None
-        process = context.Process(
-            target=_run_worker, args=(child_conn, inherited) + self._args, daemon=True
-        )
-        with warnings.catch_warnings():
-            # The child only runs the loop below and takes none of our locks.
-            warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
-            process.start()
-        child_conn.close()
+        self._starting = conn, child_conn, threading.get_ident()
+        process = context.Process(target=_run_worker, args=(child_conn,) + self._args, daemon=True)
+        try:
+            with warnings.catch_warnings():
+                # The child only runs the loop below and takes none of our locks.
+                warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
+                process.start()
+        except (ConnectionError, EOFError) as e:
+            raise WorkerDied('a worker process died before it received the dataset') from e
+        finally:
+            self._starting = None
+            child_conn.close()
         self._workers.append(_Worker(process, conn))
+
+    def _conns(self):
+        workers = self._workers + self._retired
+        return [self._wake_recv, self._wake_send, *[worker.conn for worker in workers]]
+
+    def _after_fork(self) -> None:
+        """Leaves the pool to the parent, in a forked process."""
+        conns = self._conns()
+        if self._starting is not None:
+            conn, child_conn, thread = self._starting
+            conns.append(conn)
+            if thread != threading.get_ident():  # else the new worker reads it
+                conns.append(child_conn)
+        for conn in conns:
+            conn.close()
+        self._workers = []
+        self._changed = threading.Condition()
+        self._closed = True
 
     def submit(self, indices: Sequence[int], seed: int | None) -> _Job:
         """Starts fetching examples; returns a job."""
@@ -145,8 +173,13 @@ class WorkerPool:
                 worker.conn.send(None)
             worker.process.join(1)
             _end(worker.process)
-            worker.conn.close()
-            self._start_worker()
+            self._retired.append(worker)
+            try:
+                self._start_worker()
+            except Exception as e:
+                with self._changed:
+                    self._fail(e)  # wait() raises it: batches that are complete must not be lost
+                return
 
     def _dispatch(self):
         """Sends chunks to the least busy workers (lock held)."""
@@ -214,11 +247,20 @@ class WorkerPool:
             self._wake_send.send(None)
 
     def _receive(self):
-        """Main loop of the receiving thread."""
+        """Main function of the receiving thread."""
+        try:
+            self._receive_all()
+        except BaseException as e:
+            with self._changed:
+                self._fail(e)
+
+    def _receive_all(self):
         while True:
             with self._changed:
                 if self._closed:
                     return
+                while self._retired:
+                    self._retired.pop().conn.close()
                 by_object = {}
                 for worker in self._workers:
                     by_object[worker.conn] = worker
@@ -240,12 +282,19 @@ class WorkerPool:
     def _receive_from(self, worker):
         try:
             reply = worker.conn.recv()
-            result, error = self._unpack(worker, reply)
+            if reply[0] == 'shared' and reply[2]:
+                fd = reduction.recv_handle(worker.conn)
+                try:
+                    worker.memory = mmap.mmap(fd, 0)
+                finally:
+                    os.close(fd)
         except (EOFError, OSError):
             with self._changed:
                 if worker in self._workers and not self._closed:
                     self._fail(self._died(worker))
             return False
+        try:
+            result, error = self._unpack(worker, reply)
         except Exception as e:  # the examples cannot be unpickled here
             result, error = None, e
         with self._changed:
@@ -286,11 +335,7 @@ class WorkerPool:
         if kind == 'inline':
             _, data, buffers = reply
             return pickle.loads(data, buffers=[bytearray(b) for b in buffers]), None
-        _, data, path, start, sizes = reply
-        if path is not None:
-            with open(path, 'r+b') as f:
-                worker.memory = mmap.mmap(f.fileno(), 0)
-            os.unlink(path)
+        _, data, _, start, sizes = reply
         # The slot is overwritten soon, so the arrays get a block of their own.
         block = numpy.empty(sum(map(_aligned, sizes)), numpy.uint8)
         block[:] = numpy.frombuffer(worker.memory, numpy.uint8, len(block), start)
@@ -322,8 +367,6 @@ class WorkerPool:
 
     def close(self) -> None:
         """Ends the processes, within a few seconds."""
-        if self._pid != os.getpid():
-            return  # a forked copy of the pool
         with self._changed:
             self._closed = True
         self._wake()
@@ -332,14 +375,13 @@ class WorkerPool:
         for worker in self._workers:
             worker.process.join(1)
             _end(worker.process)
-            _remove_memory(worker.process.pid)
         thread = getattr(self, '_thread', None)
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
-        for worker in self._workers:
-            worker.conn.close()
-        self._wake_recv.close()
-        self._wake_send.close()
+            if thread.is_alive():
+                return  # it closes what it reads from when it ends
+        for conn in self._conns():
+            conn.close()
 
 
 def _end(process):
@@ -348,31 +390,13 @@ def _end(process):
         process.join(1)
 
 
-def _memory_folder():
-    return '/dev/shm' if os.access('/dev/shm', os.W_OK) else tempfile.gettempdir()
-
-
-def _memory_prefix(pid):
-    return f'chainer-{pid}-'
-
-
-def _remove_memory(pid):
-    """Removes the file of a process that ended before it could send its name."""
-    folder = _memory_folder()
-    for name in os.listdir(folder):
-        if name.startswith(_memory_prefix(pid)):
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, name))
-
-
 def _aligned(size):
     return -(-size // 64) * 64
 
 
-def _run_worker(conn, parent_conn, dataset, shared_mem):
+def _run_worker(conn, dataset, shared_mem):
     """Main function of the worker processes."""
-    if parent_conn is not None:
-        parent_conn.close()
+    threading.Thread(target=_end_with_parent, args=(conn,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     slots = _Slots(shared_mem)
@@ -385,12 +409,12 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
             return
         indices, seed = message
         indices = numpy.frombuffer(indices, numpy.int64).tolist()
-        numpy.random.seed(seed)
-        random.seed(seed)
+        _seed(seed)
+        memory = None
         try:
             buffers = []
             data = pickle.dumps([dataset[i] for i in indices], 5, buffer_callback=buffers.append)
-            reply = slots.pack(data, [buffer.raw() for buffer in buffers], len(indices))
+            reply, memory = slots.pack(data, [buffer.raw() for buffer in buffers], len(indices))
         except Exception as e:
             try:
                 pickled = pickle.dumps(e)
@@ -399,14 +423,33 @@ def _run_worker(conn, parent_conn, dataset, shared_mem):
             reply = 'error', pickled, traceback.format_exc()
         try:
             conn.send(reply)
+            if memory is not None:
+                reduction.send_handle(conn, memory, None)
+                os.close(memory)
         except OSError:
             return
+
+
+def _seed(seed):
+    numpy.random.seed(seed)
+    random.seed(seed)
+    if chainerx.is_available():
+        # Only ChainerX's own generator: whether programs use it is their choice.
+        chainerx._core._random_seed(seed)
+
+
+def _end_with_parent(conn):
+    """Ends the worker with the other end of the pipe, also while it reads an example."""
+    poll = select.poll()
+    poll.register(conn, 0)  # for nothing but the end
+    poll.poll()
+    os._exit(0)
 
 
 class _Slots:
     """Shared memory of a worker: two slots for alternating results.
 
-    The memory is a file, which the main process maps and removes when it receives the name.
+    The memory is a file without a name, so nothing is left of it after the processes.
     """
 
     def __init__(self, shared_mem: int | None) -> None:
@@ -416,23 +459,23 @@ class _Slots:
         self._slot = 0
 
     def pack(self, data: Any, buffers: Any, n_examples: int) -> Any:
-        """Returns a message with a pickle and its buffers."""
+        """Returns a message with a pickle and its buffers, and the file to send after it."""
         self._slot = 1 - self._slot
         sizes = [buffer.nbytes for buffer in buffers]
         total = sum(map(_aligned, sizes))
-        path = None
+        memory = None
         if total > self._slot_size:
-            path = self._allocate(total, n_examples)
+            memory = self._allocate(total, n_examples)
         if total > self._slot_size or total == 0:
-            return 'inline', data, [bytes(buffer) for buffer in buffers]
+            return ('inline', data, [bytes(buffer) for buffer in buffers]), None
         start = offset = self._slot * self._slot_size
         for buffer, size in zip(buffers, sizes):
             self._memory[offset : offset + size] = buffer
             offset += _aligned(size)
-        return 'shared', data, path, start, sizes
+        return ('shared', data, memory is not None, start, sizes), memory
 
     def _allocate(self, total, n_examples):
-        """Makes larger slots, if allowed and possible; returns the path of the file."""
+        """Makes larger slots, if allowed and possible; returns the file."""
         if self._shared_mem is not None:
             size = self._shared_mem * n_examples
             if self._memory is not None or size < total:
@@ -440,21 +483,15 @@ class _Slots:
         else:
             size = total + total // 4
         size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        fd = None
         try:
-            fd, path = tempfile.mkstemp(prefix=_memory_prefix(os.getpid()), dir=_memory_folder())
-        except OSError:
-            return None
-        try:
-            # Reserves the space: writing to a sparse file on a full disk is a bus error.
-            if hasattr(os, 'posix_fallocate'):
-                os.posix_fallocate(fd, 0, 2 * size)
-            else:
-                os.ftruncate(fd, 2 * size)
+            fd = os.memfd_create('chainer-batch')
+            # Reserves the space: writing without memory is a bus error.
+            os.posix_fallocate(fd, 0, 2 * size)
             self._memory = mmap.mmap(fd, 2 * size)
         except OSError:
-            os.unlink(path)
+            if fd is not None:
+                os.close(fd)
             return None
-        finally:
-            os.close(fd)
         self._slot_size = size
-        return path
+        return fd

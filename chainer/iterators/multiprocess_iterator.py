@@ -26,8 +26,15 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
     ``next`` again then retries the same batch.
 
-    The processes seed ``numpy.random`` and ``random`` for each part of a batch from the state
-    of ``numpy.random`` at the first use of the iterator, or the first after it was serialized.
+    The processes seed ``numpy.random``, ``random`` and ChainerX's generator for each part of a
+    batch from the state of ``numpy.random`` at the first use of the iterator, or the first after it
+    was serialized. Other generators that the dataset holds draw the same in each process.
+
+    A fork copies the locks that other threads hold at this moment, and no thread that would
+    release the copies. Chainer's own datasets and arrays take care of this; other libraries may
+    not, as OpenBLAS on several threads. If other threads of the program compute while the
+    processes start, the start methods *forkserver* and *spawn* are safe. A forked process that uses
+    an iterator of its parent goes on after the batch that the parent got last.
 
     Args:
         dataset: Indexable object with a length.
@@ -76,7 +83,6 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         dataset_timeout: float = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:
-        self._pool = None
         self._worker_seed = None
         self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
@@ -98,19 +104,20 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def repeat(self, repeat: bool) -> None:
         self._repeat = repeat
 
+    def _make_pool(self):
+        # Loaded on first use: importing Chainer should not pay for it.
+        from chainer.iterators import _worker_pool
+
+        return _worker_pool.WorkerPool(
+            self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
+        )
+
     def _submit(self, state, indices):
         if self._worker_seed is None:
             # Made without drawing a number, which would change the order of the examples.
             self._worker_seed = zlib.crc32(numpy.random.get_state()[1].tobytes())
-        if self._pool is None:
-            # Loaded on first use: importing Chainer should not pay for it.
-            from chainer.iterators import _worker_pool
-
-            self._pool = _worker_pool.WorkerPool(
-                self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
-            )
         seed = zlib.crc32(b'%d,%d' % (state.epoch, state.current_position), self._worker_seed)
-        return self._pool.submit(indices, seed)
+        return self._get_pool().submit(indices, seed)
 
     def _collect(self, job):
         try:
@@ -167,12 +174,6 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         self._worker_seed = None
-
-    def __getstate__(self) -> Any:
-        state = self.__dict__.copy()
-        # The copy starts processes of its own and fetches the batches ahead again.
-        state.update(_pool=None, _ahead=type(self._ahead)())
-        return state
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)

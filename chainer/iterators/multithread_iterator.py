@@ -53,20 +53,21 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         n_threads: int = 1,
         order_sampler: Callable[..., Any] | None = None,
     ) -> None:
-        self._pool = None
         self.n_threads = n_threads
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead=1)
 
-    def _submit(self, state, indices):
-        if self._pool is None:
-            from concurrent import futures
+    def _make_pool(self):
+        from concurrent import futures
 
-            self._pool = futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
+        return futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
+
+    def _submit(self, state, indices):
+        pool = self._get_pool()
         # A few parts for each thread: examples may take different times, handing over takes
         # some, too.
         size = -(-len(indices) // (4 * self.n_threads))
         return [
-            self._pool.submit(_read, self.dataset, indices[i : i + size].tolist())
+            pool.submit(_read, self.dataset, indices[i : i + size].tolist())
             for i in range(0, len(indices), size)
         ]
 
@@ -98,11 +99,6 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
             self._discard_ahead()
             self._pool = None
             pool.shutdown(wait=False, cancel_futures=True)
-
-    def __getstate__(self) -> Any:
-        state = self.__dict__.copy()
-        state.update(_pool=None, _ahead=type(self._ahead)())
-        return state
 
 
 def _read(dataset, indices):

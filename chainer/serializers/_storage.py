@@ -1,17 +1,44 @@
 """Code shared by the file formats: conversion of values, safe writing and loading."""
 
+from __future__ import annotations
+
 import contextlib
+import math
 import numbers
 import os
 import shutil
-import uuid
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
-from chainer import backend
+from chainer import backend, serializer as serializer_module
+from chainer._core import temporary_folder
 from chainer._core.array_types import get_array_types
 from chainer.backends import _cpu
 from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Stored(NamedTuple):
+    """An array in a file whose data is not read yet.
+
+    Args:
+        shape (tuple of ints): Shape, as the file declares it.
+        dtype (numpy.dtype): Type of the elements.
+        read (callable): Function that returns the array.
+
+    """
+
+    shape: tuple[int, ...]
+    dtype: numpy.dtype
+    read: Callable[[], numpy.ndarray]
+
+    @classmethod
+    def of(cls, array: numpy.ndarray) -> Stored:
+        """Returns an array in memory as such an object."""
+        return cls(array.shape, array.dtype, lambda: array)
 
 
 def to_numpy(value):
@@ -35,15 +62,17 @@ def to_numpy(value):
 def restore(key, value, stored, journal):
     """Returns the loaded value for the current value ``value``.
 
+    Reads the data only after its shape and its dtype have proved right.
+
     Args:
         key (str): Full name, for messages.
         value: Current value. Fills arrays in place.
-        stored (numpy.ndarray): Loaded array.
+        stored (Stored): Array to load.
         journal (list or None): Receives a function that undoes the filling.
 
     """
     if value is None:
-        return stored
+        return stored.read()
     if isinstance(value, get_array_types()):
         if stored.shape != value.shape:
             raise ValueError(
@@ -56,10 +85,11 @@ def restore(key, value, stored, journal):
                 f"dtype mismatch for '{key}': the stored array has dtype {stored.dtype}, which "
                 f'cannot be cast to {dtype}'
             )
+        array = stored.read().astype(dtype, copy=False)
         if journal is not None:
             backup = value.copy()
             journal.append(lambda: backend.copyto(value, backup))
-        backend.copyto(value, stored.astype(dtype, copy=False))
+        backend.copyto(value, array)
         return value
     return _to_builtin(key, type(value), stored)
 
@@ -72,10 +102,10 @@ def _loses_value(dtype, kind):
 
 
 def _to_builtin(key, kind, stored):
-    if kind in (list, tuple) and stored.ndim > 0:
-        return kind(stored.tolist())
-    if stored.size == 1:
-        scalar = stored.reshape(())[()]
+    if kind in (list, tuple) and stored.shape:
+        return kind(stored.read().tolist())
+    if math.prod(stored.shape) == 1:
+        scalar = stored.read().reshape(())[()]
         if isinstance(scalar, bytes) and kind is str:
             return scalar.decode()
         if _loses_value(stored.dtype, kind):
@@ -85,7 +115,7 @@ def _to_builtin(key, kind, stored):
             )
         try:
             return kind(scalar)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     raise TypeError(
         f"cannot load '{key}': {kind.__name__} is expected, but an array of shape "
@@ -104,25 +134,25 @@ def atomic_path(path):
         yield path  # a device or a pipe cannot be replaced
         return
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f'.{name}.{uuid.uuid4().hex}.tmp')
-    try:
-        yield temporary
+    with temporary_folder.temporary_folder(folder, name) as temporary:
+        new_path = os.path.join(temporary, name)
+        yield new_path
         if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(temporary)
-        raise
+            shutil.copymode(path, new_path)
+        os.replace(new_path, path)
 
 
 def load_all_or_nothing(deserializer, obj):
     """Loads an object; restores the previous state if loading raises.
 
-    It always restores arrays filled in place, and other attributes of classes
-    that call :func:`chainer.serializer._remember`.
+    It always restores arrays filled in place, NumPy's random state, and the attributes of the
+    object itself and of classes that call :func:`chainer.serializer._remember`.
     """
-    journal = deserializer._journal = []
+    # Giving data to a parameter without any draws random numbers.
+    random_state = numpy.random.get_state()
+    journal = deserializer._journal = [lambda: numpy.random.set_state(random_state)]
+    if hasattr(obj, '__dict__'):
+        serializer_module._remember(deserializer, obj)
     try:
         deserializer.load(obj)
     except BaseException:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from chainer import serializer as serializer_module
-from chainer.serializers import _storage
+from chainer.serializers import _hdf5_file, _storage
+from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -78,6 +78,9 @@ class HDF5Serializer(serializer_module.Serializer):
 class HDF5Deserializer(serializer_module.Deserializer):
     """Deserializer that reads from an HDF5 group.
 
+    It reads nothing outside of the file: it refuses links to other files, and datasets whose data
+    is in other files.
+
     Args:
         group (h5py.Group): Group to read from. ``None`` stands for a group that the file lacks.
         strict (bool): If ``True``, a missing value raises ``KeyError``. If
@@ -107,13 +110,9 @@ class HDF5Deserializer(serializer_module.Deserializer):
     def __getitem__(self, key: str) -> AbstractSerializer:
         if self._is_missing():
             return self
-        name = _join(self.group, key)
-        if name in self.group:
-            group = self.group[name]
-        elif self.strict:
-            raise KeyError(f"'{name}' is not found in the file")
-        else:
-            group = None
+        group = _hdf5_file.find(self.group, key)
+        if group is None and self.strict:
+            raise KeyError(f"'{_join(self.group, key)}' is not found in the file")
         child = HDF5Deserializer(group, self.strict)
         child._journal = self._journal
         return child
@@ -126,19 +125,14 @@ class HDF5Deserializer(serializer_module.Deserializer):
     def __call__(self, key: str, value: Any) -> Any:
         if self._is_missing():
             return value
-        h5py = _import_h5py()
         name = _join(self.group, key)
-        if name not in self.group:
+        dataset = _hdf5_file.find(self.group, key)
+        if dataset is None:
             if self.strict:
                 raise KeyError(f"'{name}' is not found in the file")
             return value
-        dataset = self.group[name]
-        if dataset.shape is None:
-            return None
-        if h5py.check_string_dtype(dataset.dtype) is not None:
-            dataset = dataset.asstr()
-            return _storage.restore(name, value, numpy.asarray(dataset[()], str), self._journal)
-        return _storage.restore(name, value, numpy.asarray(dataset[()]), self._journal)
+        stored = _hdf5_file.stored(dataset)
+        return None if stored is None else _storage.restore(name, value, stored, self._journal)
 
 
 def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
@@ -173,7 +167,9 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
     """Loads an object from a file in HDF5 format.
 
-    If the file is damaged or its content does not fit the object, it raises an
+    It reads the values that the object asks for, after comparing their shapes and
+    dtypes, and nothing outside of the file: no external links, external storage or
+    virtual datasets. If a value is damaged or does not fit the object, it raises an
     error and the object keeps its state.
 
     Args:
@@ -182,7 +178,8 @@ def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
 
     Raises:
         RuntimeError: h5py is not installed.
-        OSError: The file cannot be read or is damaged.
+        OSError: The file cannot be read, or a value is damaged or in another file. In the last
+            two cases, the error is a ``ValueError``, too.
         KeyError: A value is missing.
         ValueError, TypeError: A shape or a dtype does not fit.
 
@@ -200,5 +197,7 @@ def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:
 
     """
     h5py = _import_h5py()
-    with h5py.File(filename, 'r') as f:
+    with contextlib.ExitStack() as stack:
+        with _damaged_file.reading(filename, 'an HDF5 file', keep=(TypeError,)):
+            f = stack.enter_context(h5py.File(filename, 'r'))
         _storage.load_all_or_nothing(HDF5Deserializer(f), obj)

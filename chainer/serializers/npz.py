@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import zipfile
 from typing import IO, TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy
 
 from chainer import serializer as serializer_module
-from chainer.serializers import _none_marker, _storage
+from chainer.serializers import _none_marker, _npz_archive, _storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -170,9 +168,11 @@ def load_npz(
 ) -> None:
     """Loads an object from a file in npz format.
 
-    It reads and checks the whole file before it changes the object, and never
-    executes code from the file. If the content does not fit the object, it
-    raises an error and the object keeps its state.
+    It reads the values that the object asks for, after comparing their shapes and
+    dtypes, and never executes code from the file. If one of them is damaged or does
+    not fit the object, it raises an error and the object keeps its state. A value
+    that the object has no shape for, such as a parameter without data, may take
+    1032 times as much memory as the file, the limit of compression.
 
     Args:
         file (str, path or file-like): File to read.
@@ -186,8 +186,9 @@ def load_npz(
             ignore it.
 
     Raises:
-        ValueError: The file holds objects, is damaged or is not an npz file; in the last two
-            cases, the error is an ``OSError`` and a ``BadZipFile``, too.
+        ValueError: A value is damaged, or the file is not an npz file with the compression of
+            NumPy (none or deflate); the error is an ``OSError`` and a ``BadZipFile``, too.
+        ValueError: A value is a Python object.
         KeyError: A value is missing.
         ValueError, TypeError: A shape or a dtype does not fit.
 
@@ -203,88 +204,9 @@ def load_npz(
                     [1., 1., 1.]])
 
     """
-    deserializer = NpzDeserializer(_read(file), path, strict, ignore_names)
-    _storage.load_all_or_nothing(deserializer, obj)
-
-
-def _read(file):
-    """Reads and verifies all arrays of an npz file."""
-    is_path = isinstance(file, (str, bytes, os.PathLike))
-    name = os.fsdecode(file) if is_path else getattr(file, 'name', 'the given file')
-    with open(file, 'rb') if is_path else contextlib.nullcontext(file) as f:
-        try:
-            with zipfile.ZipFile(f) as archive:
-                return {
-                    info.filename.removesuffix('.npy'): _read_member(
-                        archive.read(info), info.filename
-                    )
-                    for info in archive.infolist()
-                }
-        except _Unloadable as e:
-            raise ValueError(f"cannot load '{name}': {e}") from e
-        except OSError as e:
-            if e.errno is not None:  # trouble with the disk, not with the content
-                raise
-            raise _damaged(name, e) from e
-        except (
-            zipfile.BadZipFile,
-            zipfile.LargeZipFile,
-            EOFError,
-            RuntimeError,
-            ValueError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            SyntaxError,
-            NotImplementedError,
-            *_CODEC_ERRORS,
-        ) as e:
-            raise _damaged(name, e) from e
-
-
-def _codec_errors():
-    import lzma
-    import struct
-    import zlib
-
-    return zlib.error, lzma.LZMAError, struct.error
-
-
-_CODEC_ERRORS = _codec_errors()
-
-
-class _Unloadable(Exception):
-    pass
-
-
-class _DamagedFileError(ValueError, OSError, zipfile.BadZipFile):
-    """Chainer 7 raises one or another of the base classes, depending on the damage."""
-
-
-def _damaged(name, error):
-    return _DamagedFileError(
-        f"cannot load '{name}': it is damaged, truncated or not an npz file ({error})"
-    )
-
-
-def _read_member(data, name):
-    f = io.BytesIO(data)
-    version = numpy.lib.format.read_magic(f)
-    if version == (1, 0):
-        shape, _, dtype = numpy.lib.format.read_array_header_1_0(f)
-    elif version in ((2, 0), (3, 0)):
-        shape, _, dtype = numpy.lib.format.read_array_header_2_0(f)
-    else:
-        raise ValueError(f"unknown version {version} of the array format in '{name}'")
-    if dtype.hasobject:
-        if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(data[f.tell() :]):
-            return numpy.asarray(None)
-        raise _Unloadable(
-            f"'{name}' holds Python objects, which are not loaded because unpickling them "
-            'could run any code'
-        )
-    f.seek(0)
-    return numpy.lib.format.read_array(f, allow_pickle=False)
+    with _npz_archive.open_npz(file) as archive:
+        deserializer = NpzDeserializer(archive, path, strict, ignore_names)
+        _storage.load_all_or_nothing(deserializer, obj)
 
 
 class NpzDeserializer(serializer_module.Deserializer):
@@ -356,11 +278,14 @@ class NpzDeserializer(serializer_module.Deserializer):
         if not self.strict and stored_key not in self.npz:
             return value
         try:
-            stored = numpy.asarray(self.npz[stored_key])
+            if isinstance(self.npz, _npz_archive.NpzArchive):
+                stored = self.npz.find(stored_key)
+            else:
+                stored = _storage.Stored.of(numpy.asarray(self.npz[stored_key]))
         except KeyError:
             raise KeyError(f"'{key}' is not found in the file") from None
         if stored.dtype.kind == 'O':
-            if stored.ndim == 0 and stored[()] is None:
+            if stored.shape == () and stored.read()[()] is None:
                 return None
             raise ValueError(f"'{key}' holds Python objects, which cannot be loaded")
         return _storage.restore(key, value, stored, self._journal)

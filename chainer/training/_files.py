@@ -2,11 +2,8 @@
 
 import contextlib
 import os
-import re
-import shutil
-import tempfile
 
-_PREFIX = 'tmp'
+from chainer._core import temporary_folder
 
 
 @contextlib.contextmanager
@@ -21,7 +18,7 @@ def atomic_file(path, durable=True):
     and resumed training rewrites reports anyway.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    with tempfile.TemporaryDirectory(prefix=_PREFIX + name, dir=folder) as temp:
+    with temporary_folder.temporary_folder(folder, name) as temp:
         temp_path = os.path.join(temp, name)
         yield temp_path
         if durable:
@@ -29,20 +26,6 @@ def atomic_file(path, durable=True):
         os.replace(temp_path, path)
         if durable:
             _sync(folder)
-
-
-def remove_leftovers(folder, pattern):
-    """Removes the temporary files of a killed program.
-
-    Args:
-        folder (str): Folder.
-        pattern (str): Regular expression of the file names.
-
-    """
-    pattern = re.compile(re.escape(_PREFIX) + pattern + '[a-z0-9_]{8}')
-    for entry in os.scandir(folder):
-        if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _sync(path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import os
 import sys
@@ -11,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter as reporter_module, serializer as serializer_module
-from chainer._core import random_state
-from chainer.training import _serialization, extension as extension_module, util
+from chainer._core import random_state, temporary_folder
+from chainer.training import (
+    _interrupts,
+    _serialization,
+    extension as extension_module,
+    util,
+)
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -201,9 +207,17 @@ class Trainer:
     def run(self, show_loop_exception_msg: bool = True) -> None:
         """Runs the training loop until the stop trigger fires.
 
+        It first removes the unfinished files of a program that was killed from ``out``.
+
         If an update or an extension raises an exception, this method calls the ``on_error``
         handlers of the extensions, finalizes the extensions and the updater, and raises the
         exception again. After an exception or a keyboard interrupt, call it again to continue.
+
+        Ctrl-C raises ``KeyboardInterrupt``, and SIGTERM ends the process. If an extension
+        saves snapshots on errors (``snapshot_on_error``), the training first completes the
+        iteration, saves them and finalizes the extensions and the updater; the second signal
+        acts at once. This does not apply to signals for which the program has set a handler, nor to
+        training in other threads than the main one.
 
         Args:
             show_loop_exception_msg (bool): If true, prints the exception to standard error
@@ -216,17 +230,30 @@ class Trainer:
         if self._done:
             raise RuntimeError('cannot run training loop multiple times')
         os.makedirs(self.out, exist_ok=True)
+        temporary_folder.remove_leftovers(self.out)
 
         # Stable: extensions of equal priority keep the order of their registration.
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         self._start_at = time.perf_counter()
+        saves = [e for e in entries if getattr(e.extension, '_snapshot_on_error', False)]
+        interrupts = _interrupts.Interrupts()
+        with interrupts if saves else contextlib.nullcontext():
+            self._run(entries, saves, interrupts, show_loop_exception_msg)
+
+    def _run(self, entries, saves, interrupts, show_message):
         completed = False
         try:
             self._initialize(entries)
-            self._loop(entries)
+            try:
+                self._loop(entries, interrupts)
+            except KeyboardInterrupt as e:
+                self._call_error_handlers(saves, e)
+                raise
             completed = True
         except Exception as e:
-            self._handle_error(entries, e, show_loop_exception_msg)
+            if show_message:
+                self._show_error(e)
+            self._call_error_handlers(entries, e)
             raise
         finally:
             # What stopped the training is more important than what failed afterwards.
@@ -255,7 +282,7 @@ class Trainer:
                     if entry.call_before_training:
                         entry.extension(self)
 
-    def _loop(self, entries):
+    def _loop(self, entries, interrupts):
         calls = [(entry.trigger, entry.extension) for entry in entries]
         update = self.updater.update
         stop_trigger = self.stop_trigger
@@ -264,7 +291,8 @@ class Trainer:
         old_observation = reporter.observation
         try:
             with reporter:
-                while not stop_trigger(self):
+                # In this order: a snapshot is written before the stop trigger sees the iteration.
+                while not (interrupts.received or stop_trigger(self)):
                     self.observation = reporter.observation = {}
                     update()
                     for trigger, extension in calls:
@@ -272,22 +300,26 @@ class Trainer:
                             extension(self)
         finally:
             reporter.observation = old_observation
+        if interrupts.received:
+            raise KeyboardInterrupt
 
-    def _handle_error(self, entries, error, show_message):
+    def _show_error(self, error):
         stream = sys.stderr
-        if show_message:
-            stream.write(f'Exception in main training loop: {error}\n')
-            stream.write('Traceback (most recent call last):\n')
-            traceback.print_tb(error.__traceback__, file=stream)
-            stream.write(
-                'Will finalize trainer extensions and updater before reraising the exception.\n'
-            )
+        stream.write(f'Exception in main training loop: {error}\n')
+        stream.write('Traceback (most recent call last):\n')
+        traceback.print_tb(error.__traceback__, file=stream)
+        stream.write(
+            'Will finalize trainer extensions and updater before reraising the exception.\n'
+        )
+
+    def _call_error_handlers(self, entries, error):
         for entry in entries:
             handler = getattr(entry.extension, 'on_error', None)
             if handler:
                 try:
                     handler(self, error, error.__traceback__)
                 except Exception as e:
+                    stream = sys.stderr
                     stream.write(f'Exception in error handler: {e}\n')
                     stream.write('Traceback (most recent call last):\n')
                     traceback.print_tb(e.__traceback__, file=stream)
@@ -336,4 +368,6 @@ class Trainer:
                     values[key] = float(value)
             serializer('_observation', json.dumps(values))
         else:
-            self.observation = json.loads(serializer('_observation', '{}'))
+            self.observation = serializer_module._load_json(
+                serializer, '_observation', dict, float, {}
+            )

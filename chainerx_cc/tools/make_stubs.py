@@ -117,46 +117,28 @@ def _ndarray(core):
     lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
     for name, value in sorted(vars(core.ndarray).items()):
         # A function that is a method as well has one entry for both.
-        kinds = types.get('ndarray.' + name) or types.get(name)
+        kinds = types.get(f'ndarray.{name}') or types.get(name)
         if kinds and inspect.ismethoddescriptor(value) and value.__text_signature__:
             lines.append(_define(name, value, kinds, '    '))
     return ''.join(lines)
 
 
-def _python_type(text):
-    """A type in a docstring of pybind11, as one that stands in a stub."""
-    text = text.replace('typing.SupportsInt | typing.SupportsIndex', 'int')
-    text = re.sub(r'chainerx(\._core\.|::)', '', text)
-    text = re.sub(r'\b(object|typing\.Any)\b', 'Any', text)
-    text = re.sub(r'(: (\w+)) = None', r'\1 | None = None', text)
-    return re.sub(r'\b(typing|collections\.abc)\.', '', text)
-
-
-def _pybind_signature(name, value):
-    """``(parameters, result)`` from the first line of a docstring that pybind11 has written."""
-    match = re.match(r'\w+\((.*)\) -> (.+)', value.__doc__ or '')
-    if match is None:
-        return '*args: Any', 'Any'
-    parameters = re.sub(r'^self: [^,]+', 'self', _python_type(match[1]))
-    parameters = re.sub(r'\*(args|kwargs)\b', r'*\1: Any', parameters)
-    parameters = re.sub(r'arg(\d): ', r'arg\1: ', parameters)
-    return parameters, _python_type(match[2])
-
-
-def _pybind_class(cls):
+def _class(cls, types):
+    """The methods and properties of a class of the core."""
     lines = [f'class {cls.__name__}:\n']
     for name, value in sorted(vars(cls).items()):
-        if isinstance(value, property):
-            match = re.search(r'-> (.+)', value.fget.__doc__ or '')
-            kind = _python_type(match[1]) if match else 'Any'
-            lines.append(f'    @property\n    def {name}(self) -> {kind}: ...\n')
-        elif name.startswith('_') and name not in ('__init__', '__enter__', '__exit__'):
+        kinds = types.get(f'{cls.__name__}.{name}')
+        if kinds is None:
             continue
-        elif callable(value) and value.__doc__.startswith(name):  # others cannot be constructed
-            parameters, result = _pybind_signature(name, value)
-            if not parameters.startswith('self'):
-                parameters = 'self' + (', ' + parameters if parameters else '')
-            lines.append(f'    def {name}({parameters}) -> {result}: ...\n')
+        if name == '__init__':
+            parameters = _parameters(inspect.signature(cls), kinds)
+            lines.append(
+                f'    def __init__({", ".join(filter(None, ["self", parameters]))}) -> None: ...\n'
+            )
+        elif inspect.isgetsetdescriptor(value):
+            lines.append(f'    @property\n    def {name}(self) -> {kinds[-1]}: ...\n')
+        else:
+            lines.append(_define(name, value, kinds, '    '))
     return ''.join(lines) if len(lines) > 1 else lines[0].rstrip() + ' ...\n'
 
 
@@ -192,14 +174,11 @@ def _values(core):
             continue
         if isinstance(value, type):
             if value.__name__ == name:
-                yield _pybind_class(value)
+                yield _class(value, types)
             else:
                 aliases.append(f'{name} = {value.__name__}\n')
-        elif inspect.isbuiltin(value) and value.__text_signature__:
+        elif inspect.isbuiltin(value):
             yield _define(name, value, types[name], doc=True)
-        elif callable(value):
-            parameters, result = _pybind_signature(name, value)
-            yield f'def {name}({parameters}) -> {result}: ...\n'
         else:
             yield f'{name}: {type(value).__name__}\n'
     yield ''.join(aliases)

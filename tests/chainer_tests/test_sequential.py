@@ -1,5 +1,8 @@
 import copy
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -52,6 +55,23 @@ def test_str_of_lambda():
         '  (1): lambda x: F.leaky_relu(x, slope=0.2),',
     ]
     assert '  (2): <function <lambda> at' in str(model)
+
+
+def test_str_of_lambda_from_a_string():
+    """The first line of the program is not its source, whatever that line is."""
+    program = """f = lambda x: 'in the program'
+import chainer
+print(chainer.Sequential(f, eval('lambda x: x')))"""
+    output = subprocess.run(
+        [sys.executable, '-c', program],
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+    ).stdout
+    assert output.splitlines()[2].startswith('  (1): <function <lambda> at')
+    assert 'program' not in output
 
 
 def test_str(model):

@@ -39,6 +39,8 @@ def build(source, target):
             '-lchainerx',
         ],
         check=True,
+        # A sanitizer checks this process, not the compiler.
+        env={name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'},
     )
 
 

@@ -63,6 +63,20 @@ def step():
     optimizer.update(model, x, t)
 """
 
+# Arrays, devices and graphs outlive their context.
+CONTEXTS = """
+def step():
+    context = chainerx.Context()
+    device = context.get_device('native:1')
+    graph = context.make_backprop_id('step')
+    x = chainerx.ones(3, device=device).require_grad(graph)
+    y = x * x
+    with chainerx.context_scope(context), chainerx.using_device(device), chainerx.no_backprop_mode(context):
+        y.backward(graph)
+    del context
+    y + y, device.backend
+"""
+
 EPILOGUE = """
 for i in range(10_000):
     step()
@@ -73,8 +87,11 @@ print(resident_kib() - resident, chainerx._core._live_array_count() - live)
 
 
 @pytest.mark.slow
+@pytest.mark.measures_memory
 @pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
-@pytest.mark.parametrize('code', [BARE, DOUBLE, CHAINER], ids=['bare', 'double', 'chainer'])
+@pytest.mark.parametrize(
+    'code', [BARE, DOUBLE, CHAINER, CONTEXTS], ids=['bare', 'double', 'chainer', 'contexts']
+)
 def test_ten_thousand_steps(code):
     result = subprocess.run(
         [sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True, text=True

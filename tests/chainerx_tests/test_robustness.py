@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,26 +41,6 @@ def test_contexts_may_end_before_their_devices_and_arrays():
 def test_graphs_of_ended_contexts_are_free_again():
     for _ in range(100):
         chainerx.Context().get_device('native:0')
-
-
-@pytest.mark.parametrize(
-    'name',
-    [
-        'Context',
-        'Backend',
-        'Device',
-        'BackpropId',
-        'DeviceScope',
-        'ContextScope',
-        'NoBackpropMode',
-        'ForceBackpropMode',
-        'BackpropScope',
-    ],
-)
-def test_objects_without_init(name):
-    cls = getattr(chainerx, name)
-    with pytest.raises(TypeError, match=name):
-        cls.__new__(cls)
 
 
 def test_scopes_can_be_derived_from():
@@ -341,21 +320,6 @@ def test_memory_that_is_not_aligned():
         chainerx.from_dlpack(values)
 
 
-def test_dlpack_capsules_are_used_once():
-    class Producer:
-        def __init__(self, capsule):
-            self.capsule = capsule
-
-        def __dlpack__(self, **kwargs):
-            return self.capsule
-
-    fresh = Producer(chainerx.arange(3).__dlpack__())
-    assert chainerx.from_dlpack(fresh).shape == (3,)
-    for used in fresh, Producer(None), Producer(3):
-        with pytest.raises(ValueError, match='__dlpack__'):
-            chainerx.from_dlpack(used)
-
-
 def test_gradient_checks_of_arrays_that_do_not_fit():
     x, ones, eps = (
         (lambda: chainerx.ones(3, 'float64').require_grad()),
@@ -378,24 +342,34 @@ def test_gradient_checks_of_arrays_that_do_not_fit():
         check(lambda xs: xs * next(outputs))
 
 
-def fuzz(seed, count):
-    command = [sys.executable, str(Path(__file__).with_name('fuzz.py')), str(seed), str(count)]
-    path = os.pathsep.join(sys.path)
-    result = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': path}
-    )
-    lines = result.stdout.splitlines()
-    assert result.returncode == 0, '\n'.join([*lines[-1:], result.stderr])
-    assert len(lines) >= count
-    bad = [lines[i - 1 : i + 1] for i, line in enumerate(lines) if line.startswith('BAD')]
-    assert not bad
+def test_matrices_without_memory_for_their_buffer():
+    # OpenBLAS would end the process.
+    code = """
+import resource
+import numpy as np
+import chainerx
 
-
-def test_random_calls():
-    fuzz(0, 1500)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('seed', range(1, 5))
-def test_many_random_calls(seed):
-    fuzz(seed, 5000)
+values = np.random.RandomState(0).randint(-9, 9, (200, 200)).astype('f')
+x = chainerx.array(values)
+kept = chainerx.ones((8, 200, 200), 'float32')  # the memory of later arrays
+del kept
+pages = int(open('/proc/self/statm').read().split()[0])
+limit = pages * resource.getpagesize() + (8 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+expected = (values.astype('i') @ values.astype('i')).tolist()
+assert x.dot(x).tolist() == expected
+for f in chainerx.linalg.svd, chainerx.linalg.inv, chainerx.linalg.qr:
+    try:
+        f(x)
+    except MemoryError:
+        pass
+    else:
+        raise AssertionError(f)
+resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+assert chainerx.linalg.svd(x)[1].shape == (200,)
+assert x.dot(x).tolist() == expected
+print('survives')
+"""
+    env = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}  # also of NumPy
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env=env)
+    assert result.stdout == 'survives\n', result.stdout + result.stderr

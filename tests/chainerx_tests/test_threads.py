@@ -8,33 +8,9 @@ import threading
 
 import numpy as np
 import pytest
+from helpers.threads import N_THREADS, N_TURNS, in_threads
 
 import chainerx
-
-N_THREADS = 4
-N_TURNS = 10
-
-
-def in_threads(f):
-    """Calls ``f(thread, turn)`` in all threads; raises what was raised there."""
-    errors = []
-    barrier = threading.Barrier(N_THREADS)
-
-    def work(i):
-        try:
-            barrier.wait()
-            for turn in range(N_TURNS):
-                f(i, turn)
-        except BaseException as e:
-            errors.append(e)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(N_THREADS)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if errors:
-        raise errors[0]
 
 
 def equal(actual, desired):
@@ -130,6 +106,33 @@ def test_modes_and_devices_belong_to_threads():
     in_threads(step)
 
 
+def test_other_threads_run_during_kernels():
+    x = chainerx.ones((1000, 1000))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # a thread runs until it lets others run
+
+    def during_kernel():
+        started, ended = threading.Event(), threading.Event()
+
+        def work():
+            started.set()
+            x.dot(x)
+            ended.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        started.wait()
+        result = not ended.is_set()
+        thread.join()
+        return result
+
+    try:
+        # On a busy machine, a kernel may end before the other thread gets a processor.
+        assert any(during_kernel() for _ in range(20))
+    finally:
+        sys.setswitchinterval(interval)
+
+
 def run(code):
     result = subprocess.run(
         [sys.executable, '-W', 'ignore:.*fork:DeprecationWarning', '-c', textwrap.dedent(code)],
@@ -188,4 +191,22 @@ def test_fork_after_use(busy):
         if thread.ident:
             thread.join()
         step(2)
+    """)
+
+
+@pytest.mark.parametrize('turn', range(3))
+def test_exit_while_daemon_threads_compute(turn):
+    run("""
+        import threading
+        import chainerx
+
+        x = chainerx.ones((700, 700))
+
+        def compute():
+            while True:
+                chainerx.exp(x * 0).dot(x)
+
+        for _ in range(4):
+            threading.Thread(target=compute, daemon=True).start()
+        x.dot(x)
     """)

@@ -76,6 +76,8 @@ class Message:
     def _add(self, field, value):
         if field.repeated:
             getattr(self, field.name).extend(value)
+        elif len(value) == 0:
+            raise ValueError(f'field {field.name!r} has no value')
         else:
             setattr(self, field.name, value[-1])
         self._given.add(field.name)
@@ -155,7 +157,7 @@ class Schema:
                 raise ValueError(f'field {field.name!r} has an incomplete number')
             values = numpy.frombuffer(value, dtype)
             # Weights stay an array; the list of a field only collects such pieces.
-            return [values] if field.repeated else [float(values[-1])]
+            return [values] if field.repeated else values.tolist()
         if wire_type == _VARINT:
             values = [value]
         elif wire_type == _BYTES:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from chainer.configuration import using_config
 from chainer.links.caffe import _schema
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
-from chainer.utils import argument
+from chainer.utils import _damaged_file, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,14 +81,11 @@ class CaffeFunction(link.Chain):
         super().__init__()
         with open(model_path, 'rb') as f:
             data = f.read()
-        try:
-            net = _schema.read_net(data)
-        except ValueError as e:
-            raise ValueError(
-                f"cannot load '{os.fsdecode(model_path)}': it is damaged, truncated or not a "
-                f'Caffe model ({e})'
-            ) from e
+        with _damaged_file.reading(model_path, 'a Caffe model', keep=(RuntimeError,)):
+            self._read(data)
 
+    def _read(self, data):
+        net = _schema.read_net(data)
         self.forwards: dict[str, Callable[..., Any]] = {}
         self.split_map: dict[str, str] = {}
         self.layers: list[Any] = []
@@ -106,7 +102,7 @@ class CaffeFunction(link.Chain):
             if layers:
                 break
         else:
-            raise ValueError(f"'{os.fsdecode(model_path)}' has no layers")
+            raise ValueError('it has no layers')
 
     def forward(
         self,
@@ -442,7 +438,10 @@ def _get_arrays(layer, n):
     """Returns the blobs of a layer, at least ``n``."""
     if len(layer.blobs) < n:
         raise ValueError(f'layer "{layer.name}" has {len(layer.blobs)} blobs, but {n} are expected')
-    return [_get_array(blob) for blob in layer.blobs]
+    arrays = [_get_array(blob) for blob in layer.blobs]
+    if any(array.size == 0 for array in arrays):
+        raise ValueError(f'layer "{layer.name}" has an empty blob')
+    return arrays
 
 
 def _get_weights(layer, bias_term):
@@ -456,6 +455,8 @@ def _expand_groups(W, groups):
         raise RuntimeError(f'filters over {W.ndim - 2} axes are not supported')
     if groups == 1:
         return W
+    if groups < 1 or W.shape[0] % groups != 0:
+        raise ValueError(f'{W.shape[0]} filters cannot be in {groups} groups')
     n, m = W.shape[0] // groups, W.shape[1]
     dense = numpy.zeros((W.shape[0], m * groups, *W.shape[2:]), W.dtype)
     for i in range(groups):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, serializers
 from chainer.serializers import npz
-from chainer.training import _files, extension
+from chainer.training import extension
 from chainer.training.extensions import snapshot_writers
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ def snapshot(
         condition: Function without arguments that returns whether to save.
         writer: Writer of :mod:`chainer.training.extensions.snapshot_writers`, which may use
             threads or processes. Excludes ``savefun``.
-        snapshot_on_error (bool): If true, also saves a snapshot when an exception stops the
-            training.
+        snapshot_on_error (bool): If true, also saves a snapshot when an exception, Ctrl-C or
+            SIGTERM stops the training, see :meth:`chainer.training.Trainer.run`.
         n_retains (int): Number of latest snapshots to keep; deletes older ones. Keeps all if
             not positive. Requires ``filename`` to be a string.
         autoload (bool): If true, loads the latest snapshot in the output folder before the
             training starts. Skips a file that is damaged or does not fit with a warning, and
-            tries the one before it. Removes unfinished snapshots of a killed program.
+            tries the one before it.
             Requires ``filename`` to be a string.
 
     Raises:
@@ -194,16 +194,16 @@ class _Snapshot(extension.Extension):
     def _autoload(self, outdir, target):
         names = []
         if isinstance(self.filename, str) and os.path.isdir(outdir):
-            _files.remove_leftovers(outdir, _name_pattern(self.filename))
             names = [name for _, name in _find_snapshot_files(self.filename, outdir)]
         for name in reversed(names):
             path = os.path.join(outdir, name)
             try:
-                # This reads and checks the whole file before it changes the target.
+                # If this fails, the target keeps its state.
                 serializers.load_npz(path, target)
-            except (ValueError, KeyError, TypeError, OSError) as e:
+            except Exception as e:  # whatever a damaged value causes, and exhausted memory
                 warnings.warn(
-                    f'The snapshot {path} cannot be loaded, so an older one is tried: {e}'
+                    f'The snapshot {path} cannot be loaded, so an older one is tried: '
+                    f'{str(e) or type(e).__name__}'
                 )
             else:
                 print('Snapshot loaded from', path)

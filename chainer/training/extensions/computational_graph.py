@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import warnings
@@ -144,11 +145,13 @@ class DumpGraph(extension.Extension):
 
         path = os.path.join(trainer.out, self._filename)
         with _files.atomic_file(path, durable=False) as temp_path:
-            with open(temp_path, 'w') as f:
+            with open(temp_path, 'w', encoding='utf-8') as f:
                 f.write(graph)
         if is_graphviz_available():
             image_path = os.path.splitext(path)[0] + '.png'
-            subprocess.call(['dot', '-Tpng', path, '-o', image_path])
+            with contextlib.suppress(FileNotFoundError):  # the program could not make it
+                with _files.atomic_file(image_path, durable=False) as temp_path:
+                    subprocess.call(['dot', '-Tpng', path, '-o', temp_path])
 
     def finalize(self) -> None:
         if self._original_flag is not None:

@@ -23,6 +23,10 @@ class LogReport(_interval_report.IntervalReport):
     ``epoch``, ``iteration`` and ``elapsed_time`` to the log, and writes the log as a list of
     dictionaries.
 
+    The file is what Chainer 7 writes, and each reads the other's. Infinity and NaN are the words
+    ``Infinity``, ``-Infinity`` and ``NaN``, which JSON does not have: Python's :mod:`json` reads
+    them, but other programs may not. :class:`JsonLinesReport` writes them as ``null``.
+
     Args:
         keys (iterable of strs): Keys of the values; all values by default.
         trigger: Trigger that ends the intervals. (The trainer must call the extension after
@@ -81,4 +85,4 @@ class LogReport(_interval_report.IntervalReport):
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))
         else:
-            self._log = json.loads(serializer('_log', ''))
+            self._log = serializer_module._load_json(serializer, '_log', list, dict, self._log)

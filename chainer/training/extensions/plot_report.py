@@ -154,7 +154,7 @@ class PlotReport(extension.Extension):
         if isinstance(serializer, serializer_module.Serializer):
             serializer(key, json.dumps(self._data))
         else:
-            data = json.loads(serializer(key, json.dumps(self._data)))
+            data = serializer_module._load_json(serializer, key, dict, list, self._data)
             # The script may have other keys now.
             self._data = {key: data.get(key, []) for key in self._y_keys}
         _serialization.serialize_extras(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import multiprocessing
+import multiprocessing.util
 import os
 import queue
 import threading
@@ -11,7 +14,7 @@ from multiprocessing import reduction
 from typing import TYPE_CHECKING, Any
 
 from chainer.serializers import npz
-from chainer.training import _files
+from chainer.training import _files, _processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,9 +262,8 @@ class ProcessWriter(StandardWriter):
         super().__init__(savefun=savefun, **kwds)
 
     def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
-        return multiprocessing.Process(
-            target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
-        )
+        save = functools.partial(self.save, filename, outdir, target, self._savefun, **kwds)
+        return multiprocessing.Process(target=_processes.run, args=(save,))
 
     def __getstate__(self) -> Any:
         # For the start method spawn.
@@ -309,12 +311,20 @@ class QueueWriter(Writer):
     ) -> None:
         super().__init__()
         self._task = self.create_task(savefun) if task is None else task
+        self._start_consumer()
+
+    def _start_consumer(self):
         self._queue = self.create_queue()
         self._consumer = self.create_consumer(self._queue)
         _start(self._consumer)
         self._finalized = False
+        # The exit of the program ends threads and processes, whatever is still to be written.
+        # The priority is above that of what closes a queue.
+        multiprocessing.util.Finalize(self, _finish, (self._queue, self._consumer), exitpriority=20)
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
+        if self._finalized:
+            self._start_consumer()  # an interrupted training goes on
         if not self._consumer.is_alive():
             _check(self._consumer)
         self._queue.put((self._task, filename, outdir, _copy(target)))
@@ -357,9 +367,7 @@ class QueueWriter(Writer):
         if self._finalized:
             return
         self._finalized = True
-        if self._consumer.is_alive():
-            self._queue.put(None)
-        self._consumer.join()
+        _finish(self._queue, self._consumer)
         _check(self._consumer)
         self._queue.join()
 
@@ -400,6 +408,8 @@ class ThreadQueueWriter(QueueWriter):
 class ProcessQueueWriter(QueueWriter):
     """Writer that writes all snapshots in one process.
 
+    If the program is killed, the process completes the snapshot that it is writing, and ends.
+
     Args:
         savefun: Function of a path and the serialized object that writes the file. It must be
             picklable.
@@ -428,7 +438,9 @@ class ProcessQueueWriter(QueueWriter):
     def create_consumer(self, q: Any) -> Any:
         # The queue pickles in a thread, which would drop a task that cannot be pickled.
         reduction.ForkingPickler.dumps(self._task)
-        return multiprocessing.Process(target=_consume, args=(q,), daemon=True)
+        return multiprocessing.Process(
+            target=_processes.run, args=(_consume_in_child, q), daemon=True
+        )
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
         super().__call__(filename, outdir, target)
@@ -442,13 +454,27 @@ class ProcessQueueWriter(QueueWriter):
             self._post_save()
 
 
-def _consume(q, post_save=None):
+def _consume(q, post_save=None, busy=None):
     while True:
         item = q.get()
-        if item is not None:
-            item[0](*item[1:])
-            if post_save is not None:
-                post_save()
-        q.task_done()
+        with busy or contextlib.nullcontext():
+            if item is not None:
+                item[0](*item[1:])
+                if post_save is not None:
+                    post_save()
+            q.task_done()
         if item is None:
             return
+
+
+def _consume_in_child(q):
+    busy = threading.Lock()
+    _processes.follow_parent(busy)
+    _consume(q, busy=busy)
+
+
+def _finish(q, consumer):
+    """Waits until a thread or process has written everything."""
+    if consumer.is_alive():
+        q.put(None)
+    consumer.join()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
+import multiprocessing.util
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy
 from chainer import backend, reporter
 from chainer.backends import cuda
 from chainer.dataset import convert
+from chainer.training import _processes
 from chainer.training.updaters import standard_updater
 
 if TYPE_CHECKING:
@@ -121,8 +122,9 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         ):
             pipe, child_pipe = context.Pipe()
             worker = context.Process(
-                target=_run_worker,
+                target=_processes.run,
                 args=(
+                    _run_worker,
                     i,
                     len(self._devices),
                     child_pipe,
@@ -134,6 +136,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
                 daemon=True,
             )
             worker.start()
+            # If nobody calls finalize(), the exit of the program would wait for it.
+            multiprocessing.util.Finalize(self, worker.kill, exitpriority=20)
             child_pipe.close()
             self._workers.append(worker)
             self._pipes.append(pipe)
@@ -210,7 +214,7 @@ def _compute_loss(model, converter, batch, device):
 
 def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
     """Main function of the other processes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _processes.follow_parent()
     device.use()
     model.to_device(device)
     nccl = _nccl()

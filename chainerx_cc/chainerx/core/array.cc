@@ -1,6 +1,9 @@
 #include "chainerx/core/array.h"
 
 #include <atomic>
+#include <new>
+
+#include "chainerx/core/error.h"
 
 namespace chainerx {
 namespace {
@@ -64,7 +67,13 @@ Array MakeView(const Array& a, const Shape& shape, const Strides& strides, int64
 
 Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     CheckShape(shape, GetItemSize(dtype));
-    StoragePtr storage = device.Allocate(shape.GetTotalSize() * GetItemSize(dtype));
+    size_t bytes = shape.GetTotalSize() * GetItemSize(dtype);
+    StoragePtr storage;
+    try {
+        storage = device.Allocate(bytes);
+    } catch (const std::bad_alloc&) {
+        throw MemoryError{bytes, device.name()};
+    }
     return Array{IntrusivePtr<ArrayBody>{new ArrayBody{shape, dtype, device, std::move(storage)}}};
 }
 

@@ -18,6 +18,13 @@ SlotList& Slots() {
 }
 
 thread_local Device* t_default_device;
+// Keeps the context of the default device.
+thread_local ContextPtr t_default_device_context;
+
+void StoreDefaultDevice(Device* device) {
+    t_default_device = device;
+    t_default_device_context = Context::Share(device == nullptr ? nullptr : &device->context());
+}
 
 }  // namespace
 
@@ -60,12 +67,18 @@ void Backend::ThrowMissingKernel(const KernelSlotBase& slot) const {
 }
 
 Device::Device(Backend& backend, int index)
-    : backend_{backend}, index_{index}, name_{backend.name() + ":" + std::to_string(index)} {}
+    : backend_{backend},
+      index_{index},
+      is_shared_{backend.context().is_shared()},
+      name_{backend.name() + ":" + std::to_string(index)} {}
 
 Context& Device::context() const { return backend_.context(); }
 
+void Device::AddContextRef() noexcept { context().AddRef(); }
+void Device::DropContextRef() noexcept { ContextPtr::Adopt(&context()); }  // which may end it
+
 Device& GetDefaultDevice() {
-    if (t_default_device == nullptr) t_default_device = &GetDefaultContext().GetDevice("native:0");
+    if (t_default_device == nullptr) StoreDefaultDevice(&GetDefaultContext().GetDevice("native:0"));
     return *t_default_device;
 }
 
@@ -73,14 +86,21 @@ void SetDefaultDevice(Device* device) {
     if (device != nullptr && &device->context() != &GetDefaultContext()) {
         throw ContextError{"device '", device->name(), "' does not belong to the default context"};
     }
-    t_default_device = device;
+    StoreDefaultDevice(device);
 }
 
-DeviceScope::DeviceScope(Device& device) : previous_{t_default_device} { SetDefaultDevice(&device); }
-DeviceScope::~DeviceScope() { t_default_device = previous_; }
+DeviceScope::DeviceScope(Device& device) : previous_{t_default_device}, kept_context_{t_default_device_context} {
+    SetDefaultDevice(&device);
+}
+DeviceScope::~DeviceScope() { internal::RestoreDefaultDevice(previous_); }
 
 namespace internal {
 Device* GetDefaultDeviceOrNull() noexcept { return t_default_device; }
+
+void RestoreDefaultDevice(Device* device) noexcept {
+    bool fits = device != nullptr && &device->context() == GetDefaultContextOrNull();
+    StoreDefaultDevice(fits ? device : nullptr);
+}
 }  // namespace internal
 
 }  // namespace chainerx

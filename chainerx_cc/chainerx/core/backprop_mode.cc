@@ -18,6 +18,7 @@ struct ModeEntry {
     const Context* context;  // all graphs of it, including later ones; null when `ids` are meant
     std::vector<BackpropId> ids;
     bool enabled;
+    ContextPtr kept_context;
 };
 
 thread_local std::vector<ModeEntry> t_modes;
@@ -34,8 +35,8 @@ void Apply(const ModeEntry& entry) {
     t_disabled_graphs = entry.enabled ? t_disabled_graphs & ~mask : t_disabled_graphs | mask;
 }
 
-void Enter(const BackpropModeScope* scope, const Context* context, std::vector<BackpropId> ids, bool enabled) {
-    t_modes.push_back({scope, t_disabled_graphs, context, std::move(ids), enabled});
+void Enter(const BackpropModeScope* scope, Context* context, std::vector<BackpropId> ids, bool enabled) {
+    t_modes.push_back({scope, t_disabled_graphs, context, std::move(ids), enabled, Context::Share(context)});
     Apply(t_modes.back());
 }
 

@@ -7,7 +7,8 @@ struct BlockingHooks {
     void* (*enter)() = nullptr;
     void (*leave)(void*) = nullptr;
 };
-inline BlockingHooks g_blocking_hooks;
+// Not inline: the Python module, which hides its symbols, would have a variable of its own.
+extern BlockingHooks g_blocking_hooks;
 
 // Create one around work that takes long enough to be worth it.
 class BlockingScope {

@@ -39,21 +39,35 @@ private:
 };
 
 thread_local Context* t_default_context;
+// Keeps the same context.
+thread_local ContextPtr t_default_context_owner;
 std::atomic<Context*> g_default_context{nullptr};
 
 }  // namespace
 
-Context::Context() : default_backprop_id_{internal::AllocateGraphSlot(*this, "<default>")} {}
+Context::Context(bool is_shared)
+    : is_shared_{is_shared}, default_backprop_id_{internal::AllocateGraphSlot(*this, "<default>")} {}
 
-void Context::Close() noexcept {
-    internal::ForgetContext(*this);
+ContextPtr Context::MakeShared() { return ContextPtr{new Context{true}}; }
+
+Context::~Context() {
+    // No thread refers to a shared context when it ends.
+    is_shared_ ? ReleaseGraphs() : Close();
+}
+
+void Context::ReleaseGraphs() noexcept {
     GraphMask mask = internal::GetContextMask(*this);
     for (; mask != 0; mask &= mask - 1) {
         internal::ReleaseGraphSlot(BackpropId{*this, __builtin_ctzll(mask), 0});
     }
+}
+
+void Context::Close() noexcept {
+    internal::ForgetContext(*this);
+    ReleaseGraphs();
     Device* device = internal::GetDefaultDeviceOrNull();
     if (device != nullptr && &device->context() == this) SetDefaultDevice(nullptr);
-    if (t_default_context == this) t_default_context = nullptr;
+    if (t_default_context == this) SetDefaultContext(nullptr);
     Context* expected = this;
     g_default_context.compare_exchange_strong(expected, nullptr);
 }
@@ -108,20 +122,30 @@ void SetGlobalDefaultContext(Context* context) { g_default_context.store(context
 
 Context& GetDefaultContext() { return t_default_context != nullptr ? *t_default_context : GetGlobalDefaultContext(); }
 
+namespace internal {
+Context* GetDefaultContextOrNull() noexcept {
+    return t_default_context != nullptr ? t_default_context : g_default_context.load();
+}
+}  // namespace internal
+
 void SetDefaultContext(Context* context) {
     if (t_default_context == context) return;
-    t_default_context = context;
     SetDefaultDevice(nullptr);
+    t_default_context = context;
+    t_default_context_owner = Context::Share(context);
 }
 
 ContextScope::ContextScope(Context& context)
-    : previous_context_{t_default_context}, previous_device_{internal::GetDefaultDeviceOrNull()} {
+    : previous_context_{t_default_context},
+      previous_device_{internal::GetDefaultDeviceOrNull()},
+      kept_contexts_{Context::Share(previous_context_),
+                     Context::Share(previous_device_ == nullptr ? nullptr : &previous_device_->context())} {
     SetDefaultContext(&context);
 }
 
 ContextScope::~ContextScope() {
     SetDefaultContext(previous_context_);
-    SetDefaultDevice(previous_device_);
+    internal::RestoreDefaultDevice(previous_device_);
 }
 
 void RegisterBackend(const std::string& name, BackendFactory factory) { BackendRegistry::Get().Add(name, factory); }

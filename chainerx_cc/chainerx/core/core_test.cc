@@ -1,3 +1,5 @@
+#include <memory>
+#include <new>
 #include <thread>
 
 #include "chainerx/testing/context_fixture.h"
@@ -106,6 +108,101 @@ TEST_F(CoreTest, BroadcastErrorsNameShapes) {
     } catch (const DimensionError& e) {
         EXPECT_NE(std::string::npos, std::string{e.what()}.find("(2,)")) << e.what();
         EXPECT_NE(std::string::npos, std::string{e.what()}.find("(3,)")) << e.what();
+    }
+}
+
+int g_ended_backends;
+
+// Tells when its context ends.
+class EndingBackend final : public Backend {
+public:
+    explicit EndingBackend(Context& context) : Backend{context, "ending"} {}
+    ~EndingBackend() override { ++g_ended_backends; }
+    int GetDeviceCount() const override { return 0; }
+
+protected:
+    std::unique_ptr<Device> CreateDevice(int) override { return nullptr; }
+};
+
+ContextPtr MakeEndingContext() {
+    RegisterBackend("ending", [](Context& context) -> std::unique_ptr<Backend> {
+        return std::make_unique<EndingBackend>(context);
+    });
+    g_ended_backends = 0;
+    ContextPtr context = Context::MakeShared();
+    context->GetBackend("ending");
+    return context;
+}
+
+TEST_F(CoreTest, SharedContextsEndWithTheirLastUser) {
+    ContextPtr context = MakeEndingContext();
+    Array a = Ones(Shape{3}, Dtype::kFloat64, context->GetDevice("native:1"));
+    Array b = ToDevice(a, context->GetDevice("native:0"));
+    context->Close();
+    context = nullptr;
+    a = a * a;
+    EXPECT_EQ(0, g_ended_backends);
+    a = Array{};
+    ExpectValues(b + b, {2, 2, 2});
+    EXPECT_EQ(0, g_ended_backends);
+    b = Array{};
+    EXPECT_EQ(1, g_ended_backends);
+}
+
+TEST_F(CoreTest, ThreadsKeepTheirDefaultContext) {
+    ContextPtr context = MakeEndingContext();
+    std::thread{[&] {
+        SetDefaultContext(context.get());
+        std::thread{[&] {
+            context->Close();
+            context = nullptr;
+        }}.join();
+        EXPECT_EQ("native:0", GetDefaultDevice().name());
+        ExpectValues(Ones(Shape{2}, Dtype::kFloat64), {1, 1});
+        EXPECT_EQ(0, g_ended_backends);
+    }}.join();
+    EXPECT_EQ(1, g_ended_backends);
+}
+
+TEST_F(CoreTest, ScopesKeepTheirContexts) {
+    ContextPtr context = MakeEndingContext();
+    std::thread{[&] {
+        auto outer = std::make_unique<ContextScope>(*context);
+        auto device = std::make_unique<DeviceScope>(context->GetDevice("native:1"));
+        auto mode = std::make_unique<NoBackpropModeScope>(*context);
+        auto inner = std::make_unique<ContextScope>(context_);
+        context = nullptr;
+        outer = nullptr;
+        EXPECT_EQ(0, g_ended_backends);
+        inner = nullptr;
+        device = nullptr;
+        mode = nullptr;
+        SetDefaultContext(nullptr);
+        EXPECT_EQ(1, g_ended_backends);
+    }}.join();
+}
+
+TEST_F(CoreTest, DeviceOfAnotherContextIsNotRestored) {
+    Context other;
+    SetDefaultDevice(&context_.GetDevice("native:1"));
+    {
+        ContextScope scope{other};
+        SetDefaultDevice(&other.GetDevice("native:2"));
+        {
+            DeviceScope device{other.GetDevice("native:3")};
+            SetDefaultContext(&context_);
+        }
+        EXPECT_EQ(&context_.GetDevice("native:0"), &GetDefaultDevice());
+    }
+    EXPECT_EQ(&context_.GetDevice("native:1"), &GetDefaultDevice());
+}
+
+TEST_F(CoreTest, MemoryErrorsSayHowMuchAndWhere) {
+    try {
+        Empty(Shape{int64_t{1} << 60}, Dtype::kInt8);
+        FAIL();
+    } catch (const std::bad_alloc& e) {
+        EXPECT_STREQ("cannot allocate 1152921504606846976 bytes of memory on device 'native:0'", e.what());
     }
 }
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string>
 
+#include "chainerx/core/intrusive_ptr.h"
+#include "chainerx/core/macro.h"
 #include "chainerx/core/storage.h"
 
 namespace chainerx {
@@ -23,6 +25,14 @@ public:
     int index() const { return index_; }
     const std::string& name() const { return name_; }
 
+    // Count users of a shared context (see core/context.h). The device may end with the last of them.
+    void AddUser() noexcept {
+        if (CHAINERX_UNLIKELY(is_shared_)) AddContextRef();
+    }
+    void DropUser() noexcept {
+        if (CHAINERX_UNLIKELY(is_shared_)) DropContextRef();
+    }
+
     virtual StoragePtr Allocate(size_t bytes) = 0;
     // Copies between this device's memory and host memory, after the work that was submitted before.
     virtual void CopyFromHost(void* dst, const void* src, size_t bytes) = 0;
@@ -35,10 +45,25 @@ public:
     virtual void Synchronize() {}
 
 private:
+    void AddContextRef() noexcept;
+    void DropContextRef() noexcept;
+
     Backend& backend_;
     int index_;
+    bool is_shared_;
     std::string name_;
 };
+
+inline Storage::Storage(void* data, size_t bytes, Device& device, Deleter deleter, void* owner)
+    : data_{data}, bytes_{bytes}, device_{&device}, deleter_{deleter}, owner_{owner} {
+    device.AddUser();
+}
+
+inline void Storage::Destroy(Storage* p) noexcept {
+    Device* device = p->device_;
+    p->deleter_(p);
+    device->DropUser();
+}
 
 // The calling thread's default device; the first native device of the default context unless set.
 Device& GetDefaultDevice();
@@ -54,10 +79,13 @@ public:
 
 private:
     Device* previous_;
+    IntrusivePtr<Context> kept_context_;
 };
 
 namespace internal {
 Device* GetDefaultDeviceOrNull() noexcept;
-}
+// Sets the default device, or unsets it if the device does not belong to the default context, which may have changed.
+void RestoreDefaultDevice(Device* device) noexcept;
+}  // namespace internal
 
 }  // namespace chainerx

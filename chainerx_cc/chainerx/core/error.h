@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -45,5 +48,17 @@ CHAINERX_DEFINE_ERROR(ValueError);
 CHAINERX_DEFINE_ERROR(TypeError);
 
 #undef CHAINERX_DEFINE_ERROR
+
+// Memory that a device does not have.
+class MemoryError : public std::bad_alloc {
+public:
+    MemoryError(size_t bytes, const std::string& device)
+        : text_{std::make_shared<const std::string>(
+                  internal::Concat("cannot allocate ", bytes, " bytes of memory on device '", device, "'"))} {}
+    const char* what() const noexcept override { return text_->c_str(); }
+
+private:
+    std::shared_ptr<const std::string> text_;  // copies of exceptions must not throw
+};
 
 }  // namespace chainerx

@@ -15,8 +15,8 @@ class Storage final : public RefCounted {
 public:
     using Deleter = void (*)(Storage*) noexcept;
 
-    Storage(void* data, size_t bytes, Device& device, Deleter deleter, void* owner = nullptr)
-        : data_{data}, bytes_{bytes}, device_{&device}, deleter_{deleter}, owner_{owner} {}
+    // Uses the context of the device as long as it lives. Defined in core/device.h, as is Destroy.
+    Storage(void* data, size_t bytes, Device& device, Deleter deleter, void* owner = nullptr);
 
     void* data() const { return data_; }
     size_t bytes() const { return bytes_; }
@@ -27,7 +27,7 @@ public:
     uint32_t version() const { return version_.load(std::memory_order_relaxed); }
     void BumpVersion() { version_.fetch_add(1, std::memory_order_relaxed); }
 
-    static void Destroy(Storage* p) noexcept { p->deleter_(p); }
+    static void Destroy(Storage* p) noexcept;
 
 private:
     std::atomic<uint32_t> version_{0};

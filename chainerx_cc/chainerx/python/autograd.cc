@@ -1,7 +1,5 @@
 #include "chainerx/python/autograd.h"
 
-#include <pybind11/pybind11.h>
-
 #include <variant>
 
 #include "chainerx/autograd/backward.h"
@@ -10,21 +8,16 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/docs/autograd.h"
+#include "chainerx/python/object.h"
 #include "chainerx/testing/gradient_check.h"
-
-namespace py = pybind11;
 
 namespace chainerx::python {
 
 BackpropId Arg<BackpropId>::Get(PyObject* o, const char* name) {
-    // A cast alone would take None for a null pointer.
-    if (!py::isinstance<BackpropId>(o)) {
-        ThrowTypeError("%s must be chainerx.BackpropId or None, not %s", name, Py_TYPE(o)->tp_name);
-    }
-    return py::handle{o}.cast<BackpropId>();
+    return ValueArg<GraphRef>(o, name, "chainerx.BackpropId or None").id;
 }
 
-bool Arg<AnyGraph>::Accepts(PyObject* o) { return py::isinstance<AnyGraph>(o); }
+bool Arg<AnyGraph>::Accepts(PyObject* o) { return Is<AnyGraph>(o); }
 
 std::string GraphNames(const Array& a) {
     std::string out = "[";

@@ -126,15 +126,16 @@ std::vector<PyMethodDef>& MethodDefs() {
     return defs;
 }
 
-namespace {
-
 PyMethodDef MakeDef(const char* name, FastCall function, const std::string& signature, const std::string& text) {
     std::string* doc = Keep(std::string{name} + "(" + signature + ")\n--\n\n" + text);
     return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
             doc->c_str()};
 }
 
-}  // namespace
+std::string MethodSignature(const char* signature) {
+    const char* comma = std::strchr(signature, ',');
+    return std::string{"$self"} + (comma == nullptr ? "" : comma);
+}
 
 void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
     const Routine& r = info.routine;
@@ -145,11 +146,9 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
                 .push_back(MakeDef(name, function, r.signature, FormatDoc(r.doc)));
     }
     if (method != nullptr) {
-        const char* comma = std::strchr(r.signature, ',');
-        std::string signature = std::string{"$self"} + (comma == nullptr ? "" : comma);
         // A function has the array among its arguments; a pure method does not.
-        MethodDefs().push_back(
-                MakeDef(r.name, method, signature, function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
+        MethodDefs().push_back(MakeDef(r.name, method, MethodSignature(r.signature),
+                                       function == nullptr ? FormatDoc(r.doc) : FormatMethodDoc(r.doc)));
     }
     Functions().push_back(info);
     Functions().back().routine.doc = nullptr;

@@ -75,8 +75,18 @@ public:
         });
     }
 
+    // The result as a C++ value.
+    static R CallForValue(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+        PyObject* argv[Signature::kMaxArgs];
+        signature.Parse(nullptr, args, nargs, kwnames, argv);
+        return Apply(argv, std::index_sequence_for<A...>{});
+    }
+
     // The types of the parameters and the result for type stubs.
-    static std::vector<std::string> Types() { return {Arg<std::decay_t<A>>::Type()..., ResultType<R>::Text()}; }
+    static std::vector<std::string> ArgTypes() { return {Arg<std::decay_t<A>>::Type()...}; }
+    static std::vector<std::string> Types() {
+        return {Arg<std::decay_t<A>>::Type()..., ResultType<std::decay_t<R>>::Text()};
+    }
 
 private:
     static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -88,24 +98,35 @@ private:
     }
 
     template <size_t... I>
-    static PyObject* Invoke([[maybe_unused]] PyObject** argv, std::index_sequence<I...>) {
+    static R Apply([[maybe_unused]] PyObject** argv, std::index_sequence<I...>) {
+        return Fn(Arg<std::decay_t<A>>::Get(argv[I], signature.arg_name(I))...);
+    }
+
+    template <size_t... I>
+    static PyObject* Invoke(PyObject** argv, std::index_sequence<I...> indexes) {
         if constexpr (std::is_void_v<R>) {
-            Fn(Arg<std::decay_t<A>>::Get(argv[I], signature.arg_name(I))...);
+            Apply(argv, indexes);
             Py_RETURN_NONE;
         } else {
-            return ToPython(Fn(Arg<std::decay_t<A>>::Get(argv[I], signature.arg_name(I))...));
+            return ToPython(Apply(argv, indexes));
         }
     }
 };
 
 using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
-// The metadata of a function.
+// The metadata of a function or method.
 struct FunctionInfo {
+    const char* owner;   // the class, or null for a function of the module
     const char* family;  // null if the function is not an op
     Routine routine;     // without documentation after Python has it
     std::vector<std::string> (*types)();
 };
+
+// The definition of a function or method with its documentation.
+PyMethodDef MakeDef(const char* name, FastCall function, const std::string& signature, const std::string& text);
+// The signature of a method, from one that starts with "self".
+std::string MethodSignature(const char* signature);
 
 // All bound functions, in the order of registration.
 std::vector<FunctionInfo>& Functions();
@@ -125,7 +146,7 @@ void Bind(const char* family, Routine routine) {
     if constexpr (B::kTakesList) {
         if (B::signature.is_variadic()) function = &B::CallVariadic;
     }
-    AddFunction({family, routine, &B::Types}, function, routine.is_method ? &B::CallMethod : nullptr);
+    AddFunction({nullptr, family, routine, &B::Types}, function, routine.is_method ? &B::CallMethod : nullptr);
 }
 
 // A function that is not an op.
@@ -139,12 +160,14 @@ template <auto Fn>
 void Method(const char* name, const char* signature, const char* doc) {
     using B = Bound<Fn>;
     B::signature = Signature{name, signature, B::kArity};
-    AddFunction({nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
+    AddFunction({"ndarray", nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
 }
 
 void BindOps();                            // from the families' lists
 void BindConversions(const char* family);  // of Python objects to arrays
 void BindAutograd();
+void BindFunctionNode();
+void BindNumpyViews();
 void BindInterop();
 void BindDlpack();
 

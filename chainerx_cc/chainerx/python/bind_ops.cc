@@ -126,7 +126,7 @@ void BindOps() {
     CHAINERX_REDUCTION_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "linalg";
     CHAINERX_LINALG_ROUTINES(CHAINERX_BIND_ROUTINE)
-    AddFunction({family, routines::Einsum, &EinsumTypes}, &CallEinsum, nullptr);
+    AddFunction({nullptr, family, routines::Einsum, &EinsumTypes}, &CallEinsum, nullptr);
     family = "loss";
     CHAINERX_LOSS_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "manipulation";

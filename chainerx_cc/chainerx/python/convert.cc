@@ -1,13 +1,12 @@
 #include "chainerx/python/convert.h"
 
-#include <pybind11/pybind11.h>
-
+#include <climits>
 #include <cstring>
 
 #include "chainerx/core/context.h"
+#include "chainerx/python/core_types.h"
 #include "chainerx/python/interop.h"
-
-namespace py = pybind11;
+#include "chainerx/python/object.h"
 
 namespace chainerx::python {
 namespace {
@@ -120,11 +119,10 @@ Dtype GetDtypeArg(PyObject* o) {
 Device& GetDeviceArg(PyObject* o) {
     if (o == Py_None) return GetDefaultDevice();
     if (PyUnicode_Check(o)) return GetDefaultContext().GetDevice(GetText(o));
-    try {
-        return py::handle{o}.cast<Device&>();
-    } catch (const py::cast_error&) {
+    if (!Is<DeviceRef>(o)) {
         ThrowTypeError("device must be chainerx.Device, str or None, not %s", Py_TYPE(o)->tp_name);
     }
+    return *ValueOf<DeviceRef>(o).target;
 }
 
 int64_t GetIntArg(PyObject* o, const char* name) {
@@ -144,6 +142,15 @@ int64_t GetIntArg(PyObject* o, const char* name) {
         throw PythonError{};
     }
     return v;
+}
+
+int Arg<int>::Get(PyObject* o, const char* name) {
+    int64_t v = GetIntArg(o, name);
+    if (v < INT_MIN || v > INT_MAX) {
+        PyErr_Format(PyExc_OverflowError, "%s is an integer that does not fit into 32 bits", name);
+        throw PythonError{};
+    }
+    return static_cast<int>(v);
 }
 
 bool IsSequence(PyObject* o) {

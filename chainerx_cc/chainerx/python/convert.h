@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/context.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise.h"
@@ -48,6 +49,18 @@ Dtype GetDtypeArg(PyObject* o);
 // The numpy.dtype object (borrowed).
 PyObject* GetNumpyDtype(Dtype dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
+// A device that stays while user code runs, which may end a context whose default device it is.
+class HeldDevice {
+public:
+    explicit HeldDevice(Device* device)
+        : device_{device}, context_{Context::Share(device == nullptr ? nullptr : &device->context())} {}
+    operator Device&() const { return *device_; }  // NOLINT(runtime/explicit)
+    operator Device*() const { return device_; }   // NOLINT(runtime/explicit)
+
+private:
+    Device* device_;
+    ContextPtr context_;
+};
 int64_t GetIntArg(PyObject* o, const char* name);
 // Whether an argument that may be one number or several is several. Numbers and arrays of NumPy have the methods of
 // both.
@@ -143,6 +156,11 @@ struct Arg<int64_t> {
     static int64_t Get(PyObject* o, const char* name) { return GetIntArg(o, name); }
 };
 template <>
+struct Arg<int> {
+    static std::string Type() { return "int"; }
+    static int Get(PyObject* o, const char* name);
+};
+template <>
 struct Arg<double> {
     static std::string Type() { return "float"; }
     static double Get(PyObject* o, const char* name) { return static_cast<double>(Arg<Scalar>::Get(o, name)); }
@@ -179,13 +197,13 @@ struct Arg<Dtype> {
 template <>
 struct Arg<Device> {
     static std::string Type() { return "_DeviceLike"; }
-    static Device& Get(PyObject* o, const char*) { return GetDeviceArg(o); }
+    static HeldDevice Get(PyObject* o, const char*) { return HeldDevice{&GetDeviceArg(o)}; }
 };
 // No device if the function chooses one itself.
 template <>
 struct Arg<Device*> {
     static std::string Type() { return "_DeviceLike"; }
-    static Device* Get(PyObject* o, const char*) { return o == Py_None ? nullptr : &GetDeviceArg(o); }
+    static HeldDevice Get(PyObject* o, const char*) { return HeldDevice{o == Py_None ? nullptr : &GetDeviceArg(o)}; }
 };
 template <>
 struct Arg<Indices> {
@@ -331,10 +349,15 @@ struct Arg<PyCallable> {
 };
 
 inline PyObject* ToPython(bool v) { return PyBool_FromLong(v); }
+inline PyObject* ToPython(int v) { return PyLong_FromLong(v); }
 inline PyObject* ToPython(int64_t v) { return PyLong_FromLongLong(v); }
 inline PyObject* ToPython(double v) { return PyFloat_FromDouble(v); }
 inline PyObject* ToPython(const std::string& v) { return PyUnicode_FromStringAndSize(v.data(), v.size()); }
 inline PyObject* ToPython(PyRef v) { return v.release(); }
+PyObject* ToPython(Context& context);
+PyObject* ToPython(Backend& backend);
+PyObject* ToPython(Device& device);
+inline PyObject* ToPython(const HeldDevice& device) { return ToPython(static_cast<Device&>(device)); }
 template <class T>
 PyObject* ToPython(const std::optional<T>& v) {
     if (!v.has_value()) Py_RETURN_NONE;
@@ -375,6 +398,12 @@ struct PyNumber : PyRef {
 struct PyTuple : PyRef {
     PyTuple(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
 };
+struct PyDict : PyRef {
+    PyDict(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
+};
+struct PyList : PyRef {
+    PyList(PyRef o) : PyRef{std::move(o)} {}  // NOLINT(runtime/explicit)
+};
 
 // The type of the result of ToPython for a T, for type stubs.
 template <class T>
@@ -386,14 +415,21 @@ struct ResultType;
     };
 CHAINERX_RESULT_TYPE(void, "None")
 CHAINERX_RESULT_TYPE(bool, "bool")
+CHAINERX_RESULT_TYPE(int, "int")
 CHAINERX_RESULT_TYPE(int64_t, "int")
 CHAINERX_RESULT_TYPE(std::string, "str")
 CHAINERX_RESULT_TYPE(Array, "ndarray")
+CHAINERX_RESULT_TYPE(Context, "Context")
+CHAINERX_RESULT_TYPE(Backend, "Backend")
+CHAINERX_RESULT_TYPE(Device, "Device")
+CHAINERX_RESULT_TYPE(HeldDevice, "Device")
 CHAINERX_RESULT_TYPE(ArrayTuple, "tuple[ndarray, ...]")
 CHAINERX_RESULT_TYPE(PyRef, "Any")
 CHAINERX_RESULT_TYPE(NumpyArray, "numpy.ndarray")
 CHAINERX_RESULT_TYPE(PyNumber, "bool | int | float")
 CHAINERX_RESULT_TYPE(PyTuple, "tuple[Any, ...]")
+CHAINERX_RESULT_TYPE(PyDict, "dict[str, Any]")
+CHAINERX_RESULT_TYPE(PyList, "list[Any]")
 #undef CHAINERX_RESULT_TYPE
 template <class T>
 struct ResultType<std::optional<T>> {

@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -10,44 +12,157 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/doc.h"
 #include "chainerx/python/docs/autograd.h"
-
-namespace py = pybind11;
-using namespace py::literals;  // NOLINT
+#include "chainerx/python/object.h"
 
 namespace chainerx::python {
+
+// ---------------------------------------------------------------- conversions
+
+template <>
+struct Arg<Context> {
+    static std::string Type() { return "Context"; }
+    static Context& Get(PyObject* o, const char* name) {
+        return *ValueArg<ContextRef>(o, name, "chainerx.Context").target;
+    }
+};
+template <>
+struct Arg<Context*> {
+    static std::string Type() { return "Context | None"; }
+    static Context* Get(PyObject* o, const char* name) {
+        return o == Py_None ? nullptr : ValueArg<ContextRef>(o, name, "chainerx.Context or None").target;
+    }
+};
+// Keeps the object, and so the context open.
+struct ContextObject {
+    Context* context;
+    PyRef object;
+};
+template <>
+struct Arg<ContextObject> {
+    static std::string Type() { return Arg<Context>::Type(); }
+    static ContextObject Get(PyObject* o, const char* name) { return {&Arg<Context>::Get(o, name), PyRef::Borrow(o)}; }
+};
+template <>
+struct Arg<Backend> {
+    static std::string Type() { return "Backend"; }
+    static Backend& Get(PyObject* o, const char* name) {
+        return *ValueArg<BackendRef>(o, name, "chainerx.Backend").target;
+    }
+};
+template <>
+struct ResultType<GraphRef> {
+    static std::string Text() { return "BackpropId"; }
+};
+
 namespace {
 
-constexpr auto kReference = py::return_value_policy::reference;
+// The objects that stand for C++ objects. Not owned.
+std::unordered_map<const void*, PyObject*>& References() {
+    static auto* references = new std::unordered_map<const void*, PyObject*>;
+    return *references;
+}
 
-// Arrays and devices refer to their context without owning it, so its memory is never freed.
-struct ContextCloser {
-    void operator()(Context* context) const noexcept { context->Close(); }
-};
+void RememberAt(const void* target, PyObject* self) { References()[target] = self; }
+
+void ForgetAt(const void* target, PyObject* self) {
+    auto found = References().find(target);
+    if (found != References().end() && found->second == self) References().erase(found);
+}
+
+template <class Value, class T>
+PyObject* ObjectOf(T& target, Value&& value) {
+    auto found = References().find(&target);
+    // An object that is ending may have run code of the user that asks for it.
+    if (found != References().end() && Py_REFCNT(found->second) > 0) return Py_NewRef(found->second);
+    return MakeObject(std::forward<Value>(value)).release();
+}
+
+}  // namespace
+
+void Remember(const ContextRef& ref, PyObject* self) { RememberAt(ref.target, self); }
+void Remember(const BackendRef& ref, PyObject* self) { RememberAt(ref.target, self); }
+void Remember(const DeviceRef& ref, PyObject* self) { RememberAt(ref.target, self); }
+void Forget(const ContextRef& ref, PyObject* self) { ForgetAt(ref.target, self); }
+void Forget(const BackendRef& ref, PyObject* self) { ForgetAt(ref.target, self); }
+void Forget(const DeviceRef& ref, PyObject* self) { ForgetAt(ref.target, self); }
+
+PyObject* ToPython(Context& context) { return ObjectOf(context, ContextRef{context}); }
+PyObject* ToPython(Backend& backend) {
+    return ObjectOf(backend, BackendRef{&backend, Context::Share(&backend.context())});
+}
+PyObject* ToPython(Device& device) { return ObjectOf(device, DeviceRef{&device, Context::Share(&device.context())}); }
+
+PyObject* ToPython(GraphRef id) { return MakeObject(std::move(id)).release(); }
+
+namespace {
+
+// ---------------------------------------------------------------- contexts, backends and devices
+
+ContextRef NewContext() { return ContextRef{Context::MakeShared()}; }
+
+Backend& GetBackend(Context& self, const std::string& name) { return self.GetBackend(name); }
+
+Device& GetDevice(Context& self, const std::string& name, std::optional<int> index) {
+    return index.has_value() ? self.GetBackend(name).GetDevice(*index) : self.GetDevice(name);
+}
+
+GraphRef MakeBackpropId(PyObject* self, const std::string& name) {
+    return {Arg<Context>::Get(self, "self").MakeBackpropId(name), PyRef::Borrow(self)};
+}
+void ReleaseBackpropId(Context& self, const BackpropId& id) { self.ReleaseBackpropId(id); }
+void CheckValidBackpropId(Context& self, const BackpropId& id) { self.CheckValidBackpropId(id); }
+
+std::string GetBackendName(Backend& self) { return self.name(); }
+Context& GetBackendContext(Backend& self) { return self.context(); }
+Device& GetBackendDevice(Backend& self, int index) { return self.GetDevice(index); }
+int GetBackendDeviceCount(Backend& self) { return self.GetDeviceCount(); }
+
+std::string GetDeviceName(Device& self) { return self.name(); }
+Backend& GetDeviceBackend(Device& self) { return self.backend(); }
+Context& GetDeviceContext(Device& self) { return self.context(); }
+int GetDeviceIndex(Device& self) { return self.index(); }
+void Synchronize(Device& self) { self.Synchronize(); }
+std::string DeviceText(const DeviceRef& self) { return self.target->name(); }
+bool IsSameDevice(const DeviceRef& a, const DeviceRef& b) { return a.target == b.target; }
+Py_hash_t HashDevice(const DeviceRef& self) { return reinterpret_cast<Py_hash_t>(self.target) >> 4; }
+PyTuple ReduceDevice(Device& self) {
+    PyRef module = Check(PyImport_ImportModule("chainerx"));
+    PyRef get_device = Check(PyObject_GetAttrString(module.get(), "get_device"));
+    return Check(Py_BuildValue("O(s)", get_device.get(), self.name().c_str()));
+}
+
+std::string GetGraphName(const BackpropId& self) { return self.GetName(); }
+Context& GetGraphContext(const BackpropId& self) { return self.context(); }
+std::string GraphText(const GraphRef& self) { return "<BackpropId '" + self.id.GetName() + "'>"; }
+bool IsSameGraph(const GraphRef& a, const GraphRef& b) { return a.id == b.id; }
+Py_hash_t HashGraph(const GraphRef& self) { return static_cast<Py_hash_t>(self.id.birth() * 64 + self.id.slot()); }
 
 // A context that was a default context stays open, because threads refer to it by address.
 Context* KeepOpen(Context* context) {
-    if (context != nullptr) py::cast(context, kReference).release();
+    if (context != nullptr) Check(ToPython(*context)).release();
     return context;
 }
 
-// Makes C.__new__(C) an error: methods of such an object would read uninitialized memory. C() and classes derived in
-// Python are unaffected.
-void ForbidBareNew(const py::handle& type) {
-    auto* t = reinterpret_cast<PyTypeObject*>(type.ptr());
-    py::object base_new = py::handle{reinterpret_cast<PyObject*>(t->tp_base)}.attr("__new__");
-    py::object guard =
-            py::staticmethod{py::cpp_function{[t, base_new](const py::handle& cls, const py::args&, const py::kwargs&) {
-                if (cls.ptr() == reinterpret_cast<PyObject*>(t)) {
-                    ThrowTypeError("%s.__new__ makes no sound object; call the class", t->tp_name);
-                }
-                return base_new(cls);
-            }}};
-    // Not setattr, which would set the slot that calls the class itself.
-    if (PyDict_SetItemString(t->tp_dict, "__new__", guard.ptr()) < 0) throw py::error_already_set{};
-    PyType_Modified(t);
+// A device, the name of a device, or the name of a backend and an index.
+HeldDevice GetDeviceFrom(PyObject* device, std::optional<int> index) {
+    if (!index.has_value()) return HeldDevice{&GetDeviceArg(device)};
+    std::string backend = Arg<std::string>::Get(device, "device");
+    return HeldDevice{&GetDefaultContext().GetBackend(backend).GetDevice(*index)};
 }
+
+Backend& GetBackendByName(const std::string& name) { return GetDefaultContext().GetBackend(name); }
+void PySetDefaultContext(Context* context) { SetDefaultContext(KeepOpen(context)); }
+void PySetGlobalDefaultContext(Context* context) { SetGlobalDefaultContext(KeepOpen(context)); }
+void PySetDefaultDevice(Device& device) { SetDefaultDevice(&device); }
+
+bool PyIsBackpropRequired(PyObject* what) {
+    if (what == Py_None) return IsBackpropRequired(GetDefaultContext());
+    if (Is<GraphRef>(what)) return IsBackpropRequired(ValueOf<GraphRef>(what).id);
+    return IsBackpropRequired(*ValueArg<ContextRef>(what, "context", "chainerx.Context, BackpropId or None").target);
+}
+
+// ---------------------------------------------------------------- scopes
 
 // A context manager around a C++ scope object.
 template <class Scope, class Holder>
@@ -68,12 +183,13 @@ private:
     std::unique_ptr<Scope> scope_;
 };
 
-using ContextManager = ScopeManager<ContextScope, Context*>;
-using DeviceManager = ScopeManager<DeviceScope, Device*>;
+using ContextManager = ScopeManager<ContextScope, ContextObject>;
+using DeviceManager = ScopeManager<DeviceScope, HeldDevice>;
 
 struct ModeArgs {
     Context* context;
     std::vector<BackpropId> ids;
+    ContextPtr kept_context;
 };
 struct NoBackpropManager : ScopeManager<BackpropModeScope, ModeArgs> {
     using ScopeManager::ScopeManager;
@@ -82,29 +198,50 @@ struct ForceBackpropManager : ScopeManager<BackpropModeScope, ModeArgs> {
     using ScopeManager::ScopeManager;
 };
 
-template <bool kEnabled>
-std::unique_ptr<BackpropModeScope> EnterMode(const ModeArgs& args) {
-    if (!args.ids.empty()) return std::make_unique<BackpropModeScope>(args.ids, kEnabled);
-    return std::make_unique<BackpropModeScope>(args.context != nullptr ? *args.context : GetDefaultContext(), kEnabled);
+// No argument, a context, a backprop id, or a list of backprop ids.
+ModeArgs GetModeArgs(PyObject* what) {
+    if (what == Py_None) return {nullptr, {}, nullptr};
+    if (Is<ContextRef>(what)) {
+        Context* context = ValueOf<ContextRef>(what).target;
+        return {context, {}, Context::Share(context)};
+    }
+    if (Is<GraphRef>(what)) return {nullptr, {ValueOf<GraphRef>(what).id}, nullptr};
+    return {nullptr, Arg<std::vector<BackpropId>>::Get(what, "backprop_ids"), nullptr};
 }
 
-// No argument, a context, a backprop id, or a list of backprop ids.
-ModeArgs GetModeArgs(const py::object& what) {
-    if (what.is_none()) return {nullptr, {}};
-    if (py::isinstance<Context>(what)) return {what.cast<Context*>(), {}};
-    if (py::isinstance<BackpropId>(what)) return {nullptr, {what.cast<BackpropId>()}};
-    std::vector<BackpropId> ids = Arg<std::vector<BackpropId>>::Get(what.ptr(), "backprop_ids");
-    return {nullptr, ids};
+template <class Manager, bool kEnabled>
+Manager NewMode(PyObject* what) {
+    return {GetModeArgs(what), [](const ModeArgs& args) {
+                if (!args.ids.empty()) return std::make_unique<BackpropModeScope>(args.ids, kEnabled);
+                Context& context = args.context != nullptr ? *args.context : GetDefaultContext();
+                return std::make_unique<BackpropModeScope>(context, kEnabled);
+            }};
+}
+
+ContextManager NewContextScope(const ContextObject& context) {
+    return {context, [](const ContextObject& held) { return std::make_unique<ContextScope>(*held.context); }};
+}
+
+DeviceManager NewDeviceScope(PyObject* device, std::optional<int> index) {
+    if (device == Py_None) ThrowTypeError("device must be chainerx.Device or str, not None");
+    return {GetDeviceFrom(device, index), [](const HeldDevice& held) { return std::make_unique<DeviceScope>(held); }};
+}
+HeldDevice GetScopeDevice(const DeviceManager& self) { return self.holder(); }
+PyRef EnterDevice(PyObject* self) {
+    ValueOf<DeviceManager>(self).Begin();
+    return PyRef::Borrow(self);
 }
 
 class BackpropScopeManager {
 public:
-    BackpropScopeManager(std::string name, Context* context) : name_{std::move(name)}, context_{context} {}
-    BackpropId Begin() {
+    BackpropScopeManager(std::string name, std::optional<ContextObject> context)
+        : name_{std::move(name)}, context_{std::move(context)} {}
+    GraphRef Begin() {
         if (id_.has_value()) throw ChainerxError{"the scope has been entered already"};
-        Context& context = context_ != nullptr ? *context_ : GetDefaultContext();
+        Context& context = context_.has_value() ? *context_->context : GetDefaultContext();
+        PyRef object = Check(ToPython(context));
         id_ = context.MakeBackpropId(name_);
-        return *id_;
+        return {*id_, object};
     }
     void End() {
         if (!id_.has_value()) return;
@@ -115,147 +252,132 @@ public:
 
 private:
     std::string name_;
-    Context* context_;
+    std::optional<ContextObject> context_;
     std::optional<BackpropId> id_;
 };
 
+BackpropScopeManager NewBackpropScope(const std::string& name, const std::optional<ContextObject>& context) {
+    return {name, context};
+}
+
+// The classes of scopes, as parameters of their methods.
 template <class Manager>
-py::class_<Manager> BindScope(py::module_& m, const char* name, const char* doc) {
-    py::class_<Manager> c{m, name, KeepDoc(doc)};
-    c.def("__exit__", [](Manager& self, const py::args&) { self.End(); });
-    return c;
-}
+struct ManagerArg {
+    static std::string Type() { return "Any"; }
+    static Manager& Get(PyObject* o, const char* name) { return ValueArg<Manager>(o, name, "a scope"); }
+};
 
-Context& OrDefault(const py::object& context) {
-    if (context.is_none()) return GetDefaultContext();
-    if (!py::isinstance<Context>(context)) {
-        ThrowTypeError("context must be chainerx.Context, BackpropId or None, not %s", Py_TYPE(context.ptr())->tp_name);
-    }
-    return context.cast<Context&>();
+template <class Manager>
+void Enter(Manager& self) {
+    self.Begin();
 }
-
-// A device, the name of a device, or the name of a backend and an index.
-Device& GetDeviceFrom(const py::object& device, const py::object& index) {
-    if (index.is_none()) return GetDeviceArg(device.ptr());
-    return GetDefaultContext()
-            .GetBackend(Arg<std::string>::Get(device.ptr(), "device"))
-            .GetDevice(static_cast<int>(GetIntArg(index.ptr(), "index")));
-}
-
-bool PyIsBackpropRequired(const py::object& what) {
-    if (py::isinstance<BackpropId>(what)) return IsBackpropRequired(what.cast<BackpropId>());
-    return IsBackpropRequired(OrDefault(what));
+GraphRef EnterGraph(BackpropScopeManager& self) { return self.Begin(); }
+template <class Manager>
+void Exit(Manager& self, PyObject*, PyObject*, PyObject*) {
+    self.End();
 }
 
 }  // namespace
 
-void InitCoreTypes(py::module_& m) {
-    py::class_<Context, std::unique_ptr<Context, ContextCloser>>(m, "Context", KeepDoc(docs::kContext))
-            .def(py::init<>())
-            .def("get_backend", &Context::GetBackend, "backend_name"_a, kReference, KeepDoc(docs::kContextGetBackend))
-            .def("get_device", &Context::GetDevice, "device_name"_a, kReference, KeepDoc(docs::kContextGetDevice))
-            .def(
-                    "get_device",
-                    [](Context& c, const std::string& backend, int index) -> Device& {
-                        return c.GetBackend(backend).GetDevice(index);
-                    },
-                    "backend_name"_a, "index"_a, kReference)
-            .def("make_backprop_id", &Context::MakeBackpropId, "backprop_name"_a, py::keep_alive<0, 1>(),
-                 KeepDoc(docs::kMakeBackpropId))
-            .def("release_backprop_id", &Context::ReleaseBackpropId, "backprop_id"_a, KeepDoc(docs::kReleaseBackpropId))
-            .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, "backprop_id"_a);
-    py::class_<Backend, std::unique_ptr<Backend, py::nodelete>>(m, "Backend", KeepDoc(docs::kBackend))
-            .def_property_readonly("name", &Backend::name, "Name, such as ``'native'``.")
-            .def_property_readonly("context", &Backend::context, kReference, "The :class:`~chainerx.Context`.")
-            .def("get_device", &Backend::GetDevice, "index"_a, kReference, KeepDoc(docs::kBackendGetDevice))
-            .def("get_device_count", &Backend::GetDeviceCount, KeepDoc(docs::kBackendGetDeviceCount));
-    py::class_<Device, std::unique_ptr<Device, py::nodelete>>(m, "Device", KeepDoc(docs::kDevice))
-            .def_property_readonly("name", &Device::name, "Name, such as ``'native:0'``.")
-            .def_property_readonly("backend", &Device::backend, kReference, "The :class:`~chainerx.Backend`.")
-            .def_property_readonly("context", &Device::context, kReference, "The :class:`~chainerx.Context`.")
-            .def_property_readonly("index", &Device::index, "Number of the device in its backend.")
-            .def(
-                    "synchronize", [](Device& d) { d.Synchronize(); }, KeepDoc(docs::kSynchronize))
-            .def("__repr__", [](const Device& d) { return d.name(); })
-            .def("__str__", [](const Device& d) { return d.name(); })
-            .def("__eq__", [](const Device& d,
-                              const py::object& o) { return py::isinstance<Device>(o) && o.cast<Device*>() == &d; })
-            .def("__hash__", [](const Device& d) { return reinterpret_cast<intptr_t>(&d) >> 4; })
-            .def("__reduce__", [](const Device& d) {
-                return py::make_tuple(py::module_::import("chainerx").attr("get_device"), py::make_tuple(d.name()));
-            });
-    py::class_<BackpropId>(m, "BackpropId", KeepDoc(docs::kBackpropId))
-            .def_property_readonly("name", &BackpropId::GetName, "Name of the graph.")
-            .def_property_readonly("context", &BackpropId::context, kReference, "The :class:`~chainerx.Context`.")
-            .def("__eq__",
-                 [](const BackpropId& a, const py::object& b) {
-                     return py::isinstance<BackpropId>(b) && a == b.cast<BackpropId>();
-                 })
-            .def("__hash__", [](const BackpropId& a) { return static_cast<intptr_t>(a.birth() * 64 + a.slot()); })
-            .def("__repr__", [](const BackpropId& a) { return "<BackpropId '" + a.GetName() + "'>"; });
-    py::class_<AnyGraph>(m, "AnyGraph", KeepDoc(docs::kAnyGraph));
-    m.attr("anygraph") = AnyGraph{};
+template <>
+struct Arg<ContextManager> : ManagerArg<ContextManager> {};
+template <>
+struct Arg<DeviceManager> : ManagerArg<DeviceManager> {};
+template <>
+struct Arg<NoBackpropManager> : ManagerArg<NoBackpropManager> {};
+template <>
+struct Arg<ForceBackpropManager> : ManagerArg<ForceBackpropManager> {};
+template <>
+struct Arg<BackpropScopeManager> : ManagerArg<BackpropScopeManager> {};
 
-    m.def(
-            "get_backend", [](const std::string& name) -> Backend& { return GetDefaultContext().GetBackend(name); },
-            "backend_name"_a, kReference, KeepDoc(docs::kGetBackend));
-    m.def("get_device", &GetDeviceFrom, "device"_a = py::none(), "index"_a = py::none(), kReference,
-          KeepDoc(docs::kGetDevice));
-    m.def("get_default_context", &GetDefaultContext, kReference, KeepDoc(docs::kGetDefaultContext));
-    m.def(
-            "set_default_context", [](Context* c) { SetDefaultContext(KeepOpen(c)); }, "context"_a,
-            KeepDoc(docs::kSetDefaultContext));
-    m.def("get_global_default_context", &GetGlobalDefaultContext, kReference, KeepDoc(docs::kGetGlobalDefaultContext));
-    m.def(
-            "set_global_default_context", [](Context* c) { SetGlobalDefaultContext(KeepOpen(c)); }, "context"_a,
-            KeepDoc(docs::kSetGlobalDefaultContext));
-    m.def("get_default_device", &GetDefaultDevice, kReference, KeepDoc(docs::kGetDefaultDevice));
-    m.def(
-            "set_default_device", [](const py::object& device) { SetDefaultDevice(&GetDeviceArg(device.ptr())); },
-            "device"_a, KeepDoc(docs::kSetDefaultDevice));
+namespace {
 
-    BindScope<ContextManager>(m, "ContextScope", docs::kContextScope)
-            .def(py::init([](Context* c) {
-                     return ContextManager{c, [](Context* const& x) { return std::make_unique<ContextScope>(*x); }};
-                 }),
-                 "context"_a, py::keep_alive<1, 2>())
-            .def("__enter__", [](ContextManager& self) { self.Begin(); });
-    BindScope<DeviceManager>(m, "DeviceScope", docs::kDeviceScope)
-            .def(py::init([](const py::object& device, const py::object& index) {
-                     if (device.is_none()) ThrowTypeError("device must be chainerx.Device or str, not None");
-                     return DeviceManager{&GetDeviceFrom(device, index),
-                                          [](Device* const& d) { return std::make_unique<DeviceScope>(*d); }};
-                 }),
-                 "device"_a, "index"_a = py::none())
-            .def_property_readonly("device", &DeviceManager::holder, kReference, "The :class:`~chainerx.Device`.")
-            .def("__enter__", [](py::object self) {
-                self.cast<DeviceManager&>().Begin();
-                return self;
-            });
-    BindScope<NoBackpropManager>(m, "NoBackpropMode", docs::kNoBackpropMode)
-            .def(py::init([](const py::object& what) {
-                     return NoBackpropManager{GetModeArgs(what), &EnterMode<false>};
-                 }),
-                 "backprop_ids"_a = py::none())
-            .def("__enter__", [](NoBackpropManager& self) { self.Begin(); });
-    BindScope<ForceBackpropManager>(m, "ForceBackpropMode", docs::kForceBackpropMode)
-            .def(py::init([](const py::object& what) {
-                     return ForceBackpropManager{GetModeArgs(what), &EnterMode<true>};
-                 }),
-                 "backprop_ids"_a = py::none())
-            .def("__enter__", [](ForceBackpropManager& self) { self.Begin(); });
-    BindScope<BackpropScopeManager>(m, "BackpropScope", docs::kBackpropScope)
-            .def(py::init<std::string, Context*>(), "backprop_name"_a, "context"_a = nullptr)
-            .def("__enter__", &BackpropScopeManager::Begin);
-    m.attr("context_scope") = m.attr("ContextScope");
-    m.attr("using_device") = m.attr("DeviceScope");
-    m.attr("no_backprop_mode") = m.attr("NoBackpropMode");
-    m.attr("force_backprop_mode") = m.attr("ForceBackpropMode");
-    m.attr("backprop_scope") = m.attr("BackpropScope");
-    m.def("is_backprop_required", &PyIsBackpropRequired, "context"_a = py::none(), KeepDoc(docs::kIsBackpropRequired));
-    for (const char* name : {"Context", "Backend", "Device", "BackpropId", "ContextScope", "DeviceScope",
-                             "NoBackpropMode", "ForceBackpropMode", "BackpropScope"}) {
-        ForbidBareNew(m.attr(name));
+constexpr const char* kExit = "self, exc_type=None, exc_value=None, traceback=None";
+constexpr const char* kExitDoc = "Leaves the scope.";
+constexpr const char* kEnterDoc = "Enters the scope.";
+
+}  // namespace
+
+void BindCoreTypes() {
+    Function<&GetBackendByName>("get_backend", "backend_name", docs::kGetBackend);
+    Function<&GetDeviceFrom>("get_device", "device=None, index=None", docs::kGetDevice);
+    Function<&GetDefaultContext>("get_default_context", "", docs::kGetDefaultContext);
+    Function<&PySetDefaultContext>("set_default_context", "context", docs::kSetDefaultContext);
+    Function<&GetGlobalDefaultContext>("get_global_default_context", "", docs::kGetGlobalDefaultContext);
+    Function<&PySetGlobalDefaultContext>("set_global_default_context", "context", docs::kSetGlobalDefaultContext);
+    Function<&GetDefaultDevice>("get_default_device", "", docs::kGetDefaultDevice);
+    Function<&PySetDefaultDevice>("set_default_device", "device", docs::kSetDefaultDevice);
+    Function<&PyIsBackpropRequired>("is_backprop_required", "context=None", docs::kIsBackpropRequired);
+}
+
+void AddCoreTypes(PyObject* module) {
+    Class<ContextRef>{"Context", docs::kContext}
+            .Init<&NewContext>("")
+            .Method<&GetBackend>("get_backend", "self, backend_name", docs::kContextGetBackend)
+            .Method<&GetDevice>("get_device", "self, device_name|backend_name, index=None", docs::kContextGetDevice)
+            .Method<&MakeBackpropId>("make_backprop_id", "self, backprop_name", docs::kMakeBackpropId)
+            .Method<&ReleaseBackpropId>("release_backprop_id", "self, backprop_id", docs::kReleaseBackpropId)
+            .Method<&CheckValidBackpropId>("_check_valid_backprop_id", "self, backprop_id", "Raises if it is not.")
+            .Add(module);
+    Class<BackendRef>{"Backend", docs::kBackend}
+            .Property<&GetBackendName>("name", "Name, such as ``'native'``.")
+            .Property<&GetBackendContext>("context", "The :class:`~chainerx.Context`.")
+            .Method<&GetBackendDevice>("get_device", "self, index", docs::kBackendGetDevice)
+            .Method<&GetBackendDeviceCount>("get_device_count", "self", docs::kBackendGetDeviceCount)
+            .Add(module);
+    Class<DeviceRef>{"Device", docs::kDevice}
+            .Property<&GetDeviceName>("name", "Name, such as ``'native:0'``.")
+            .Property<&GetDeviceBackend>("backend", "The :class:`~chainerx.Backend`.")
+            .Property<&GetDeviceContext>("context", "The :class:`~chainerx.Context`.")
+            .Property<&GetDeviceIndex>("index", "Number of the device in its backend.")
+            .Method<&Synchronize>("synchronize", "self", docs::kSynchronize)
+            .Method<&ReduceDevice>("__reduce__", "self", "For pickling: the name.")
+            .Text<&DeviceText>()
+            .Identity<&IsSameDevice, &HashDevice>()
+            .Add(module);
+    Class<GraphRef>{"BackpropId", docs::kBackpropId}
+            .Property<&GetGraphName>("name", "Name of the graph.")
+            .Property<&GetGraphContext>("context", "The :class:`~chainerx.Context`.")
+            .Text<&GraphText>()
+            .Identity<&IsSameGraph, &HashGraph>()
+            .Add(module);
+    Class<AnyGraph>{"AnyGraph", docs::kAnyGraph}.Add(module);
+    if (PyModule_AddObjectRef(module, "anygraph", MakeObject(AnyGraph{}).get()) < 0) throw PythonError{};
+
+    Class<ContextManager>{"ContextScope", docs::kContextScope}
+            .Init<&NewContextScope>("context")
+            .Method<&Enter<ContextManager>>("__enter__", "self", kEnterDoc)
+            .Method<&Exit<ContextManager>>("__exit__", kExit, kExitDoc)
+            .Add(module);
+    Class<DeviceManager>{"DeviceScope", docs::kDeviceScope}
+            .Init<&NewDeviceScope>("device, index=None")
+            .Property<&GetScopeDevice>("device", "The :class:`~chainerx.Device`.")
+            .Method<&EnterDevice>("__enter__", "self", kEnterDoc)
+            .Method<&Exit<DeviceManager>>("__exit__", kExit, kExitDoc)
+            .Add(module);
+    Class<NoBackpropManager>{"NoBackpropMode", docs::kNoBackpropMode}
+            .Init<&NewMode<NoBackpropManager, false>>("backprop_ids=None")
+            .Method<&Enter<NoBackpropManager>>("__enter__", "self", kEnterDoc)
+            .Method<&Exit<NoBackpropManager>>("__exit__", kExit, kExitDoc)
+            .Add(module);
+    Class<ForceBackpropManager>{"ForceBackpropMode", docs::kForceBackpropMode}
+            .Init<&NewMode<ForceBackpropManager, true>>("backprop_ids=None")
+            .Method<&Enter<ForceBackpropManager>>("__enter__", "self", kEnterDoc)
+            .Method<&Exit<ForceBackpropManager>>("__exit__", kExit, kExitDoc)
+            .Add(module);
+    Class<BackpropScopeManager>{"BackpropScope", docs::kBackpropScope}
+            .Init<&NewBackpropScope>("backprop_name, context=None")
+            .Method<&EnterGraph>("__enter__", "self", kEnterDoc)
+            .Method<&Exit<BackpropScopeManager>>("__exit__", kExit, kExitDoc)
+            .Add(module);
+    const std::pair<const char*, const char*> aliases[] = {{"context_scope", "ContextScope"},
+                                                           {"using_device", "DeviceScope"},
+                                                           {"no_backprop_mode", "NoBackpropMode"},
+                                                           {"force_backprop_mode", "ForceBackpropMode"},
+                                                           {"backprop_scope", "BackpropScope"}};
+    for (const auto& [alias, name] : aliases) {
+        PyRef type = Check(PyObject_GetAttrString(module, name));
+        if (PyModule_AddObjectRef(module, alias, type.get()) < 0) throw PythonError{};
     }
 }
 

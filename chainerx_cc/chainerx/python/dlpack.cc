@@ -1,5 +1,11 @@
 // Exchange of arrays with other libraries by DLPack: https://dmlc.github.io/dlpack/latest/
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -165,15 +171,87 @@ std::optional<Dtype> DtypeFrom(const DlTensor& t) {
     return std::nullopt;
 }
 
+template <class... Args>
+[[noreturn]] void ThrowBufferError(const char* format, Args... args) {
+    PyErr_Format(PyExc_BufferError, format, args...);
+    throw PythonError{};
+}
+
+// The dimensions of a tensor in bytes. Raises if what describes them cannot be.
+struct Layout {
+    Layout(const DlTensor& t, int64_t item) {
+        if (t.ndim < 0 || t.ndim > kMaxNdim) {
+            throw DimensionError{"from_dlpack: an array has at most ", int{kMaxNdim}, " dimensions, not ", t.ndim};
+        }
+        if (t.ndim > 0 && t.shape == nullptr) {
+            ThrowBufferError("from_dlpack: the tensor has %d dimensions and no shape", int{t.ndim});
+        }
+        shape = Shape(t.shape, t.shape + t.ndim);
+        CheckShape(shape, item);
+        strides = Strides(shape, item);
+        for (int i = 0; t.strides != nullptr && i < t.ndim; ++i) {
+            if (__builtin_mul_overflow(t.strides[i], item, &strides[i])) ThrowOutside();
+        }
+    }
+
+    // The first element. Raises if the elements are not in the memory of the process.
+    char* Locate(const DlTensor& t, int64_t item) const {
+        auto address = reinterpret_cast<uintptr_t>(t.data);
+        bool is_outside = __builtin_add_overflow(address, t.byte_offset, &address);
+        auto* data = reinterpret_cast<char*>(address);
+        if (shape.GetTotalSize() == 0) return data;
+        uintptr_t begin = address;
+        uintptr_t end = address;
+        is_outside = is_outside || __builtin_add_overflow(end, item, &end);
+        for (int i = 0; i < shape.ndim(); ++i) {
+            int64_t extent = 0;
+            is_outside = is_outside || __builtin_mul_overflow(shape[i] - 1, strides[i], &extent);
+            uintptr_t& edge = extent < 0 ? begin : end;
+            is_outside = is_outside || __builtin_add_overflow(edge, extent, &edge);
+        }
+        if (is_outside || t.data == nullptr || !IsMapped(begin) || !IsMapped(end - 1)) ThrowOutside();
+        if (address % item != 0) ThrowBufferError("from_dlpack: the memory is not aligned to the size of its elements");
+        return data;
+    }
+
+    Shape shape;
+    Strides strides;
+
+private:
+    [[noreturn]] static void ThrowOutside() {
+        ThrowBufferError("from_dlpack: elements of the tensor are outside of the memory of the process");
+    }
+
+    // False if nothing is at the address, as far as the system tells.
+    static bool IsMapped([[maybe_unused]] uintptr_t address) {
+#ifdef __linux__
+        uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+        unsigned char state = 0;
+        return mincore(reinterpret_cast<void*>(address / page * page), 1, &state) == 0 || errno != ENOMEM;
+#else
+        return true;
+#endif
+    }
+};
+
 template <class Managed>
-Array FromCapsule(PyObject* capsule, Device& device) {
+Managed* OpenCapsule(PyObject* capsule) {
     auto* m = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::kName));
     if (m == nullptr) throw PythonError{};
+    if constexpr (std::is_same_v<Managed, DlManagedVersioned>) {
+        if (m->major > 1) {
+            ThrowBufferError("from_dlpack: version %u of DLPack is not known", static_cast<unsigned>(m->major));
+        }
+    }
+    return m;
+}
+
+template <class Managed>
+Array FromCapsule(PyObject* capsule, Device& device) {
+    Managed* m = OpenCapsule<Managed>(capsule);
     const DlTensor& t = m->tensor;
     if (t.device_type != kDlCpu) {
-        PyErr_Format(PyExc_BufferError, "from_dlpack: only CPU memory can be imported, not device type %d",
-                     int{t.device_type});
-        throw PythonError{};
+        ThrowBufferError("from_dlpack: only CPU memory can be imported, not device type %d", int{t.device_type});
     }
     std::optional<Dtype> dtype = DtypeFrom(t);
     if (!dtype.has_value()) {
@@ -185,36 +263,17 @@ Array FromCapsule(PyObject* capsule, Device& device) {
                          int{t.lanes},
                          " lanes"};
     }
-    if constexpr (std::is_same_v<Managed, DlManagedVersioned>) {
-        if (m->major > 1) {
-            PyErr_Format(PyExc_BufferError, "from_dlpack: version %u of DLPack is not known",
-                         static_cast<unsigned>(m->major));
-            throw PythonError{};
-        }
-    }
     int64_t item = GetItemSize(*dtype);
-    Shape shape(t.shape, t.shape + t.ndim);
-    Strides strides(shape, item);
-    if (t.strides != nullptr) {
-        for (int i = 0; i < t.ndim; ++i) strides[i] = t.strides[i] * item;
-    }
-    char* data = static_cast<char*>(t.data) + t.byte_offset;
-    CheckShape(shape, item);
-    if (reinterpret_cast<uintptr_t>(data) % item != 0) {
-        PyErr_SetString(PyExc_BufferError, "from_dlpack: the memory is not aligned to the size of its elements");
-        throw PythonError{};
-    }
-    auto bytes = static_cast<size_t>(shape.GetTotalSize() * item);
+    Layout layout{t, item};
+    char* data = layout.Locate(t, item);
+    auto bytes = static_cast<size_t>(layout.shape.GetTotalSize() * item);
     if (PyCapsule_SetName(capsule, Managed::kUsedName) != 0) throw PythonError{};
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseImported<Managed>, m}};
-    return internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
+    return internal::MakeArray(layout.shape, layout.strides, *dtype, device, std::move(storage), 0);
 }
 
-// Whether the memory is writable. Producers before version 1 do not tell.
-bool IsReadOnly(PyObject* capsule) {
-    auto* m = static_cast<DlManagedVersioned*>(PyCapsule_GetPointer(capsule, DlManagedVersioned::kName));
-    return (m->flags & kDlReadOnly) != 0;
-}
+// Whether the memory is not writable. Producers before version 1 do not tell.
+bool IsReadOnly(PyObject* capsule) { return (OpenCapsule<DlManagedVersioned>(capsule)->flags & kDlReadOnly) != 0; }
 
 PyRef CallDlpack(PyObject* x) {
     PyRef method = Check(PyObject_GetAttrString(x, "__dlpack__"));
@@ -236,9 +295,9 @@ Array FromDlpack(PyObject* x, Device* device, PyObject* copy) {
         ThrowTypeError("x must have a method __dlpack__, %s has none", Py_TYPE(x)->tp_name);
     }
     Device& d = device == nullptr ? GetDefaultDevice() : *device;
+    HeldDevice held{&d};
     if (!d.HasHostMemory()) {
-        PyErr_Format(PyExc_BufferError, "from_dlpack: cannot share CPU memory with %s", d.name().c_str());
-        throw PythonError{};
+        ThrowBufferError("from_dlpack: cannot share CPU memory with %s", d.name().c_str());
     }
     PyRef capsule = CallDlpack(x);
     if (PyCapsule_IsValid(capsule.get(), DlManagedVersioned::kName) == 0) {
@@ -250,8 +309,7 @@ Array FromDlpack(PyObject* x, Device* device, PyObject* copy) {
     }
     bool read_only = IsReadOnly(capsule.get());
     if (read_only && copy == Py_False) {
-        PyErr_SetString(PyExc_BufferError, "from_dlpack: the memory is read-only and cannot be shared; use copy=True");
-        throw PythonError{};
+        ThrowBufferError("from_dlpack: the memory is read-only and cannot be shared; use copy=True");
     }
     Array a = FromCapsule<DlManagedVersioned>(capsule.get(), d);
     return read_only || copy == Py_True ? Copy(a) : a;

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/common.h"
@@ -73,8 +74,6 @@ void SetPythonError(const char* function) noexcept {
         // is set
     } catch (pybind11::error_already_set& e) {
         e.restore();
-    } catch (const pybind11::cast_error& e) {
-        PyErr_SetString(g_type_error, e.what());
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
     }
@@ -95,11 +94,16 @@ void SetPythonError(const char* function) noexcept {
     CHAINERX_X(TypeError, g_type_error)
     CHAINERX_X(ChainerxError, g_chainerx_error)
 #undef CHAINERX_X
-    catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
+    catch (const std::bad_alloc& e) {
+        // What the standard library throws says nothing about the size.
+        bool is_plain = typeid(e) == typeid(std::bad_alloc);
+        SetError(PyExc_MemoryError, function, is_plain ? "cannot allocate host memory" : e.what());
     }
-    catch (const std::length_error&) {  // of a container
-        PyErr_NoMemory();
+    catch (const std::length_error&) {
+        SetError(PyExc_MemoryError, function, "cannot allocate host memory for a list: it has too many items");
+    }
+    catch (const std::invalid_argument& e) {
+        SetError(g_value_error, function, e.what());
     }
     catch (const std::exception& e) {
         PyErr_SetString(PyExc_RuntimeError, e.what());

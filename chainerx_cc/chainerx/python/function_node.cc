@@ -4,9 +4,6 @@
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/python/bind.h"
-#include "chainerx/python/core_types.h"
-
-namespace py = pybind11;
 
 namespace chainerx::python {
 namespace {
@@ -124,7 +121,7 @@ std::vector<Array> FunctionNodeForward(PyObject* function, const std::vector<Arr
 
 }  // namespace
 
-void InitFunctionNode(py::module_&) {
+void BindFunctionNode() {
     Function<&FunctionNodeForward>("_function_node_forward",
                                    "function_node, inputs, outputs, input_indexes_to_retain, output_indexes_to_retain",
                                    "Connects outputs that a chainer.FunctionNode has computed to its inputs.");

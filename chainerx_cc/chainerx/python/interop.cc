@@ -152,6 +152,7 @@ void CheckNoGraph(const Array& a, const char* what) {
 }
 
 Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, bool copy) {
+    HeldDevice held{&device};
     if (IsNdarray(o)) {
         Array a = ToDevice(GetArray(o), device);
         if (dtype.has_value() && *dtype != a.dtype()) return AsType(a, *dtype);

@@ -1,7 +1,5 @@
 #include "chainerx/python/methods.h"
 
-#include <pybind11/pybind11.h>
-
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,8 +15,6 @@
 #include "chainerx/python/doc.h"
 #include "chainerx/python/docs/ndarray.h"
 #include "chainerx/python/interop.h"
-
-namespace py = pybind11;
 
 namespace chainerx::python {
 
@@ -51,10 +47,10 @@ PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
-Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int64_t> index) {
+Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int> index) {
     if (index.has_value()) {
         std::string name = Arg<std::string>::Get(device, "device");
-        return ToDevice(self, self.context().GetBackend(name).GetDevice(static_cast<int>(*index)));
+        return ToDevice(self, self.context().GetBackend(name).GetDevice(*index));
     }
     return ToDevice(self, GetDeviceArg(device));
 }
@@ -167,7 +163,7 @@ PyObject* DeviceToPython(Device& device) {
     static Device* last = nullptr;
     static PyObject* object = nullptr;
     if (&device != last) {
-        PyObject* found = py::cast(&device, py::return_value_policy::reference).release().ptr();
+        PyObject* found = Check(ToPython(device)).release();
         Py_XSETREF(object, found);
         last = &device;
     }

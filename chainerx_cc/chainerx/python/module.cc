@@ -1,5 +1,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
@@ -19,19 +20,15 @@ namespace py = pybind11;
 namespace chainerx::python {
 namespace {
 
-py::list ListOps() {
+using namespace py::literals;  // NOLINT
+
+PyList ListOps() {
     Backend& native = GetGlobalDefaultContext().GetBackend("native");
     py::list out;
     for (const FunctionInfo& info : Functions()) {
         if (info.family == nullptr) continue;
         const Routine& op = info.routine;
-        py::dict entry;
-        entry["name"] = op.name;
-        entry["family"] = info.family;
-        entry["signature"] = op.signature;
-        entry["is_method"] = op.is_method;
         py::list kernels = py::str(op.kernels).attr("split")();
-        entry["kernels"] = kernels;
         bool complete = true;
         for (const py::handle& name : kernels) {
             bool found = false;
@@ -40,34 +37,46 @@ py::list ListOps() {
             }
             complete = complete && found;
         }
-        entry["native"] = complete;
-        out.append(entry);
+        out.append(py::dict("name"_a = op.name, "family"_a = info.family, "signature"_a = op.signature,
+                            "is_method"_a = op.is_method, "kernels"_a = kernels, "native"_a = complete));
     }
-    return out;
+    return PyRef{out.release().ptr()};
 }
 
-// The names of methods begin with "ndarray.".
-py::dict ListTypes() {
+// The names of methods begin with that of their class.
+PyDict ListTypes() {
     py::dict out;
     for (const FunctionInfo& info : Functions()) {
-        bool is_only_method = std::strncmp(info.routine.signature, "self", 4) == 0;
-        out[py::str((is_only_method ? "ndarray." : "") + std::string{info.routine.name})] = py::cast(info.types());
+        std::string name = info.routine.name;
+        out[py::str(info.owner == nullptr ? name : info.owner + ("." + name))] = py::cast(info.types());
     }
-    return out;
+    return PyRef{out.release().ptr()};
 }
 
-py::list ListKernels(const std::string& backend) {
+PyList ListKernels(const std::string& backend) {
     Backend& b = GetGlobalDefaultContext().GetBackend(backend);
     py::list out;
     for (const KernelSlotBase* slot : KernelSlotBase::All()) {
         out.append(py::make_tuple(slot->name(), b.FindKernel(*slot) != nullptr));
     }
-    return out;
+    return PyRef{out.release().ptr()};
 }
 
-void AddFunctions(const py::module_& m, std::vector<PyMethodDef>& defs) {
+int64_t CountLiveArrays() { return ArrayBody::GetLiveCount(); }
+
+void BindModule() {
+    Function<&ListOps>("_ops", "", "What the module knows about each op.");
+    Function<&ListTypes>("_types", "",
+                         "The types of parameters and result of each function and method, for type stubs.");
+    Function<&ListKernels>("_kernels", "backend", "(name, present) of each kernel of a backend.");
+    Function<&CountLiveArrays>("_live_array_count", "", "Number of arrays alive in the process.");
+    Function<&native::GetThreadCount>("_get_num_threads", "", "Threads that kernels may use.");
+    Function<&native::SetThreadCount>("_set_num_threads", "n", "Sets the number of threads that kernels may use.");
+}
+
+void AddFunctions(PyObject* module, std::vector<PyMethodDef>& defs) {
     defs.push_back({nullptr, nullptr, 0, nullptr});
-    if (PyModule_AddFunctions(m.ptr(), defs.data()) < 0) throw py::error_already_set{};
+    if (PyModule_AddFunctions(module, defs.data()) < 0) throw PythonError{};
 }
 
 void Init(py::module_& m) {
@@ -77,40 +86,35 @@ void Init(py::module_& m) {
     // Lives as long as the process: arrays can outlive the interpreter's modules.
     SetGlobalDefaultContext(new Context{});
     g_blocking_hooks.enter = []() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; };
-    g_blocking_hooks.leave = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };
+    g_blocking_hooks.leave = [](void* state) {
+        try {
+            PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+        } catch (...) {
+            // The interpreter ends, and Python before 3.14 unwinds the stacks of other threads. The kernel's
+            // caller needs an interpreter: the thread waits for the end of the process, as in Python 3.14.
+            for (;;) pause();
+        }
+    };
 
     BindOps();
     BindAutograd();
     BindInterop();
     BindDlpack();
-    InitFunctionNode(m);
+    BindFunctionNode();
+    BindNumpyViews();
+    BindCoreTypes();
+    BindModule();
     InitNdarray(m.ptr());
-    AddFunctions(m, FunctionDefs());
-    AddFunctions(m.def_submodule("_linalg"), LinalgDefs());
-    InitCoreTypes(m);
-    InitNumpyViews(m);
-    m.def("_ops", &ListOps, "What the module knows about each op.");
-    m.def("_types", &ListTypes, "The types of parameters and result of each function and method, for type stubs.");
-    m.def("_kernels", &ListKernels, "(name, present) of each kernel of a backend.");
-    m.def("_live_array_count", &ArrayBody::GetLiveCount, "Number of arrays alive in the process.");
-    m.def("_get_num_threads", &native::GetThreadCount);
-    m.def("_set_num_threads", &native::SetThreadCount);
+    AddFunctions(m.ptr(), FunctionDefs());
+    AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
+    AddCoreTypes(m.ptr());
+    AddSubgraph(m.ptr());
 }
 
 }  // namespace
 }  // namespace chainerx::python
 
 PYBIND11_MODULE(_core, m) {
-    py::register_exception_translator([](std::exception_ptr p) {
-        if (!p) return;
-        try {
-            std::rethrow_exception(p);
-        } catch (const chainerx::ChainerxError&) {
-            chainerx::python::SetPythonError();
-        } catch (const chainerx::python::PythonError&) {
-            // is set
-        }
-    });
     try {
         chainerx::python::Init(m);
     } catch (const chainerx::python::PythonError&) {

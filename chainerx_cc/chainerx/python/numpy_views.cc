@@ -18,9 +18,9 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/interop.h"
+#include "chainerx/python/object.h"
 
 namespace py = pybind11;
-using namespace py::literals;  // NOLINT
 
 namespace chainerx::python {
 namespace {
@@ -130,8 +130,8 @@ bool ShareStorage(const Array& a, const Array& b) {
 }
 
 // NumPy arrays may be changed in place, so none may share memory with another one or with those of `others`.
-py::tuple ToSeparateViews(std::vector<Array> arrays, const std::vector<Array>& others) {
-    py::tuple out{arrays.size()};
+PyTuple ToSeparateViews(std::vector<Array> arrays, const std::vector<Array>& others) {
+    PyRef out = Check(PyTuple_New(static_cast<Py_ssize_t>(arrays.size())));
     for (size_t i = 0; i < arrays.size(); ++i) {
         Array& a = arrays[i];
         auto shares = [&](const Array& b) { return ShareStorage(a, b); };
@@ -139,7 +139,7 @@ py::tuple ToSeparateViews(std::vector<Array> arrays, const std::vector<Array>& o
             std::any_of(others.begin(), others.end(), shares)) {
             a = Copy(a.AsDetached());
         }
-        out[i] = ToNumpyView(a);
+        PyTuple_SET_ITEM(out.get(), i, ToNumpyView(a).release().ptr());
     }
     return out;
 }
@@ -151,61 +151,86 @@ Array GradientView(PyObject* o) {
     return view ? view : ArrayFromObject(o, std::nullopt, *g_device);
 }
 
-py::tuple NumpyGrad(const Subgraph& self, const py::object& indexes, const py::sequence& grad_outputs) {
-    std::vector<Array> gys;
-    for (const py::handle& gy : grad_outputs) gys.push_back(GradientView(gy.ptr()));
-    return ToSeparateViews(self.Grad(Arg<std::vector<int64_t>>::Get(indexes.ptr(), "indexes"), gys, false), gys);
+std::vector<Array> GradientViews(PyObject* grads, const char* name) {
+    std::vector<Array> views;
+    ForEachItem(grads, name, [&views](PyObject* grad) { views.push_back(GradientView(grad)); });
+    return views;
+}
+
+// A part of a graph, which may outlive its arrays.
+struct SubgraphOfContext {
+    Subgraph graph;
+    ContextPtr context;
+};
+
+}  // namespace
+
+template <>
+struct Arg<SubgraphOfContext> {
+    static std::string Type() { return "_Subgraph"; }
+    static const SubgraphOfContext& Get(PyObject* o, const char* name) {
+        return ValueArg<SubgraphOfContext>(o, name, "a _Subgraph");
+    }
+};
+template <>
+struct ResultType<SubgraphOfContext> {
+    static std::string Text() { return "_Subgraph"; }
+};
+
+namespace {
+
+PyObject* ToPython(SubgraphOfContext graph) { return MakeObject(std::move(graph)).release(); }
+
+PyTuple NumpyGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes, PyObject* grad_outputs) {
+    std::vector<Array> gys = GradientViews(grad_outputs, "grad_outputs");
+    return ToSeparateViews(self.graph.Grad(indexes, gys, false), gys);
+}
+
+std::vector<Array> RecordedGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes,
+                                PyObject* grad_outputs) {
+    return self.graph.Grad(indexes, WithNone(grad_outputs, "grad_outputs"), true);
+}
+
+SubgraphOfContext OfGradients(const SubgraphOfContext& self, PyObject* grad_outputs, PyObject* grad_inputs) {
+    return {self.graph.OfGradients(WithNone(grad_outputs, "grad_outputs"), WithNone(grad_inputs, "grad_inputs")),
+            self.context};
 }
 
 bool IsRecorded(const Array& a) { return a && a.body()->node() != nullptr; }
 
 // NumPy views of outputs, and their graph, or None if nothing was recorded.
-py::tuple Outputs(const py::object& inputs, const py::object& outputs) {
-    std::vector<Array> xs = WithNone(inputs.ptr(), "inputs");
-    std::vector<Array> ys = WithNone(outputs.ptr(), "outputs");
-    py::object graph = py::none();
-    if (std::any_of(ys.begin(), ys.end(), IsRecorded)) graph = py::cast(Subgraph{xs, ys});
-    return py::make_tuple(ToSeparateViews(ys, xs), graph);
+PyTuple Outputs(PyObject* inputs, PyObject* outputs) {
+    std::vector<Array> xs = WithNone(inputs, "inputs");
+    std::vector<Array> ys = WithNone(outputs, "outputs");
+    PyRef graph = PyRef::Borrow(Py_None);
+    auto recorded = std::find_if(ys.begin(), ys.end(), IsRecorded);
+    if (recorded != ys.end()) {
+        graph = MakeObject(SubgraphOfContext{Subgraph{xs, ys}, Context::Share(&recorded->context())});
+    }
+    PyTuple views = ToSeparateViews(ys, xs);
+    return Check(PyTuple_Pack(2, views.get(), graph.get()));
 }
+
+std::vector<Array> Gradients(PyObject* grads) { return GradientViews(grads, "grads"); }
 
 }  // namespace
 
-void InitNumpyViews(py::module_& m) {
+void BindNumpyViews() {
+    Function<&Outputs>("_numpy_outputs", "inputs, outputs", "NumPy views of outputs, and the graph behind them.");
+    Function<&Gradients>("_numpy_gradients", "grads", "ChainerX arrays of NumPy gradients.");
+    Function<&Views>("_numpy_views", "arrays, requires_grad",
+                     "Views of NumPy arrays, or None if there is anything unusual about them.");
+}
+
+void AddSubgraph(PyObject* module) {
     g_device = &GetGlobalDefaultContext().GetDevice("native:0");
-    py::class_<Subgraph>(m, "_Subgraph", "A part of the default graph, to be differentiated later.")
-            .def("numpy_grad", &NumpyGrad, "indexes"_a, "grad_outputs"_a,
-                 "Gradients of the inputs with these indexes, on NumPy arrays.")
-            .def(
-                    "grad",
-                    [](const Subgraph& self, const py::object& indexes, const py::object& grad_outputs) {
-                        std::vector<Array> gxs = self.Grad(Arg<std::vector<int64_t>>::Get(indexes.ptr(), "indexes"),
-                                                           WithNone(grad_outputs.ptr(), "grad_outputs"), true);
-                        return py::reinterpret_steal<py::list>(Check(ToPython(gxs)).release());
-                    },
-                    "indexes"_a, "grad_outputs"_a, "The same on ChainerX arrays, recorded.")
-            .def(
-                    "of_gradients",
-                    [](const Subgraph& self, const py::object& grad_outputs, const py::object& grad_inputs) {
-                        return self.OfGradients(WithNone(grad_outputs.ptr(), "grad_outputs"),
-                                                WithNone(grad_inputs.ptr(), "grad_inputs"));
-                    },
-                    "grad_outputs"_a, "grad_inputs"_a,
-                    "The part from the inputs and grad_outputs to grad_inputs, which grad() gave.");
-    m.def("_numpy_outputs", &Outputs, "inputs"_a, "outputs"_a, "NumPy views of outputs, and the graph behind them.");
-    m.def(
-            "_numpy_gradients",
-            [](const py::sequence& grads) {
-                std::vector<Array> out;
-                for (const py::handle& g : grads) out.push_back(GradientView(g.ptr()));
-                return py::reinterpret_steal<py::list>(Check(ToPython(out)).release());
-            },
-            "grads"_a, "ChainerX arrays of NumPy gradients.");
-    m.def(
-            "_numpy_views",
-            [](const py::object& arrays, const py::object& requires_grad) {
-                return py::reinterpret_steal<py::object>(Views(arrays.ptr(), requires_grad.ptr()).release());
-            },
-            "arrays"_a, "requires_grad"_a, "Views of NumPy arrays, or None if there is anything unusual about them.");
+    Class<SubgraphOfContext>{"_Subgraph", "A part of the default graph, to be differentiated later."}
+            .Method<&NumpyGrad>("numpy_grad", "self, indexes, grad_outputs",
+                                "Gradients of the inputs with these indexes, on NumPy arrays.")
+            .Method<&RecordedGrad>("grad", "self, indexes, grad_outputs", "The same on ChainerX arrays, recorded.")
+            .Method<&OfGradients>("of_gradients", "self, grad_outputs, grad_inputs",
+                                  "The part from the inputs and grad_outputs to grad_inputs, which grad() gave.")
+            .Add(module);
 }
 
 }  // namespace chainerx::python

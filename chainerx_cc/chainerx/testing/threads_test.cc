@@ -1,4 +1,4 @@
-// Many threads at once, mainly for ThreadSanitizer: tools/build.py --sanitize thread.
+// Many threads at once, mainly for ThreadSanitizer: tools/sanitize.py thread.
 
 #include <atomic>
 #include <condition_variable>

@@ -3,6 +3,7 @@
 import io
 import multiprocessing
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy
@@ -136,7 +137,13 @@ class TestPickleDataset:
 
     @pytest.mark.parametrize(
         'content,position',
-        [(b'\xff' * 40, 0), (pickle.dumps(1) + b'xyz', 5), (pickle.dumps(1) * 2 + b'\x80', 10)],
+        [
+            (b'\xff' * 40, 0),
+            (pickle.dumps(1) + b'xyz', 5),
+            (pickle.dumps(1) * 2 + b'\x80', 10),
+            (b'cno_module\nf\n.', 0),
+            (b']K\0s.', 0),
+        ],
     )
     def test_broken(self, content, position):
         with pytest.raises(ValueError, match=f'no complete pickle at byte {position}:'):
@@ -212,7 +219,54 @@ class TestImageDatasets:
         assert label == 3 and label.dtype == numpy.int64
         dataset._zf._zf.close()
 
-    def test_invalid_pairs(self):
-        (self.root / 'pairs.txt').write_text('rgb.png 3\ngray.png\n')
-        with pytest.raises(ValueError, match='invalid format at line 1'):
+    @pytest.mark.parametrize('line', ['gray.png', 'gray.png 1 2', 'gray.png x', 'gray.png 1.5'])
+    def test_invalid_pairs(self, line):
+        (self.root / 'pairs.txt').write_text(f'rgb.png 3\n{line}\n')
+        with pytest.raises(ValueError, match='invalid format at line 1 in file .*pairs.txt'):
             datasets.LabeledImageDataset(str(self.root / 'pairs.txt'))
+
+    @pytest.mark.parametrize(
+        'compression,size', [(zipfile.ZIP_DEFLATED, 1 << 27), (zipfile.ZIP_BZIP2, 1 << 24)]
+    )
+    def test_zip_bomb(self, compression, size):
+        path = str(self.root / 'bomb.zip')
+        with zipfile.ZipFile(path, 'w', compression) as zf, zf.open('bomb.bmp', 'w') as member:
+            for _ in range(size >> 20):
+                member.write(bytes(1 << 20))
+            member.close()
+            zf.write(self.root / 'rgb.png', 'rgb.png', zipfile.ZIP_DEFLATED)
+        dataset = datasets.ZippedImageDataset(path)
+        tracemalloc.start()
+        with pytest.raises(ValueError, match='bomb.bmp'):
+            dataset[0]
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+        tracemalloc.stop()
+        self.check(dataset[1], 'rgb.png')
+        dataset._zf.close()
+
+    def test_damaged(self):
+        content = bytearray((self.root / 'images.zip').read_bytes())
+        content[content.index(b'IDAT') + 20] ^= 1
+        path = self.root / 'damaged.zip'
+        path.write_bytes(content)
+        dataset = datasets.ZippedImageDataset(str(path))
+        for error in ValueError, OSError, zipfile.BadZipFile:
+            with pytest.raises(error, match='damaged.zip.*CRC'):
+                dataset[0]
+        self.check(dataset[1], 'gray.png')
+        with pytest.raises(KeyError):
+            dataset.get_example('missing.png')
+        dataset._zf.close()
+        path.write_bytes(content[:-30])
+        with pytest.raises(zipfile.BadZipFile, match='damaged.zip'):
+            datasets.ZippedImageDataset(str(path))
+        (self.root / 'rgb.png').write_bytes(b'hello')
+        with pytest.raises(OSError):
+            datasets.ImageDataset(['rgb.png'], root=str(self.root))[0]
+
+    def test_too_many_pixels(self, monkeypatch):
+        from PIL import Image
+
+        monkeypatch.setattr(Image, 'MAX_IMAGE_PIXELS', 9)
+        with pytest.raises(Image.DecompressionBombError):
+            datasets.ImageDataset(['rgb.png'], root=str(self.root))[0]

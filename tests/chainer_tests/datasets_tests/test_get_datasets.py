@@ -3,14 +3,16 @@
 import gzip
 import io
 import os
+import re
 import struct
 import tarfile
-import urllib.request
+import urllib.error
 
 import numpy
 import pytest
 
 from chainer import dataset, datasets
+from chainer.dataset import _fetch, download
 
 
 class TestDigits:
@@ -80,11 +82,15 @@ def serve(tmp_path, monkeypatch):
     dataset.set_dataset_root(str(tmp_path))
     files = {}
 
-    def retrieve(url, path):
+    def fetch(url, path, checksum, timeout, cache_path):
+        # The content of every file is known, by a hash that makes up for plain http.
+        algorithm, _ = _fetch.parse_checksum(checksum)
+        assert algorithm == 'sha256' or url.startswith('https:')
         with open(path, 'wb') as f:
             f.write(next(data for end, data in files.items() if url.endswith(end)))
 
-    monkeypatch.setattr(urllib.request, 'urlretrieve', retrieve)
+    monkeypatch.setattr(_fetch, 'fetch', fetch)
+    monkeypatch.setattr(_fetch, 'check_cached', lambda *args: None)
     yield files
     dataset.set_dataset_root(old)
 
@@ -122,6 +128,35 @@ def test_mnist_foreign_file(serve):
     serve['.gz'] = gzip.compress(b'<html>')
     with pytest.raises(RuntimeError, match='no IDX file'):
         datasets.get_mnist()
+
+
+@pytest.mark.parametrize('damage', ['checksum', 'more', 'fewer', 'claim', 'truncated'])
+def test_mnist_damaged_file(serve, damage):
+    content = idx(numpy.zeros((2, 28, 28), numpy.uint8))
+    data = gzip.decompress(content)
+    serve['idx1-ubyte.gz'] = idx(numpy.zeros(2, numpy.uint8))
+    serve['idx3-ubyte.gz'] = {
+        'checksum': content[:-5] + b'x' + content[-4:],
+        'more': gzip.compress(data + b'x'),
+        'fewer': gzip.compress(data[:-1]),
+        'claim': gzip.compress(data[:4] + b'\xff' * 12 + data[16:]),
+        'truncated': content[:-9],
+    }[damage]
+    with pytest.raises(ValueError, match='it is damaged, truncated or not an IDX file'):
+        datasets.get_mnist()
+
+
+def test_damaged_cache(serve):
+    serve['idx1-ubyte.gz'] = idx(numpy.zeros(2, numpy.uint8))
+    serve['idx3-ubyte.gz'] = idx(numpy.zeros((2, 28, 28), numpy.uint8))
+    datasets.get_mnist()
+    path = os.path.join(dataset.get_dataset_directory('pfnet/chainer/mnist'), 'train.npz')
+    with open(path, 'r+b') as f:
+        f.truncate(100)
+    with pytest.raises(ValueError, match='train.npz'):
+        datasets.get_mnist()
+    os.remove(path)
+    assert len(datasets.get_mnist()[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -203,3 +238,36 @@ def test_ptb(serve):
 def test_label_names():
     assert len(datasets.get_fashion_mnist_labels()) == 10
     assert datasets.get_kuzushiji_mnist_labels()[0] == ('o', 'お')
+
+
+@pytest.mark.parametrize(
+    'get',
+    [
+        datasets.get_mnist,
+        datasets.get_fashion_mnist,
+        datasets.get_kuzushiji_mnist,
+        datasets.get_cifar10,
+        datasets.get_cifar100,
+        datasets.get_svhn,
+        datasets.get_ptb_words,
+    ],
+)
+def test_other_content(tmp_path, monkeypatch, get):
+    if get is datasets.get_svhn:
+        pytest.importorskip('scipy.io')
+
+    def receive(url, path, checksum, timeout):
+        with open(path, 'wb') as f:
+            f.write(b'other')
+
+    monkeypatch.setattr(_fetch, '_receive', receive)
+    monkeypatch.setattr(download, '_dataset_root', str(tmp_path))
+    with pytest.raises(urllib.error.URLError) as e:
+        get()
+    # The hashes of b'other'
+    assert re.search(
+        r'could not download https?://.* \((its sha256 is d9298a10d1b073|its md5 is 795f3202b17)',
+        str(e.value),
+    )
+    files = [name for _, _, names in os.walk(tmp_path) for name in names]
+    assert all(name.endswith('_lock') for name in files)

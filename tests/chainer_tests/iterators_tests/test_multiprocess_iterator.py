@@ -3,9 +3,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -14,7 +11,6 @@ import numpy
 import pytest
 
 from chainer import iterators, serializers
-from chainer.iterators import _worker_pool
 
 
 class Images:
@@ -115,12 +111,6 @@ def test_shared_memory(shared_mem):
         # The arrays do not share the memory that later batches are written to.
         for array, _ in kept:
             assert (array == -1).all()
-        pids = [worker.process.pid for worker in it._pool._workers]
-        # As if a process was ended before it told the name of its file.
-        fd, _ = tempfile.mkstemp(prefix=f'chainer-{pids[0]}-', dir=_worker_pool._memory_folder())
-        os.close(fd)
-    left = os.listdir(_worker_pool._memory_folder())
-    assert not [name for name in left for pid in pids if name.startswith(f'chainer-{pid}-')]
 
 
 def test_many_chunks():
@@ -265,38 +255,3 @@ def test_garbage_collection_ends_processes():
         process.join(5)
         assert not process.is_alive()
     assert threading.active_count() < threads
-
-
-@pytest.mark.slow
-def test_orphans_end():
-    """Workers of a process that is killed do not stay behind."""
-    code = """
-import os, signal
-from chainer import iterators
-it = iterators.MultiprocessIterator(list(range(10)), 2, n_processes=2)
-it.next()
-print(*[worker.process.pid for worker in it._pool._workers], flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=dict(os.environ, PYTHONPATH=root),
-    )
-    pids = [int(pid) for pid in result.stdout.split()]
-    assert len(pids) == 2
-    deadline = time.monotonic() + 10
-    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(_runs(pid) for pid in pids)
-
-
-def _runs(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as f:
-            return f.read().split(')')[1].split()[0] != 'Z'
-    except OSError:
-        return False

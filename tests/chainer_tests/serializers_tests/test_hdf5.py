@@ -77,6 +77,11 @@ def test_damaged_file_leaves_model(tmp_path):
         assert state(model) == before
 
 
+def test_file_of_wrong_type():
+    with pytest.raises(TypeError):
+        hdf5.load_hdf5(3, Model())
+
+
 def test_other_model(tmp_path):
     path = tmp_path / 'model.h5'
     other = Model(seed=2)

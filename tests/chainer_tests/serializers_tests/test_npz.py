@@ -199,6 +199,8 @@ def test_save_dictionary(tmp_path):
 def test_target_of_wrong_type():
     with pytest.raises(TypeError, match='file'):
         npz.save_npz(3, Model())
+    with pytest.raises(TypeError, match='file'):
+        npz.load_npz(3, Model())
 
 
 def test_ignore_names_of_wrong_type():
@@ -308,6 +310,23 @@ def test_model_of_another_shape():
     numpy.savez(f, **{**npz.serialize(other), 'late/b': numpy.zeros(3)})
     assert_refused(f.getvalue(), 'late/b')
     assert_refused(saved(Model(size=4)), 'l1/W')
+
+
+def test_object_of_another_class():
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+        def serialize(self, serializer):
+            self.a = serializer('a', self.a)
+            self.b = serializer('b', self.b)
+
+    pair = Pair(1, 2)
+    npz.load_npz(io.BytesIO(saved(Pair(3, 4))), pair)
+    assert vars(pair) == {'a': 3, 'b': 4}
+    with pytest.raises(TypeError, match="'b'"):
+        npz.load_npz(io.BytesIO(saved(Pair(5, 'text'))), pair)
+    assert vars(pair) == {'a': 3, 'b': 4}
 
 
 def test_failed_save_keeps_old_file(tmp_path):

@@ -118,7 +118,7 @@ def train_and_be_killed(out, n_kills, n_iterations):
             pass
         os.set_blocking(read_fd, True)
 
-        interrupted += any(name.startswith('tmpsnapshot') for name in os.listdir(out))
+        interrupted += any(name.startswith('.snapshot') for name in os.listdir(out))
         names = snapshots(out)
         assert names
         for name in names[-3:]:
@@ -147,7 +147,7 @@ def test_killed_while_writing_snapshots(tmp_path, capsys):
     assert resumed == run(make_trainer(tmp_path / 'undisturbed', n_iterations))
     assert iterations_of_lines(out) == list(range(2, n_iterations + 1, 2))
     # What the killed processes left of snapshots is removed.
-    assert not [name for name in os.listdir(out) if name.startswith('tmpsnapshot')]
+    assert not [name for name in os.listdir(out) if name.startswith('.snapshot')]
     assert len(snapshots(out)) == 3
 
 
@@ -247,7 +247,7 @@ def test_killed_writer_process(tmp_path, expected, writer, capsys):
         run(trainer)
     assert snapshots(tmp_path / 'out')[-1] == 'snapshot_iter_4'
     assert run(make_trainer(tmp_path / 'out')) == expected
-    assert not [name for name in os.listdir(tmp_path / 'out') if name.startswith('tmp')]
+    assert not [name for name in os.listdir(tmp_path / 'out') if name.startswith('.')]
 
 
 def test_folder_that_cannot_be_made(tmp_path):
@@ -324,7 +324,7 @@ def test_full_disk(tmp_path, expected, monkeypatch, n_good_writes, capsys):
         run(make_trainer(out))
     monkeypatch.undo()
     assert set(names) <= set(os.listdir(out))
-    assert not [name for name in os.listdir(out) if name.startswith('tmp')]
+    assert not [name for name in os.listdir(out) if name.startswith('.')]
     with open(out / 'log') as f:
         assert json.load(f)
     assert run(make_trainer(out)) == expected
@@ -366,7 +366,7 @@ def test_exit_after_the_death_of_a_writer_process(tmp_path):
 import os, signal, numpy
 from chainer.training.extensions import snapshot_writers
 writer = snapshot_writers.ProcessQueueWriter()
-writer._consumer.terminate()
+writer._consumer.kill()
 writer._consumer.is_alive = lambda: True  # it died just now
 for _ in range(10):
     writer('x', '.', {'x': numpy.zeros(100000)})
@@ -407,7 +407,7 @@ def test_disk_that_becomes_full(small_disk, tmp_path, expected, writer, capsys):
     with pytest.raises((OSError, RuntimeError), match='No space left|exit code 1'):
         run(make_trainer(small_disk, writer=writer()))
     names = os.listdir(small_disk)
-    assert not [name for name in names if name.startswith('tmp')]
+    assert not [name for name in names if name.startswith('.')]
     assert snapshots(small_disk)[-1] == 'snapshot_iter_3'
     for name in snapshots(small_disk):
         serializers.load_npz(small_disk / name, make_trainer(tmp_path / 'target'))

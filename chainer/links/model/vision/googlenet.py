@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     import numpy
 
+# A checksum makes up for plain http.
 _CAFFEMODEL_URL = 'http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel'
+_CHECKSUM = 'sha256:6f7101e3a2183738a7125a0c5021ba82a1feb4228c5ca0924d991b6daf6f6fad'
 
 # Arguments of the inception modules.
 _INCEPTIONS = {
@@ -161,7 +163,7 @@ class GoogLeNet(_image_model.ImageModel):
             _image_model.load_from_cache(
                 'bvlc_googlenet.npz',
                 lambda path: self.convert_caffemodel_to_npz(
-                    download.cached_download(_CAFFEMODEL_URL), path
+                    download.cached_download(_CAFFEMODEL_URL, checksum=_CHECKSUM), path
                 ),
                 self,
             )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _CAFFEMODEL_URL = (
     'https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_{}_layers.caffemodel'
 )
+_CHECKSUMS = {
+    16: 'sha256:a6196bc498e45ea4cb2637114ae8db9410cf1556fd60a55ae93272371beba197',
+    19: 'sha256:31b4c627c40c6ee151325f079b7ac557fddbd1f79af932888796127a4f4f6954',
+}
 
 # Channels of the image and of each stage, and the convolutions per stage.
 _CHANNELS = (3, 64, 128, 256, 512, 512)
@@ -120,7 +124,9 @@ class VGGLayers(_image_model.ImageModel):
             url = _CAFFEMODEL_URL.format(n_layers)
             _image_model.load_from_cache(
                 f'VGG_ILSVRC_{n_layers}_layers.npz',
-                lambda path: self.convert_caffemodel_to_npz(download.cached_download(url), path),
+                lambda path: self.convert_caffemodel_to_npz(
+                    download.cached_download(url, checksum=_CHECKSUMS[n_layers]), path
+                ),
                 self,
             )
         elif pretrained_model:

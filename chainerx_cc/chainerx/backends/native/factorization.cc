@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -74,7 +75,11 @@ void ForMatrices(const Stack& s, double work, F&& f) {
     InitBlas();
     work += kCall;
     BlockingScope blocking{work * static_cast<double>(s.count) > kBlocking};
-    ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kGrain / work)), f);
+    ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kGrain / work)), [&f](int64_t begin, int64_t end) {
+        BlasBuffer buffer{};
+        if (!buffer.available()) throw std::bad_alloc{};
+        f(begin, end);
+    });
 }
 
 // dst (columns, rows) = src (rows, columns) transposed: from row-major order to LAPACK's column-major order.

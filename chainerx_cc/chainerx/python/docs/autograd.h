@@ -128,7 +128,8 @@ constexpr const char* kContextGetDevice = R"(
 Finds a device.
 
 Args:
-    device_name (str): Name such as ``'native:0'``; or ``backend_name`` and ``index``, separately.
+    device_name (str): Name such as ``'native:0'``, or the name of a backend (then also as ``backend_name``).
+    index (int or None): Number of the device in that backend.
 
 Returns:
     ~chainerx.Device: Device.

@@ -328,6 +328,22 @@ def test_unsupported_arguments(args, match, load):
         load(layer(type_, 'l', ['x'], ['y'], blobs, param))
 
 
+@pytest.mark.parametrize(
+    'args, match',
+    [
+        (('InnerProduct', [], (117, (2, False))), 'layer "l" has 0 blobs, but 1 are expected'),
+        (('InnerProduct', [f(0, 3)], (117, (2, False))), 'layer "l" has an empty blob'),
+        (('BatchNorm', [f(3), f(3), f(0)], None), 'layer "l" has an empty blob'),
+        (('Convolution', [W, b], (106, (5, 0))), '4 filters cannot be in 0 groups'),
+        (('Convolution', [W, b], (106, (5, 3))), '4 filters cannot be in 3 groups'),
+        (('Deconvolution', [W, b], (106, (5, 1 << 40))), '4 filters cannot be in 1099511627776'),
+    ],
+)
+def test_impossible_weights(args, match, load):
+    with pytest.raises(ValueError, match=match):
+        load(layer(args[0], 'l', ['x'], ['y'], *args[1:]))
+
+
 def test_more_layers_can_be_registered(load, monkeypatch):
     monkeypatch.setattr(caffe_function, '_type_to_method', dict(caffe_function._type_to_method))
 
@@ -456,6 +472,8 @@ def test_protobuf_values():
         (b'\x30\1', "'m'"),
         (b'\x18\1', "'f'"),
         (b'\x42\3abc', 'incomplete'),
+        (b'\x0a\0', "'i' has no value"),
+        (b'\x1a\0', "'f' has no value"),
         (b'\x2a\1\xff', 'utf-8'),
     ],
 )

@@ -283,9 +283,13 @@ def test_resnet_without_caffemodel(make, dataset_root, no_memory):
 @pytest.mark.parametrize('make', [L.VGG16Layers, L.VGG19Layers, L.GoogLeNet])
 def test_auto_downloads_and_converts(make, dataset_root, no_memory, monkeypatch):
     urls, loaded = [], []
-    monkeypatch.setattr(
-        download, 'cached_download', lambda url: urls.append(url) or 'the.caffemodel'
-    )
+
+    def cached_download(url, *, checksum):
+        assert checksum.startswith('sha256:')
+        urls.append(url)
+        return 'the.caffemodel'
+
+    monkeypatch.setattr(download, 'cached_download', cached_download)
 
     def convert(cls, source, target):
         assert source == 'the.caffemodel'

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 
@@ -69,6 +70,23 @@ class TestLogReport:
         assert entry == {'x': 2.5, 'epoch': 2, 'iteration': 4, 'extra': 1}
         with pytest.raises(TypeError):
             extensions.LogReport(file='x')
+
+    def test_values_and_names_that_json_lacks(self, trainer, tmp_path):
+        """As in Chainer 7, whose files ``json`` reads, and which reads these."""
+        values = {'nan': float('nan'), 'a"b\\\n\udcff</x>': float('inf'), 'größer': -float('inf')}
+        trainer.extend(lambda trainer: chainer.report(values), name='report')
+        report = extensions.LogReport(keys=list(values), trigger=(6, 'iteration'))
+        trainer.extend(report)
+        trainer.run()
+        content = (tmp_path / 'log').read_bytes()
+        assert b'NaN' in content and b' Infinity' in content and b'-Infinity' in content
+        (entry,) = json.loads(content.decode('ascii'))
+        assert {key: repr(entry[key]) for key in values} == {
+            key: repr(value) for key, value in values.items()
+        }
+        other = extensions.LogReport()
+        serializers.npz.NpzDeserializer(serializers.npz.serialize(report)).load(other)
+        assert repr(other.log) == repr(report.log)
 
     def test_before_training(self, trainer):
         report = extensions.LogReport()
@@ -458,6 +476,25 @@ class TestGraphs:
         assert not module.is_return_code_zero([sys.executable, '-c', 'raise SystemExit(1)'])
         assert not module.is_return_code_zero(['/no/such/program'])
         assert module.is_graphviz_available() in (True, False)
+
+    @pytest.mark.skipif(os.name == 'nt', reason='the program is a script of the shell')
+    @pytest.mark.parametrize('works', [True, False])
+    def test_image(self, graph_trainer, tmp_path, monkeypatch, works):
+        """The program of Graphviz writes an image that is complete or absent."""
+        folder = tmp_path / 'bin'
+        folder.mkdir()
+        program = folder / 'dot'
+        # Called with -V, or with -Tpng SOURCE -o IMAGE.
+        program.write_text(
+            f'#!/bin/sh\n[ "$1" = -V ] || {"cp" if works else "test -e"} "$2" "$4"\n'
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv('PATH', str(folder), prepend=os.pathsep)
+        graph_trainer.extend(extensions.DumpGraph('loss'))
+        graph_trainer.run()
+        assert (tmp_path / 'cg.png').exists() == works
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names == {'bin', 'cg.dot', *(['cg.png'] if works else [])}
 
     @pytest.mark.parametrize('unchain', [False, True])
     def test_unchain(self, graph_trainer, unchain):

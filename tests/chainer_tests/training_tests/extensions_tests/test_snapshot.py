@@ -1,9 +1,11 @@
 import os
 import pickle
 import threading
+import zipfile
 
 import numpy
 import pytest
+from helpers.file_formats import npy
 
 import chainer
 import chainer.functions as F
@@ -212,6 +214,52 @@ class TestAutoload:
         else:
             serializers.save_npz(path, L.Linear(2, 2))
         with pytest.warns(UserWarning, match='snapshot_iter_5 cannot be loaded'):
+            trainer = self.load(tmp_path)
+        assert trainer.updater.iteration == 3
+
+    @pytest.mark.parametrize(
+        'name,content',
+        [
+            ('updater/iteration', npy('(1000000000000000,)')),
+            ('updater/iteration', npy('-' * 9000 + '()')),
+            ('extensions/LogReport/_log', numpy.asarray('[' * 100000)),
+            ('extensions/LogReport/_log', numpy.asarray('{"epoch": 1}')),
+            ('extensions/LogReport/_log', numpy.asarray('[1]')),
+            ('extensions/LogReport/_summary/_names', numpy.asarray('[1]')),
+            ('_observation', numpy.asarray('[1]')),
+            ('_random_state/numpy/position', numpy.asarray(10**6)),
+            ('_random_state/numpy/position', numpy.asarray(-1)),
+            ('updater/optimizer:main/t', numpy.asarray([1, 2])),
+        ],
+        ids=lambda value: value if isinstance(value, str) else '',
+    )
+    def test_fallback_from_hostile_values(self, tmp_path, name, content):
+        self.save(tmp_path)
+        path = tmp_path / 'snapshot_iter_5'
+        arrays = read(path)
+        assert name in arrays
+        if isinstance(content, bytes):
+            del arrays[name]
+            serializers.save_npz(path, arrays)
+            with zipfile.ZipFile(path, 'a') as archive:
+                archive.writestr(name + '.npy', content)
+        else:
+            serializers.save_npz(path, {**arrays, name: content})
+        with pytest.warns(UserWarning, match='snapshot_iter_5 cannot be loaded'):
+            trainer = self.load(tmp_path)
+        assert trainer.updater.iteration == 3
+
+    def test_fallback_from_any_error(self, tmp_path, monkeypatch):
+        self.save(tmp_path)
+        load_npz = serializers.load_npz
+
+        def load(path, target):
+            if path.endswith('5'):
+                raise MemoryError
+            load_npz(path, target)
+
+        monkeypatch.setattr(serializers, 'load_npz', load)
+        with pytest.warns(UserWarning, match='MemoryError'):
             trainer = self.load(tmp_path)
         assert trainer.updater.iteration == 3
 

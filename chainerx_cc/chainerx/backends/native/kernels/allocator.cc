@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -47,6 +48,17 @@ inline size_t ClassBytes(int size_class) {
     size_t step = ((size_class - 8) & 7) + 1;
     return (size_t{1} << log2) + (step << (log2 - kStepBits));
 }
+
+class OutOfMemory : public std::bad_alloc {
+public:
+    explicit OutOfMemory(size_t bytes) {
+        std::snprintf(text_, sizeof(text_), "cannot allocate %zu bytes of host memory", bytes);
+    }
+    const char* what() const noexcept override { return text_; }
+
+private:
+    char text_[64];  // more than the longest text
+};
 
 void* SystemAllocate(size_t bytes) {
     size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
@@ -112,7 +124,7 @@ public:
         if (void* ptr = SystemAllocate(bytes)) {
             return ptr;
         }
-        throw std::bad_alloc{};
+        throw OutOfMemory{bytes};
     }
 
     void* AllocateLarge(int size_class) {
@@ -273,7 +285,7 @@ void* AllocateSmallSlow(int size_class) {
 void* Allocate(size_t bytes) {
     if (bytes > kMaxSmall) {
         if (bytes > (size_t{1} << 47)) {
-            throw std::bad_alloc{};
+            throw OutOfMemory{bytes};
         }
         return Central::Get().AllocateLarge(SizeClass(bytes));
     }

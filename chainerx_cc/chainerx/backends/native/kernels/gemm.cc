@@ -1,10 +1,15 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <string>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/gemm_small.h"
@@ -80,6 +85,28 @@ bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
     return trans_b ? !trans_a && m <= 32 && k >= 512 : m <= 64 && n >= 64;
 }
 
+bool HasMemoryForBlas() {
+#ifdef __linux__
+    constexpr size_t kBytes = size_t{40} << 20;  // more than a buffer has
+    void* ptr = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return ptr != MAP_FAILED && munmap(ptr, kBytes) == 0;
+#else
+    return true;
+#endif
+}
+
+// Makes OpenBLAS take a buffer. It multiplies smaller matrices without one.
+void TakeBlasBuffer() {
+    constexpr int kSize = 128;
+    static constexpr float kZeros[kSize * kSize]{};
+    float out[kSize * kSize];
+    BlasGemm(kNoTrans, kNoTrans, kSize, kSize, kSize, 1, kZeros, kSize, kZeros, kSize, 0, out, kSize);
+}
+
+// Buffers in use, and those that OpenBLAS should have.
+std::atomic<int> used_blas_buffers{0};
+std::atomic<int> blas_buffers{0};
+
 template <class T>
 void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
             int64_t ldc) {
@@ -89,8 +116,14 @@ void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const
         *c = beta == T{0} ? alpha * sum : alpha * sum + beta * *c;
         return;
     }
+    auto small = [&] { GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc); };
     if (PreferSmall(a.trans, b.trans, m, n, k)) {
-        GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc);
+        small();
+        return;
+    }
+    BlasBuffer buffer{};
+    if (!buffer.available()) {
+        small();  // slower, and without a buffer
         return;
     }
     BlasGemm(a.trans ? kTrans : kNoTrans, b.trans ? kTrans : kNoTrans, static_cast<int>(m), static_cast<int>(n),
@@ -130,6 +163,19 @@ Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
 }
 
 }  // namespace
+
+BlasBuffer::BlasBuffer() {
+    int n = ++used_blas_buffers;
+    int had = blas_buffers.load();
+    available_ = n <= had || HasMemoryForBlas();
+    if (n > had && available_) {
+        TakeBlasBuffer();
+        while (n > had && !blas_buffers.compare_exchange_weak(had, n)) {
+        }
+    }
+}
+
+BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
 
 void InitBlas() {
     static const bool done = [] {

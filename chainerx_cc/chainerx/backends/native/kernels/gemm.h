@@ -25,4 +25,20 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
 // Sets OpenBLAS to one thread, at the first call. For callers that use BLAS or LAPACK directly.
 void InitBlas();
 
+// The buffer of a call of BLAS or LAPACK, to hold during the call. OpenBLAS keeps as many as calls have run at a time;
+// if there is no memory for another one, it ends the process, so this looks first. Calls of several threads are counted
+// and not seen, so that memory that ends between two of them may be missed.
+class BlasBuffer {
+public:
+    BlasBuffer();
+    ~BlasBuffer();
+    BlasBuffer(const BlasBuffer&) = delete;
+    BlasBuffer& operator=(const BlasBuffer&) = delete;
+
+    bool available() const { return available_; }
+
+private:
+    bool available_;
+};
+
 }  // namespace chainerx::native

@@ -1,0 +1,86 @@
+"""Folders for incomplete files that do not stay when a process is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = re.compile(r'\.(.+)\.[0-9a-f]{8}\.tmp', re.DOTALL)
+
+
+@contextlib.contextmanager
+def temporary_folder(folder: str, name: str) -> Iterator[str]:
+    """Makes a folder in which a file becomes complete, and removes it at the end.
+
+    It also removes what processes that were killed left of files of this name. The system frees
+    the locks of killed processes, so a lock tells the folders in use.
+
+    Args:
+        folder (str): Folder of the complete file.
+        name (str): Name of the complete file.
+
+    """
+    remove_leftovers(folder, name)
+    path, lock = _make(folder, name)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def remove_leftovers(folder: str, name: str | None = None) -> None:
+    """Removes the temporary folders of processes that were killed.
+
+    Args:
+        folder (str): Folder of the complete files.
+        name (str): Name of a file; ``None`` for all.
+
+    """
+    if fcntl is None:
+        return
+    prefix = '.' if name is None else f'.{name}.'
+    for found in os.listdir(folder):
+        if found.startswith(prefix) and (match := _NAME.fullmatch(found)):
+            if name in (None, match[1]):
+                with contextlib.suppress(OSError):  # in use, of another user, or removed meanwhile
+                    _remove_leftover(os.path.join(folder, found))
+
+
+def _remove_leftover(path: str) -> None:
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path)
+    finally:
+        os.close(lock)
+
+
+def _make(folder: str, name: str) -> tuple[str, int | None]:
+    """Makes a folder; returns its path and the file descriptor of its lock."""
+    while True:
+        path = os.path.join(folder, f'.{name}.{os.urandom(4).hex()}.tmp')
+        os.mkdir(path, 0o700)
+        if fcntl is None:
+            return path, None
+        try:
+            lock = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # another process took it for a leftover
+        with contextlib.suppress(OSError):  # some file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        if os.path.isdir(path):
+            return path, lock
+        os.close(lock)

@@ -1,0 +1,176 @@
+"""Arrays of an npz file, each read when it is asked for, with memory for no more than it holds."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.serializers import _none_marker, _storage
+from chainer.utils import _damaged_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+# Bytes to look for the header of an array in; NumPy writes at most 10,000.
+_HEADER_SIZE = 1 << 14
+_CHUNK_SIZE = 1 << 18
+
+
+class NpzArchive(Mapping[str, numpy.ndarray]):
+    """Mapping from the names of an npz file to its arrays.
+
+    Args:
+        archive (zipfile.ZipFile): The opened file.
+        name (str): Name of the file, for messages.
+
+    Raises:
+        DamagedFileError: The archive holds other files than arrays.
+
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self._archive = archive
+        self._name = name
+        self._infos = {info.filename.removesuffix('.npy'): info for info in archive.infolist()}
+        names = archive.namelist()
+        if names and not any(name.endswith('.npy') for name in names):
+            with self._reading():
+                raise ValueError('it holds no arrays')
+
+    def _reading(self):
+        return _damaged_file.reading(self._name, 'an npz file')
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._infos)
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._infos
+
+    def __getitem__(self, key: str) -> numpy.ndarray:
+        return self.find(key).read()
+
+    def find(self, key: str) -> _storage.Stored:
+        """Returns an array whose data is not read yet.
+
+        Args:
+            key (str): Name of the array.
+
+        Raises:
+            KeyError: There is no such array.
+            DamagedFileError: The header is damaged, or its sizes are not those of the entry.
+            ValueError: The array holds Python objects other than ``None``.
+
+        """
+        info = self._infos[key]
+        with self._reading():
+            _check_sizes(info, self._archive.start_dir)
+            member = self._archive.open(info)
+            head = member.read(_HEADER_SIZE)
+            shape, fortran_order, dtype, position = _read_header(head)
+            head = head[position:]
+            if not dtype.hasobject:
+                _check_claim(shape, dtype, info.file_size - position)
+        if dtype.hasobject:
+            with self._reading():
+                pickled = head + member.read(_HEADER_SIZE)
+            if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(pickled):
+                return _storage.Stored.of(numpy.asarray(None))
+            raise ValueError(
+                f"cannot load '{self._name}': '{info.filename}' holds Python objects, which are "
+                'not loaded because unpickling them could run any code'
+            )
+
+        def read():
+            with self._reading(), member:
+                return _read_data(shape, fortran_order, dtype, head, member)
+
+        return _storage.Stored(shape, dtype, read)
+
+
+@contextlib.contextmanager
+def open_npz(file: str | PathLike[str] | IO[Any]) -> Iterator[NpzArchive]:
+    """Opens an npz file.
+
+    Args:
+        file (str, path or file-like): File to read.
+
+    Returns:
+        NpzArchive: Mapping that is usable until the end of the block.
+
+    Raises:
+        DamagedFileError: The file is not an npz file.
+        TypeError: ``file`` is something else.
+
+    """
+    name = _damaged_file.name_of(file)
+    with contextlib.ExitStack() as stack:
+        if isinstance(file, (str, bytes, os.PathLike)):
+            file = stack.enter_context(open(file, 'rb'))
+        elif not hasattr(file, 'read'):
+            raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
+        with _damaged_file.reading(name, 'an npz file'):
+            archive = stack.enter_context(zipfile.ZipFile(file))
+        yield NpzArchive(archive, name)
+
+
+def _check_sizes(info, archive_size):
+    """Checks the sizes of an entry against each other and the archive."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # NumPy and Chainer never write others, and zipfile unpacks them without a limit.
+        raise ValueError(f"'{info.filename}' has the unsupported compression {info.compress_type}")
+    ratio = 1 if info.compress_type == zipfile.ZIP_STORED else _damaged_file.DEFLATE_RATIO
+    if info.compress_size > archive_size or info.file_size > ratio * info.compress_size:
+        raise ValueError(
+            f"'{info.filename}' claims {info.file_size} bytes from {info.compress_size} bytes in "
+            f'an archive of {archive_size} bytes'
+        )
+
+
+def _read_header(head):
+    """Returns shape, order, dtype and size of the header."""
+    f = io.BytesIO(head)
+    version = numpy.lib.format.read_magic(f)
+    try:
+        if version == (1, 0):
+            header = numpy.lib.format.read_array_header_1_0(f)
+        elif version in ((2, 0), (3, 0)):
+            header = numpy.lib.format.read_array_header_2_0(f)
+        else:
+            raise ValueError(f'unknown version {version} of the array format')
+    except MemoryError:  # nested too deeply for Python's parser
+        raise ValueError('the header of an array is too complex') from None
+    return *header, f.tell()
+
+
+def _check_claim(shape, dtype, size):
+    if any(n < 0 for n in shape) or dtype.itemsize == 0 or dtype.subdtype is not None:
+        raise ValueError(f'no array has shape {shape} and dtype {dtype}')
+    if math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(
+            f'the header claims an array of shape {shape} and dtype {dtype}, but there are '
+            f'{size} bytes'
+        )
+
+
+def _read_data(shape, fortran_order, dtype, head, member):
+    array = numpy.empty(shape[::-1] if fortran_order else shape, dtype)
+    data = memoryview(array.reshape(-1).view(numpy.uint8))
+    position = len(head)
+    data[:position] = head
+    while position < len(data):
+        size = member.readinto(data[position : position + _CHUNK_SIZE])
+        if size == 0:
+            raise EOFError('the data is truncated')
+        position += size
+    return array.transpose() if fortran_order else array

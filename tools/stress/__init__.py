@@ -1,0 +1,1 @@
+"""A stress of the whole product, see ``python -m tools.stress --help``."""

@@ -1,0 +1,185 @@
+"""Child processes that may crash, hang or leave things behind without harm to those who watch.
+
+Linux only: it reads ``/proc`` and ``/dev/shm``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+_TOKEN = 'CHAINER_STRESS'  # in the environment of a child and of all that it starts
+_SHARED_MEMORY = Path('/dev/shm')
+_GRACE = 10  # seconds in which whatever a dead process started has to end
+
+
+class Finding(Exception):
+    """Something that must not happen."""
+
+
+class Child:
+    """A Python process with a folder of its own, which collects what it prints and leaves.
+
+    Args:
+        arguments: Arguments of the interpreter.
+        folder: Working folder, which also holds the output and temporary files.
+
+    """
+
+    def __init__(self, *arguments: str, folder: Path) -> None:
+        self._folder = folder
+        self._token = f'{os.environ.get(_TOKEN, "")}/{uuid.uuid4().hex}'
+        self._temporary = folder / 'tmp'
+        self._temporary.mkdir(exist_ok=True)
+        environment = {
+            **os.environ,
+            _TOKEN: self._token,
+            'CHAINER_DATASET_ROOT': str(folder / 'datasets'),
+            'PYTHONHASHSEED': '0',
+            # What is there comes first: the package of a sanitizer.
+            'PYTHONPATH': os.pathsep.join(filter(None, [os.environ.get('PYTHONPATH'), str(ROOT)])),
+            'TMPDIR': str(self._temporary),
+        }
+        # Files, not pipes: an orphan that keeps a pipe open would stop its reader.
+        with open(folder / 'stdout', 'wb') as out, open(folder / 'stderr', 'wb') as err:
+            self.process = subprocess.Popen(
+                [sys.executable, '-X', 'faulthandler', *arguments],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    @property
+    def output(self) -> str:
+        """What it has printed to the standard output."""
+        return (self._folder / 'stdout').read_text(errors='replace')
+
+    def wait(self, seconds: float) -> int:
+        """Waits for the end of the process and of all that it started.
+
+        Args:
+            seconds: Time limit.
+
+        Returns:
+            Exit status, negative for a signal.
+
+        Raises:
+            Finding: If it hangs, or if it leaves processes, shared memory or temporary files.
+
+        """
+        limit = time.monotonic() + seconds
+        pids = {self.process.pid}
+        while (status := self.process.poll()) is None:
+            pids.update(self._members())
+            if time.monotonic() > limit:
+                self._kill_with_traceback()
+                raise Finding(f'hangs, ended after {seconds:g} seconds\n{self.describe()}')
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.1)
+        deadline = time.monotonic() + _GRACE
+        while (orphans := self._members()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if orphans:
+            commands = [_read(pid, 'cmdline').replace('\0', ' ') for pid in orphans]
+            self.kill()
+            raise Finding(f'leaves processes: {commands}\n{self.describe()}')
+        # A killed process can remove no files; the next user of the folder does.
+        leftover = [] if status < 0 else sorted(path.name for path in self._temporary.iterdir())
+        leftover += _unused_memory(pids)
+        if leftover:
+            raise Finding(f'leaves {leftover}\n{self.describe()}')
+        return status
+
+    def kill(self) -> None:
+        """Kills the process and all that it started."""
+        while members := self._members():
+            for pid in members:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+        self.process.wait()
+
+    def describe(self) -> str:
+        """Describes how it went: the ends of what it printed."""
+        texts = [
+            '\n'.join((self._folder / name).read_text(errors='replace').splitlines()[-40:])
+            for name in ('stdout', 'stderr')
+        ]
+        status = self.process.returncode
+        return f'exit status {status}\n--- stdout\n{texts[0]}\n--- stderr\n{texts[1]}'
+
+    def _kill_with_traceback(self) -> None:
+        self.process.send_signal(signal.SIGABRT)  # prints where all threads are
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.kill()
+
+    def _members(self) -> list[int]:
+        token = f'{_TOKEN}={self._token}'
+        return [
+            int(entry)
+            for entry in os.listdir('/proc')
+            if entry.isdigit() and token in _read(int(entry), 'environ')
+        ]
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f'/proc/{pid}/{name}').read_text(errors='replace')
+    except OSError:  # it has ended, or belongs to another user
+        return ''
+
+
+def _unused_memory(pids: set[int]) -> list[str]:
+    """Removes and lists the segments of shared memory that processes have left."""
+    found = [path for pid in pids for path in _SHARED_MEMORY.glob(f'chainer-{pid}-*')]
+    for path in found:
+        path.unlink(missing_ok=True)
+    return sorted(map(str, found))
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yields the path of a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix='chainer-stress-', ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def limit_memory(more: int) -> None:
+    """Lets this process allocate some bytes more than it has, and no others.
+
+    A sanitizer needs terabytes of addresses, and limits allocations itself.
+
+    Args:
+        more: Number of bytes.
+
+    """
+    if 'CHAINER_SANITIZER' in os.environ:
+        return
+    pages = int(Path('/proc/self/statm').read_text().split()[0])
+    limit = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def forbid_network() -> None:
+    """Makes connections of this process fail."""
+
+    def refuse(*args: Any, **kwds: Any) -> None:
+        raise OSError('the stress has no network')
+
+    socket.socket.connect = socket.getaddrinfo = refuse
