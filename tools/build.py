@@ -171,6 +171,18 @@ def run_tests(folder, **variables):
     )
 
 
+def run_emulated_cuda_tests(folder):
+    """Runs tests of ChainerX on the CUDA backend that was compiled for the host."""
+    names = ['ops', 'accuracy', 'nn_ops', 'linalg', 'indexing', 'einsum', 'optimizer_steps']
+    _run(
+        'tests of the CUDA backend, emulated',
+        [sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow']
+        + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names],
+        CHAINERX_PATH=str(folder / 'cuda_emulation'),
+        CHAINERX_TEST_DEVICE='cuda:0',
+    )
+
+
 def install(folder, prefix):
     """Installs the Python module of a build folder below ``prefix``."""
     _run(
@@ -204,12 +216,17 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--type', help='CMake build type, for example Debug')
-    parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
+    parser.add_argument(
+        '--test',
+        action='store_true',
+        help='also build and run the C++ tests, and tests of the CUDA backend on an emulation',
+    )
     args = parser.parse_args()
     try:
         build_chainerx(ROOT, args.type, args.test)
         if args.test:
             run_tests(BUILD)
+            run_emulated_cuda_tests(BUILD)
     except BuildError as error:
         sys.exit(f'error: {error}')
 
