@@ -1,5 +1,7 @@
 // Cumulative sums and products.
 
+#include <type_traits>
+
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -35,8 +37,10 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
     int64_t rows = a.GetTotalSize() / n;
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch("cumulative sum or product", out.device(), BlocksFor(rows), kBlock, &ScanRows<Operation, T>, rows, n,
-               inner, static_cast<const T*>(a.data<T>()), out.data<T>());
+        if constexpr (!std::is_same_v<T, bool>) {
+            Launch("cumulative sum or product", out.device(), BlocksFor(rows), kBlock, &ScanRows<Operation, T>, rows, n,
+                   inner, static_cast<const T*>(a.data<T>()), out.data<T>());
+        }
     });
 }
 
