@@ -283,15 +283,17 @@ class Summary:
 
     def compute_mean(self) -> Any:
         """Returns the mean."""
-        return self._x / self._n
+        with backend.using_device(backend.get_device_from_array(self._x)):
+            return self._x / self._n
 
     def make_statistics(self) -> tuple[Any, Any]:
         """Returns the pair of the mean and the standard deviation."""
-        xp = backend.get_array_module(self._x)
-        mean = self.compute_mean()
-        # Rounding may bring the difference below zero.
-        variance = xp.maximum(self._x2 / self._n - mean * mean, 0)
-        return mean, xp.sqrt(variance)
+        device = backend.get_device_from_array(self._x)
+        with backend.using_device(device):
+            mean = self.compute_mean()
+            # Rounding may bring the difference below zero.
+            variance = device.xp.maximum(self._x2 / self._n - mean * mean, 0)
+            return mean, device.xp.sqrt(variance)
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the sums."""

@@ -1,7 +1,9 @@
 """What every test gets: fixed seeds, no display, marks that skip, a check for leaked devices."""
 
 import os
+import pathlib
 import random
+import sys
 
 import numpy
 import pytest
@@ -12,12 +14,28 @@ if 'PYTEST_XDIST_WORKER' in os.environ:
     for name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS':
         os.environ.setdefault(name, '1')
 
+if os.environ.get('CHAINER_TEST_CUPY') == 'emulated':
+    # The stand-in takes the place of CuPy, in this process and in those that tests start.
+    _path = str(pathlib.Path(__file__).with_name('helpers') / 'cupy_emulation')
+    sys.path.insert(0, _path)
+    os.environ['PYTHONPATH'] = os.pathsep.join(
+        filter(None, [_path, os.environ.get('PYTHONPATH', '')])
+    )
+
 import chainerx  # noqa: E402
 from chainer.backends import cuda  # noqa: E402
 
 
 def _cuda_device_count():
     return cuda.cupy.cuda.runtime.getDeviceCount() if cuda.available else 0
+
+
+def _chainerx_has_cuda():
+    try:
+        chainerx.get_device('cuda:0')
+    except chainerx.BackendError:
+        return False
+    return True
 
 
 def _reason_to_skip(item):
@@ -31,6 +49,8 @@ def _reason_to_skip(item):
         return 'ChainerX is not built'
     if not {'gpu', 'multi_gpu', 'cudnn', 'nccl'} & marks.keys():
         return None
+    if 'chainerx' in marks and not _chainerx_has_cuda():
+        return "ChainerX has no backend 'cuda'"
     count = _cuda_device_count()
     wanted = marks['multi_gpu'].args[0] if 'multi_gpu' in marks else 1
     if count < wanted:
@@ -55,7 +75,17 @@ def pytest_ignore_collect(collection_path):
     return None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if not cuda.available and any(item.path.name == 'test_gpu_tests.py' for item in items):
+        # They run there, on the stand-in for CuPy.
+        marked = [
+            item
+            for item in items
+            if {'gpu', 'multi_gpu'} & {mark.name for mark in item.iter_markers()}
+        ]
+        config.hook.pytest_deselected(items=marked)
+        marked = set(marked)
+        items[:] = [item for item in items if item not in marked]
     for item in items:
         reason = _reason_to_skip(item)
         if reason:

@@ -91,10 +91,18 @@ def _add(grads: list[Any], as_variables: bool) -> Any:
         if len(grads) > 2:
             return F.add(*grads)
         return grads[0] + grads[1]
+    if isinstance(grads[0], numpy.ndarray):
+        return force_array(_total(grads))
+    # The walk may be on another GPU: that of a function behind this variable.
+    with cuda.get_device_from_array(grads[0]):
+        return _total(grads)
+
+
+def _total(grads: list[Any]) -> Any:
     total = grads[0] + grads[1]
     for grad in grads[2:]:
         total += grad  # nobody else has it
-    return force_array(total)
+    return total
 
 
 def force_array(result: Any) -> Any:
@@ -128,6 +136,12 @@ def find_nan(arrays: Iterable[Any]) -> bool:
     return False
 
 
+def _copy(grad: Any) -> Any:
+    # CuPy copies to the current device.
+    with cuda.get_device_from_array(grad):
+        return grad.copy()
+
+
 class Owners:
     """Makes the gradients that users get safe to change in place, as optimizer hooks do.
 
@@ -144,13 +158,13 @@ class Owners:
         if base is None:
             base = grad
         elif 0 in grad.strides:
-            return grad.copy()
+            return _copy(grad)
         others = self._grads.get(id(base))
         if others is None:
             self._grads[id(base)] = [grad]
             return grad
         xp = cuda.get_array_module(grad)
         if any([xp.may_share_memory(grad, other) for other in others]):
-            return grad.copy()
+            return _copy(grad)
         others.append(grad)
         return grad

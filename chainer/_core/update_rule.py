@@ -202,6 +202,14 @@ class UpdateRule:
         if not self.enabled:
             return
         self.t += 1
+        array = param._array
+        if isinstance(array, cuda.ndarray):
+            with array.device:
+                self._update(param)
+        else:
+            self._update(param)
+
+    def _update(self, param: Parameter) -> None:
         if self._use_fp32_update and param.dtype == numpy.float16 and param.array is not None:
             self._update_fp32(param)
         else:

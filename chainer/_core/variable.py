@@ -501,7 +501,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
         raise RuntimeError('Data array is None: cannot copy from a variable without array')
 
     def _initialize_like(self, src: Any) -> None:
-        self._set_array(src.copy())
+        with backend.using_device(backend.get_device_from_array(src)):
+            self._set_array(src.copy())
 
     def addgrad(self, var: Variable) -> None:
         """Adds the gradient of ``var`` to this variable's gradient, across devices if needed.

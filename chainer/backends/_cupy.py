@@ -1,5 +1,6 @@
 """CuPy, imported on first use. The public names are in ``cuda``."""
 
+import glob
 import importlib
 import importlib.util
 import os
@@ -26,6 +27,7 @@ LAZY_NAMES = frozenset(
     )
 )
 _OLDEST_CUPY = 13
+_DEVICE_FILES = '/dev/nvidia[0-9]*'
 
 # Attribute access through the module object triggers the import of CuPy.
 _this = sys.modules[__name__]
@@ -47,7 +49,7 @@ def _load():
             # CuPy reads its seed from another variable.
             os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
         module = importlib.import_module('cupy')
-        if not module.cuda.is_available():
+        if not _finds_gpu(module):
             raise RuntimeError('CuPy finds no CUDA device')
     except Exception as e:
         error = e
@@ -85,6 +87,14 @@ def _load():
         except Exception:
             # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
             names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+
+
+def _finds_gpu(module):
+    # A process that asks CUDA for its devices starts it, and its forks cannot use CUDA any more:
+    # the workers of MultiprocessParallelUpdater.
+    if os.environ.get('CUDA_VISIBLE_DEVICES', '0') not in ('', '-1') and glob.glob(_DEVICE_FILES):
+        return True
+    return module.cuda.is_available()
 
 
 def _check_cupy_version(module):

@@ -361,15 +361,15 @@ class ConcatWithAsyncTransfer:
             return on_cpu
         if not isinstance(device, cuda.GpuDevice):
             return to_device(device, on_cpu)
-        with self._lock:
+        # Events and the null stream are those of the current GPU.
+        with self._lock, device.create_context():
             return self._send(on_cpu, device.device.id)
 
     def _send(self, arrays, device_id):
         if self._device is None:
             self._device = device_id
-            with cuda.get_device_from_id(device_id):
-                self._stream = self._stream or cuda.Stream(non_blocking=True)
-                self._compute_stream = self._compute_stream or cuda.Stream.null
+            self._stream = self._stream or cuda.Stream(non_blocking=True)
+            self._compute_stream = self._compute_stream or cuda.Stream.null
         elif self._device != device_id:
             raise ValueError(
                 f'device must be the one of the first call, {self._device}, but '

@@ -40,7 +40,7 @@ class BernoulliLogProb(function_node.FunctionNode):
         logit, x = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(logit)
-        zero = numpy.zeros((), logit.dtype)
+        zero = logit.dtype.type(0)  # CuPy mixes with numbers, not with arrays of NumPy
         # log(p) = -softplus(-logit) and log(1 - p) = -softplus(logit). Where the weight is zero
         # they may be infinite.
         tail = xp.log1p(xp.exp(-abs(logit)))
@@ -49,7 +49,7 @@ class BernoulliLogProb(function_node.FunctionNode):
         y = x * log_p + (1 - x) * log_q
         if self.binary_check:
             self._invalid = (x != 0) & (x != 1)
-            y = xp.where(self._invalid, numpy.array(-numpy.inf, y.dtype), y)
+            y = xp.where(self._invalid, y.dtype.type(-numpy.inf), y)
         return (utils.force_array(y, logit.dtype),)
 
     def backward(

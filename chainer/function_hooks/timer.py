@@ -51,21 +51,24 @@ class TimerHook(function_hook.FunctionHook):
 
     def _preprocess(self, arrays):
         self.xp: Xp = cuda.get_array_module(*arrays)
+        device = cuda.get_device_from_array(*arrays)
         if self.xp is cuda.cupy:
-            start = cuda.Event()
-            start.record()
+            with device:
+                start = cuda.Event()
+                start.record()
         else:
             start = time.perf_counter()
-        self._running_stack.append(start)
+        self._running_stack.append((device, start))
 
     def _postprocess(self, function):
-        start = self._running_stack.pop()
+        device, start = self._running_stack.pop()
         if isinstance(start, cuda.Event):
-            stop = cuda.Event()
-            stop.record()
-            stop.synchronize()
-            # CuPy gives milliseconds.
-            elapsed = cuda.cupy.cuda.get_elapsed_time(start, stop) / 1000
+            with device:
+                stop = cuda.Event()
+                stop.record()
+                stop.synchronize()
+                # CuPy gives milliseconds.
+                elapsed = cuda.cupy.cuda.get_elapsed_time(start, stop) / 1000
         else:
             elapsed = time.perf_counter() - start
         self.call_history.append(_Entry(profile_report.get_name(function), elapsed))

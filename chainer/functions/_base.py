@@ -358,7 +358,8 @@ def apply_without_gradient(name, x):
         device = backend.ChainerxDevice(x.device)
         y = device.send(getattr(device.fallback_device.xp, name)(backend.from_chx(x)))
     else:
-        y = getattr(xp, name)(x)
+        with cuda.get_device_from_array(x):
+            y = getattr(xp, name)(x)
     return as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
 
 

@@ -21,6 +21,7 @@ import pickle
 import random
 import select
 import signal
+import socket
 import threading
 import traceback
 import warnings
@@ -283,7 +284,7 @@ class WorkerPool:
         try:
             reply = worker.conn.recv()
             if reply[0] == 'shared' and reply[2]:
-                fd = reduction.recv_handle(worker.conn)
+                fd = _receive_file(worker.conn)
                 try:
                     worker.memory = mmap.mmap(fd, 0)
                 finally:
@@ -382,6 +383,19 @@ class WorkerPool:
                 return  # it closes what it reads from when it ends
         for conn in self._conns():
             conn.close()
+
+
+def _receive_file(conn):
+    """Receives a file descriptor.
+
+    ``reduction.recv_handle`` duplicates the descriptor of the connection meanwhile. A process
+    forked at this moment would keep the duplicate, and the worker would not see its parent end.
+    """
+    sock = socket.socket(fileno=conn.fileno())
+    try:
+        return reduction.recvfds(sock, 1)[0]
+    finally:
+        sock.detach()
 
 
 def _end(process):

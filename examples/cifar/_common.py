@@ -34,7 +34,7 @@ def make_parser():
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument('--out', '-o', default='result', help='Directory to output the result')
     parser.add_argument(

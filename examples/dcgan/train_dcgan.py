@@ -45,7 +45,7 @@ def main():
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument(
         '--dataset',

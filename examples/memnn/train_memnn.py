@@ -35,7 +35,7 @@ def main():
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument('--unit', '-u', type=int, default=20, help='Number of units')
     parser.add_argument('--hop', '-H', type=int, default=3, help='Number of hops')

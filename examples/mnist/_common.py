@@ -51,7 +51,7 @@ def make_parser(out='result', device=True):
             type=str,
             default='-1',
             help='Device specifier: a GPU number (negative for CPU), or e.g. '
-            '@numpy, @cupy:0, native:0, cuda:0',
+            '@numpy, @cupy:0, native:0',
         )
         group = parser.add_argument_group('deprecated arguments')
         group.add_argument(

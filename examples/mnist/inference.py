@@ -16,8 +16,7 @@ def main():
         '-d',
         type=str,
         default='-1',
-        help='Device specifier: a GPU number (negative for CPU), or e.g. '
-        '@numpy, @cupy:0, native:0, cuda:0',
+        help='Device specifier: a GPU number (negative for CPU), or e.g. @numpy, @cupy:0, native:0',
     )
     parser.add_argument(
         '--snapshot', '-s', default='result/snapshot_iter_288', help='Snapshot of the trainer'

@@ -25,7 +25,7 @@ def main():
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument(
         '--dataset', '-i', default='./facade/base', help='Directory of the image files'

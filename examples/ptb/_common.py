@@ -28,7 +28,7 @@ def make_parser():
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument(
         '--gradclip', '-c', type=float, default=5, help='Gradient norm threshold to clip'

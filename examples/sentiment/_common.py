@@ -13,7 +13,7 @@ def make_parser(epoch=400):
         '--device',
         '-d',
         default='-1',
-        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='Device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument(
         '--epoch', '-e', default=epoch, type=int, help='Number of sweeps over the dataset to train'

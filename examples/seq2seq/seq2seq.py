@@ -251,7 +251,7 @@ def parse_args():
         '--device',
         '-d',
         default='-1',
-        help='device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0, cuda:0',
+        help='device: a GPU number (negative for CPU), or @numpy, @cupy:0, native:0',
     )
     parser.add_argument('--out', '-o', default='result', help='directory to output the result')
     group = parser.add_argument_group('deprecated arguments')

@@ -116,6 +116,21 @@ def test_resume(run, tmp_path, device):
                         numpy.testing.assert_array_equal(actual[name], expected[name], name)
 
 
+@pytest.mark.gpu
+def test_losses_on_gpu(run, tmp_path):
+    # From the same weights: lazy ones come from the generator of the device.
+    options = '-u', 16, '-f', 1, '--noplot'
+    run('train_mnist.py', *options, '-d', '@numpy', '-e', 1, '-o', 'start', '--seed', 0)
+    (start,) = (tmp_path / 'start').glob('snapshot_iter_*')
+    logs = []
+    for device, out in ('@numpy', 'numpy'), ('@cupy:0', 'cupy'):
+        run('train_mnist.py', *options, '-d', device, '-e', 3, '-o', out, '-r', start)
+        logs.append(read_log(tmp_path / out / 'log'))
+    assert logs[0][-1]['epoch'] == 3
+    for expected, actual in zip(*logs, strict=True):
+        assert actual == pytest.approx(expected, rel=0, abs=1e-5)
+
+
 @pytest.mark.parametrize('device', DEVICES)
 def test_custom_loop(run, tmp_path, device):
     out = run('train_mnist_custom_loop.py', '-d', device, '-u', 64, '-e', 6, '-b', 32, '--seed', 0)

@@ -163,7 +163,7 @@ _row('maxout', lambda x: F.maxout(x, 2), [draw(2, 4)], lambda: F.maxout(X, 2))
 _row('sum_to', lambda x: F.sum_to(x, (1, 3)), [X], lambda: F.sum_to([1.], (1,)), AttributeError)
 
 # -- shapes -------------------------------------------------------------------------------
-_row('as_strided', lambda x: F.as_strided(x + 0, (3, 2), (1, 2)), [X],
+_row('as_strided', lambda x: F.as_strided(chainer.as_variable(x) + 0, (3, 2), (1, 2)), [X],
      lambda: F.as_strided(X, (9,), (1,)), ValueError,
      falls_back=[(lambda x: F.as_strided(x[1:], (2,), (1,)), X)])
 _row('broadcast', lambda *xs: F.broadcast(*xs), [X, draw(3)], lambda: F.broadcast(X, X[:, :2]))

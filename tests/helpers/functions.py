@@ -6,6 +6,7 @@ import itertools
 import sys
 
 import numpy
+import pytest
 
 import chainer
 import chainerx
@@ -13,6 +14,13 @@ from chainer._core.engines.kernels import KernelTape
 from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 
 TOLERANCES = {'e': 5e-3, 'f': 1e-5, 'd': 1e-9}
+
+
+# The current GPU, and one that is not current
+GPUS = [
+    pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    pytest.param('@cupy:1', marks=pytest.mark.multi_gpu(2)),
+]
 
 
 def devices():

@@ -68,7 +68,7 @@ def _add_at(array, slices, values):
         array[slices] += values
         return
     if len(slices) == 1:
-        index = slices[0] if hasattr(slices[0], 'dtype') else numpy.asarray(slices[0])
+        index = cuda.get_array_module(array).asarray(slices[0])
         if index.dtype.kind in 'iu' and index.ndim:
             add_rows(array, index.ravel(), values.reshape(index.size, *array.shape[1:]))
             return

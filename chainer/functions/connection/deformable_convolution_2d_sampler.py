@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import backend
 from chainer._core.namespace import F
 from chainer.functions._base import pair
-from chainer.variable import as_array
+from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +65,7 @@ def deformable_convolution_2d_sampler(
     """
     sy, sx = pair('stride', stride)
     ph, pw = pair('pad', pad)
+    offset = as_variable(offset)
     n_out, n_in, kh, kw = W.shape
     n, _, h, w = x.shape
     n_offsets, out_h, out_w = offset.shape[1:]
@@ -80,12 +80,11 @@ def deformable_convolution_2d_sampler(
     shape = kh, kw, out_h, out_w
     places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
     places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)
-    places = backend.get_device_from_array(as_array(offset)).send(places)
+    places = offset.device.send(places)
     grid = F.reshape(offset + places, (n, 2, kh * kw, out_h * out_w))
     # The sampler counts from -1 to 1.
     last = numpy.array([w + 2 * pw - 1, h + 2 * ph - 1], offset.dtype).reshape(1, 2, 1, 1)
-    last = backend.get_device_from_array(as_array(offset)).send(last)
-    grid = grid / last * 2 - 1
+    grid = grid / offset.device.send(last) * 2 - 1
 
     if ph or pw:
         x = F.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), 'constant')

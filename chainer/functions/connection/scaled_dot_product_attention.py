@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer import backend
 from chainer._core.namespace import F
+from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
@@ -119,7 +120,12 @@ def scaled_dot_product_attention(
     if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and config.train):
         inputs = (q, k, v) if mask is None else (q, k, v, mask)
         return _Fused(scale, is_causal).apply(inputs)[0]
-    score = F.matmul(q * scale, k, transb=True)
+    with cuda.get_device_from_array(q):
+        return _attend(q * scale, k, v, mask, is_causal, dropout_ratio)
+
+
+def _attend(q, k, v, mask, is_causal, dropout_ratio):
+    score = F.matmul(q, k, transb=True)
     device = backend.get_device_from_array(q.array)
     if is_causal:
         positions = [device.xp.arange(n) for n in score.shape[-2:]]

@@ -8,6 +8,7 @@ import numpy
 
 from chainer import backend
 from chainer._core.namespace import F
+from chainer.backends import cuda
 from chainer.functions._base import check_reduce, sent_like
 from chainer.variable import as_array, as_variable
 
@@ -78,10 +79,12 @@ def crf1d(
             score, ended_score = F.split_axis(score, [size], axis=0)
             finished_scores.append(ended_score)
         y_before, y = as_array(y_before)[:size], as_array(y)
+        with cuda.get_device_from_array(y):
+            pairs = y_before * n_label + y
         transitions = F.broadcast_to(F.expand_dims(cost, 0), (size, n_label, n_label))
         alpha = F.logsumexp(expand(alpha) + transitions, axis=1) + x
         flat = F.reshape(cost, (n_label * n_label, 1))
-        step = F.reshape(F.embed_id(y_before * n_label + y, flat), (size,))
+        step = F.reshape(F.embed_id(pairs, flat), (size,))
         score = score + F.select_item(x, y) + step
     if finished:
         alpha = F.concat([alpha, *finished[::-1]], axis=0)
@@ -118,6 +121,11 @@ def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variab
         (array([7.], dtype=float32), [0, 1])
 
     """
+    with cuda.get_device_from_array(cost):
+        return _argmax_crf1d(cost, xs)
+
+
+def _argmax_crf1d(cost, xs):
     xp = backend.get_array_module(cost)
     alpha, finished, pointers = as_variable(xs[0]), [], []
     for x in xs[1:]:

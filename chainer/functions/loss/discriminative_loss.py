@@ -8,6 +8,7 @@ import numpy
 
 from chainer import backend
 from chainer._core.namespace import F
+from chainer.backends import cuda
 from chainer.functions._base import sent_like
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -80,6 +81,10 @@ class DiscriminativeMarginBasedClusteringLoss:
                 'labels.shape == embeddings.shape without axis 1',
                 f'{labels.shape} and {embeddings.shape}',
             )
+        with cuda.get_device_from_array(embeddings):
+            return self._losses(embeddings, labels)
+
+    def _losses(self, embeddings, labels):
         xp = backend.get_array_module(labels)
         n_batch, n_dim = embeddings.shape[:2]
         n_instances, dtype = self.max_embedding_dim, embeddings.dtype

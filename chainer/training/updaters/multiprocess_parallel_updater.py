@@ -38,9 +38,12 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     """Updater that trains on several GPUs with one process for each.
 
     Each process has an iterator and a copy of the model. NCCL sums the gradients and
-    distributes the parameters. The first update forks the other processes, so do not initialize
-    CUDA before; the updater sends the model to its GPU itself. Because gradients of all batches
-    are summed, see :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
+    distributes the parameters. The first update starts the other processes, by a fork unless
+    :func:`multiprocessing.set_start_method` chose another way. Forked processes cannot use CUDA if
+    this one has used it before, so use no GPU until then; the updater sends the model to its GPU
+    itself. With ``'forkserver'`` and ``'spawn'`` the arguments must be picklable. Because
+    gradients of all batches are summed, see
+    :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
 
     Args:
         iterators (list): Iterator of each process, e.g. over parts of the dataset from
@@ -116,7 +119,10 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         if self._workers:
             return
         nccl = _nccl()
-        context = multiprocessing.get_context('fork')
+        # A process that has used CUDA cannot fork workers; its program chooses another method.
+        context = multiprocessing.get_context(
+            multiprocessing.get_start_method(allow_none=True) or 'fork'
+        )
         for i, (iterator, device) in enumerate(
             zip(self._other_iterators, self._devices[1:]), start=1
         ):
@@ -129,7 +135,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
                     len(self._devices),
                     child_pipe,
                     iterator,
-                    device,
+                    device.name,
                     self._master,
                     self.converter,
                 ),
@@ -215,6 +221,7 @@ def _compute_loss(model, converter, batch, device):
 def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
     """Main function of the other processes."""
     _processes.follow_parent()
+    device = backend.get_device(device)
     device.use()
     model.to_device(device)
     nccl = _nccl()

@@ -304,5 +304,6 @@ def test_loading_of_cupy(tmp_path, version, available, env, code):
     subprocess.run(
         [sys.executable, '-W', 'error', '-c', code],
         check=True,
-        env={**os.environ, **env, 'PYTHONPATH': os.pathsep.join(paths)},
+        # Hides the GPUs of this machine
+        env={**os.environ, 'CUDA_VISIBLE_DEVICES': '', **env, 'PYTHONPATH': os.pathsep.join(paths)},
     )

@@ -202,3 +202,21 @@ class TestConcatWithAsyncTransfer:
             numpy.testing.assert_array_equal(gy.get(), y)
         with pytest.raises(ValueError, match='device'):
             converter._send(x, 1)
+
+    @pytest.mark.multi_gpu(2)
+    def test_gpu_that_is_not_current(self):
+        cuda = chainer.backends.cuda
+        waited = []
+
+        class Stream:  # stands for the null stream, which each GPU has
+            def wait_event(self, event):
+                waited.append(cuda.Device().id)
+                cuda.Stream.null.wait_event(event)
+
+        converter = dataset.ConcatWithAsyncTransfer(compute_stream=Stream())
+        for i in range(2):
+            x = numpy.full((2, 3), i, 'f')
+            gx = converter(list(x), 1)
+            assert gx.device.id == 1
+            numpy.testing.assert_array_equal(gx.get(), x)
+        assert waited == [1, 1] and cuda.Device().id == 0

@@ -158,6 +158,21 @@ class TestCuda:
             x + x
         assert hook.total_time() > 0
 
+    @pytest.mark.multi_gpu(2)
+    def test_timer_of_the_gpu_of_the_arrays(self, monkeypatch):
+        recorded = []
+
+        class Event(cuda.Event):
+            def record(self, stream=None):
+                recorded.append(cuda.Device().id)
+                super().record(stream)
+
+        monkeypatch.setattr(cuda, 'Event', Event)
+        x = chainer.Variable(cuda.to_gpu(numpy.ones(3, 'f'), 1))
+        with function_hooks.TimerHook():
+            chainer.functions.sum(x * x).backward()
+        assert len(recorded) >= 8 and set(recorded) == {1}
+
     def test_profile(self):
         x = chainer.Variable(cuda.cupy.ones((), 'f'))
         with function_hooks.CUDAProfileHook():

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.function_table import ROWS
-from helpers.functions import check_function
+from helpers.functions import GPUS, check_function
 
 import chainer
 from chainer import functions as F
@@ -114,12 +114,12 @@ DIFFERENTIABLE = [
     'device',
     [
         pytest.param('native:0', marks=pytest.mark.chainerx),
-        pytest.param('@cupy:0', marks=pytest.mark.gpu),
+        *GPUS,
     ],
 )
 @pytest.mark.parametrize('name', DIFFERENTIABLE)
 def test_second_gradients_on_device(name, device):
-    if device == '@cupy:0' and ROWS[name].noisy:
+    if device.startswith('@cupy') and ROWS[name].noisy:
         pytest.skip('other noise')
     expected, actual = [
         _second_gradients(ROWS[name], chainer.get_device(d)) for d in ('@numpy', device)
@@ -128,15 +128,16 @@ def test_second_gradients_on_device(name, device):
         np.testing.assert_allclose(a, b, 1e-6, 1e-8)
 
 
-@pytest.mark.gpu
+@pytest.mark.parametrize('device', GPUS)
 @pytest.mark.parametrize('name', [name for name in PUBLIC if not ROWS[name].noisy])
-def test_values_on_gpu(name):
+def test_values_on_gpu(name, device):
     row = ROWS[name]
-    device = chainer.get_device('@cupy:0')
+    device = chainer.get_device(device)
     for dtype, tolerance in {'e': 5e-2, 'f': 1e-4, 'd': 1e-7}.items():
         xs = [x.astype(dtype) if x.dtype.kind == 'f' else x for x in row.inputs]
         for y, expected in zip(_arrays(row.f, device.send(xs)), _arrays(row.f, xs)):
             assert isinstance(y, device.xp.ndarray) and y.dtype == expected.dtype
+            assert y.device == device.device
             np.testing.assert_allclose(y.get(), expected, tolerance, tolerance, err_msg=dtype)
 
 

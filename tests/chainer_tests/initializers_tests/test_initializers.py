@@ -2,6 +2,7 @@ import math
 
 import numpy
 import pytest
+from helpers.functions import GPUS
 
 import chainer
 from chainer import initializer as initializer_module, initializers as I, testing
@@ -252,3 +253,33 @@ def test_get_initializer():
     assert I._get_initializer(init) is init
     with pytest.raises(TypeError, match='initializer'):
         I._get_initializer([1, 2])
+
+
+@pytest.mark.parametrize('device', GPUS)
+@pytest.mark.parametrize('dtype', DTYPES)
+@pytest.mark.parametrize(
+    'make, shape',
+    [
+        *[(make, SHAPE) for make, _ in RANDOM + UNIFORM],
+        (I.Orthogonal, (4, 6)),
+        (I.Identity, (4, 4)),
+        (lambda: I.Constant(numpy.arange(3)), SHAPE),
+        (I.One, SHAPE),
+        (I.NaN, SHAPE),
+        (I.DownsamplingConvFilter, (2, 2, 4, 4)),
+        (I.UpsamplingDeconvFilter, (2, 2, 4, 4)),
+    ],
+)
+def test_gpu(make, shape, dtype, device):
+    device = chainer.get_device(device)
+    array = I.generate_array(make(), shape, device.xp, dtype, device)
+    assert array.shape == shape and array.dtype == dtype and array.device == device.device
+    param = chainer.Parameter(make())
+    param.to_device(device)
+    param.initialize(shape)
+    assert param.device == device
+    expected = I.generate_array(make(), shape, numpy, dtype)
+    if make in (I.Orthogonal, *[make for make, _ in RANDOM + UNIFORM]):
+        assert 0.2 < array.get().std() / expected.std() < 5
+    else:
+        numpy.testing.assert_array_equal(array.get(), expected)

@@ -196,6 +196,46 @@ def test_workers_end_with_a_killed_process():
         os.kill(other, signal.SIGKILL)
 
 
+# A fork in the moment in which the receiving thread gets the memory of a worker.
+_FORK_WHILE_RECEIVING = """
+import os
+import numpy
+from chainer import iterators
+from multiprocessing import reduction
+
+receive = reduction.recvfds
+
+def fork_and_receive(sock, size):
+    pid = os.fork()
+    if pid == 0:
+        paths = [f'/proc/self/fd/{name}' for name in os.listdir('/proc/self/fd')]
+        links = [os.readlink(path) for path in paths if os.path.islink(path)]
+        print([link for link in links if link.startswith('socket:')], flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return receive(sock, size)
+
+reduction.recvfds = fork_and_receive
+dataset = [numpy.zeros(1000)] * 4
+with iterators.MultiprocessIterator(dataset, 1, shuffle=False, n_processes=1) as it:
+    it.next()
+"""
+
+
+def test_fork_while_memory_arrives():
+    """The child keeps no connection: a worker sees only that of the parent end."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
+    result = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', _FORK_WHILE_RECEIVING],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=dict(os.environ, PYTHONPATH=root),
+    )
+    assert result.returncode == 0, result.stderr
+    assert set(result.stdout.splitlines()) == {'[]'}
+
+
 def test_error_of_the_receiving_thread(monkeypatch):
     """Whatever goes wrong there, nobody waits for ever."""
     with iterators.MultiprocessIterator([1, 2], 1, shuffle=False, n_processes=1) as it:

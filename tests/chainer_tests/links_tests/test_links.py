@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.functions import devices, no_fallback
+from helpers.functions import GPUS, devices, no_fallback
 
 import chainer
 import chainerx
@@ -466,6 +466,39 @@ def test_chainerx(name):
         assert all(
             getattr(link, s).device == chainer.get_device('@numpy') for s in link._state_names
         )
+
+
+@pytest.mark.parametrize('device', GPUS)
+@ALL
+def test_gpu(name, device):
+    results = []
+    for spec in '@numpy', device:
+        link = make(name).to_device(spec)
+        np.random.seed(2)
+        with chainer.using_config('train', 'Dropconnect' not in name):
+            ys = flatten(link(*send(LINKS[name][2], link.device)))
+        link.cleargrads()
+        sum(chainer.functions.sum(y * y) for y in ys if y.dtype.kind == 'f').backward()
+        params = [p for _, p in sorted(link.namedparams())]
+        assert all(v.device == link.device for v in [*ys, *params])
+        assert all(p.grad is None or p.grad_var.device == link.device for p in params)
+        results.append([*[y.array for y in ys], *[p.grad for p in params if p.grad is not None]])
+    expected, actual = [chainer.get_device('@numpy').send(arrays) for arrays in results]
+    if hasattr(link, 'sampler') or name == 'SimplifiedDropconnect':  # draws others
+        assert [a.shape for a in actual] == [a.shape for a in expected]
+    else:
+        assert_same(actual, expected, 1e-4)
+
+
+@pytest.mark.parametrize('device', GPUS)
+@LAZY
+def test_waits_on_gpu(name, device):
+    device = chainer.get_device(device)
+    link = make(name, lazy=True).to_device(device)
+    for _ in range(2 if hasattr(link, 'reset_state') else 1):
+        ys = flatten(link(*send(LINKS[name][2], device)))
+    assert [y.shape for y in ys] == LINKS[name][3]
+    assert all(p.device == device for p in link.params())
 
 
 @pytest.mark.chainerx

@@ -1,12 +1,13 @@
 import numpy
 import pytest
+from helpers.functions import GPUS
 
 import chainer
 import chainerx
 from chainer import optimizer_hooks as hooks, testing
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
-DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
+DEVICES = ['@numpy', pytest.param('native:0', marks=native), *GPUS]
 
 
 @pytest.fixture(params=DEVICES)
@@ -44,8 +45,9 @@ def call(link, hook, loss_scale=None):
     opt.add_hook(hook)
     if loss_scale is not None:
         for param in link.params(False):
-            grad = param.grad.copy()
-            grad *= loss_scale
+            with chainer.using_device(param.device):
+                grad = param.grad.copy()
+                grad *= loss_scale
             param.grad = grad
             param._loss_scale = loss_scale
     grads = link.a.grad, link.b.grad
@@ -97,13 +99,15 @@ def test_values(link, hook, a, b, loss_scale):
 
 def test_clipping_of_zero_gradients(link):
     for param in link.params(False):
-        param.grad.fill(0)
+        with chainer.using_device(param.device):
+            param.grad.fill(0)
     a, b = call(link, hooks.GradientClipping(1))
     assert (a == 0).all() and (b == 0).all()
 
 
 def test_lars_of_zero_parameter(link):
-    link.b.array.fill(0)
+    with chainer.using_device(link.b.device):
+        link.b.array.fill(0)
     testing.assert_allclose(call(link, hooks.GradientLARS())[1], [5])
 
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy
 import pytest
+from helpers.functions import GPUS
 from helpers.update_rules import DEFAULTS, ROWS, all_rows
 
 import chainer
@@ -300,17 +301,27 @@ def test_steps_of_arrays_of_another_library(row, dtype, shape):
         numpy.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.gpu
+@pytest.mark.parametrize('dtype, scale', [('f', None), ('f', 4.0), ('e', None), ('e', 4.0)])
+@pytest.mark.parametrize('device', GPUS)
 @all_rows
-def test_gpu_agrees(row):
+def test_gpu_agrees(row, device, dtype, scale):
     results = []
-    for device in ('@numpy', '@cupy:0'):
-        link = make_link()
-        link.to_device(device)
+    for spec in ('@numpy', device):
+        link = make_link(dtype)
+        link.to_device(spec)
         opt = row.make().setup(link)
+        if dtype == 'e':
+            opt.use_fp32_update()
+        if scale is not None:
+            opt.set_loss_scale(scale)
         for t in range(3):
             rng = numpy.random.RandomState(t)
-            link.W.grad = link.device.send(rng.uniform(-1, 1, link.W.shape).astype('f'))
-            opt.update()
+            target = link.device.send(rng.uniform(-1, 1, link.W.shape).astype(dtype))
+            opt.update(lambda W, t: chainer.functions.sum(W * W * t), link.W, target)
+        assert all(
+            chainer.backend.get_device_from_array(x) == link.device
+            for x in link.W.update_rule.state.values()
+            if isinstance(x, link.xp.ndarray)
+        )
         results.append(chainer.get_device('@numpy').send(link.W.array))
-    testing.assert_allclose(*results, atol=1e-5)
+    testing.assert_allclose(*results, atol={'e': 1e-3, 'f': 1e-5}[dtype])

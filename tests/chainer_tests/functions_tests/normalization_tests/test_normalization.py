@@ -203,7 +203,7 @@ def test_bad_argument(call, error):
         (F.fixed_batch_normalization, 4),
         (
             lambda x, g, b: F.layer_normalization(
-                x.reshape(4, 8), *[F.concat([a, a]) for a in (g, b)]
+                x.reshape(4, 8), *[F.concat([a, a], axis=0) for a in (g, b)]
             ),
             2,
         ),

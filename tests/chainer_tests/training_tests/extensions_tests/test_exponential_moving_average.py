@@ -1,5 +1,6 @@
 import numpy
 import pytest
+from helpers.functions import GPUS
 
 import chainer
 import chainer.links as L
@@ -10,7 +11,7 @@ from chainer.training import extensions
 DEVICES = [
     '@numpy',
     pytest.param('native:0', marks=pytest.mark.chainerx),
-    pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    *GPUS,
 ]
 
 
@@ -33,7 +34,8 @@ def numbers(array):
 
 def set_all(model, value):
     for param in model.params():
-        param.array[...] = value
+        with chainer.using_device(param.device):
+            param.array[...] = value
 
 
 @pytest.mark.parametrize('device', DEVICES)
@@ -81,7 +83,7 @@ def test_applied(device):
     extension()
     set_all(model, 1)
     extension()
-    model.l.W.grad = model.l.W.array * 7
+    model.l.W.grad = (model.l.W * 7).array
     with extension.applied():
         assert (numbers(model.l.W.array) == 2).all()
         with extension.applied():

@@ -1,0 +1,1 @@
+"""SciPy's names for CuPy's arrays."""

@@ -1,0 +1,144 @@
+"""The stand-in for CuPy has the names and parameters of CuPy, and all that Chainer uses."""
+
+import ast
+import importlib.metadata
+import json
+import os
+import pathlib
+import runpy
+import subprocess
+import sys
+import venv
+
+import pytest
+
+_ROOT = pathlib.Path(__file__).parents[2]
+_STAND_IN = _ROOT / 'tests' / 'helpers' / 'cupy_emulation'
+_tool = runpy.run_path(str(_ROOT / 'tools' / 'record_cupy_api.py'))
+RECORDED = _tool['read']()
+
+
+def _describe(version):
+    """What the stand-in defines itself, in the terms of the record."""
+    done = subprocess.run(
+        [sys.executable, _ROOT / 'tools' / 'record_cupy_api.py', '--print', '--defined'],
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'PYTHONPATH': str(_STAND_IN), 'CUPY_EMULATION_VERSION': version},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _parameters(kind):
+    return kind.partition(': ')[2]
+
+
+@pytest.mark.parametrize('version', sorted(RECORDED))
+def test_defines_only_what_cupy_has(version):
+    defined = _describe(version)
+    assert len(defined) > 150
+    recorded = RECORDED[version]
+    unknown = sorted(defined.keys() - recorded.keys())
+    assert not unknown
+    # A method of the newer version may have an option more than that of the older one.
+    others = [RECORDED[v] for v in RECORDED]
+    different = {
+        name: (kind, recorded[name])
+        for name, kind in defined.items()
+        # Programs do not make ufuncs, nor call this method by its name.
+        if name not in ('cupy.ufunc', 'cupy.ndarray.__matmul__')
+        and not any(vague in text for vague in ('?', '*args') for text in (kind, recorded[name]))
+        and kind.partition(':')[0] in ('function', 'class')
+        and not any(_parameters(kind) == _parameters(r.get(name, '')) for r in others)
+    }
+    assert not different
+
+
+def _used_names():
+    """Names after ``xp.`` and ``cupy.`` in Chainer's sources, with their places."""
+    result = {}
+    for path in (_ROOT / 'chainer').rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Attribute):
+                continue
+            chain = []
+            base = node
+            while isinstance(base, ast.Attribute):
+                chain.insert(0, base.attr)
+                base = base.value
+            if isinstance(base, ast.Name):
+                chain.insert(0, base.id)
+            for module in 'xp', 'cupy', 'cupyx':
+                if module in chain[:-1] and not chain[-1].startswith('__'):
+                    names = chain[chain.index(module) + 1 :]
+                    place = f'{path.relative_to(_ROOT)}:{node.lineno}'
+                    top = 'cupyx' if module == 'cupyx' else 'cupy'
+                    result['.'.join([top, *names])] = place
+    return result
+
+
+def _is_recorded(name, recorded):
+    """Whether CuPy has a name, the start of one, or an object with the rest for attributes."""
+    start = name + '.'
+    parts = name.split('.')
+    return (
+        name in recorded
+        or any(other.startswith(start) for other in recorded)
+        or (len(parts) > 2 and recorded.get('.'.join(parts[:-1]), '').startswith('ufunc'))
+    )
+
+
+@pytest.mark.parametrize('version', sorted(RECORDED))
+def test_cupy_has_what_chainer_uses(version):
+    used = _used_names()
+    assert len(used) > 100
+    missing = {n: place for n, place in used.items() if not _is_recorded(n, RECORDED[version])}
+    assert not missing
+
+
+def _installed():
+    for distribution in importlib.metadata.distributions():
+        name = (distribution.metadata['Name'] or '').lower()
+        if name == 'cupy' or name.startswith('cupy-cuda'):
+            return distribution.version
+    return None
+
+
+def _check_record(python, major):
+    """The CuPy of an interpreter has what is recorded of the names that matter."""
+    environment = {**os.environ, 'PYTHONPATH': ''}
+    done = subprocess.run(
+        [python, _ROOT / 'tools' / 'record_cupy_api.py', '--print'],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    recorded = RECORDED[major]
+    different = {
+        name: (recorded[name], found.get(name))
+        for name in [*_describe(major), *_used_names()]
+        if name in recorded and recorded[name] != found.get(name)
+    }
+    assert not different
+
+
+@pytest.mark.skipif(not _installed(), reason='CuPy is not installed')
+def test_record_is_of_the_installed_cupy():
+    _check_record(sys.executable, _installed().split('.')[0])
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(
+    not os.environ.get('CHAINER_TEST_INSTALL_CUPY'),
+    reason='CHAINER_TEST_INSTALL_CUPY=1 installs CuPy (200 MB) to compare',
+)
+@pytest.mark.parametrize('package, major', [('cupy-cuda12x<14', '13'), ('cupy-cuda13x<15', '14')])
+def test_record_is_of_released_cupy(package, major, tmp_path):
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / 'bin' / 'python'
+    nccl = f'nvidia-nccl-cu{int(major) - 1}'
+    subprocess.run([python, '-m', 'pip', 'install', '-q', package, nccl, 'scipy'], check=True)
+    _check_record(python, major)
