@@ -11,8 +11,8 @@
 #define __global__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-// The threads of a block run on one thread of the host, which runs one block at a time.
-#define __shared__ static thread_local
+// One block runs at a time.
+#define __shared__ static
 
 struct dim3 {
     unsigned x;
@@ -29,7 +29,7 @@ struct Indices {
     dim3 block_size;
     dim3 grid_size;
 };
-extern thread_local Indices t_indices;  // of the running thread of the grid
+extern Indices g_indices;  // of the running thread of the grid
 
 constexpr unsigned kWarpSize = 32;
 
@@ -56,10 +56,10 @@ T Exchange(unsigned mask, T value, unsigned from) {
 }  // namespace cuda_emulation
 
 // References, since members of the launch configuration have these names too.
-[[maybe_unused]] static thread_local dim3& threadIdx = cuda_emulation::t_indices.thread;
-[[maybe_unused]] static thread_local dim3& blockIdx = cuda_emulation::t_indices.block;
-[[maybe_unused]] static thread_local dim3& blockDim = cuda_emulation::t_indices.block_size;
-[[maybe_unused]] static thread_local dim3& gridDim = cuda_emulation::t_indices.grid_size;
+[[maybe_unused]] static dim3& threadIdx = cuda_emulation::g_indices.thread;
+[[maybe_unused]] static dim3& blockIdx = cuda_emulation::g_indices.block;
+[[maybe_unused]] static dim3& blockDim = cuda_emulation::g_indices.block_size;
+[[maybe_unused]] static dim3& gridDim = cuda_emulation::g_indices.grid_size;
 
 inline void __threadfence_system() {}
 inline void __syncthreads() { cuda_emulation::BlockBarrier(); }
@@ -82,25 +82,10 @@ T __shfl_up_sync(unsigned mask, T value, unsigned distance) {
     return cuda_emulation::Exchange(mask, value, cuda_emulation::Lane() - distance);
 }
 
-// Grids of several streams may run at the same time.
-template <class T, class F>
-T cuda_emulation_update(T* p, F&& f) {
-    T before;
-    __atomic_load(p, &before, __ATOMIC_RELAXED);
-    for (T after = f(before); !__atomic_compare_exchange(p, &before, &after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-         after = f(before)) {
-    }
-    return before;
-}
-template <class T>
-T atomicAdd(T* p, T value) {
-    return cuda_emulation_update(p, [value](T x) { return static_cast<T>(x + value); });
-}
+// No other thread runs during an update.
 template <class T>
 T atomicCAS(T* p, T expected, T value) {
-    return cuda_emulation_update(p, [=](T x) { return x == expected ? value : x; });
-}
-template <class T>
-T atomicExch(T* p, T value) {
-    return cuda_emulation_update(p, [value](T) { return value; });
+    T before = *p;
+    if (before == expected) *p = value;
+    return before;
 }

@@ -1,5 +1,5 @@
-// The threads of a block are coroutines, which switch at barriers. One that meets no barrier ends on the stack on which
-// it began, so kernels without barriers need a single one.
+// The threads of a block are coroutines, which switch at barriers. A stack runs one thread after the other until one
+// waits, so kernels without barriers are plain loops on a single stack.
 
 #include "grid.h"
 
@@ -15,7 +15,7 @@
 
 namespace cuda_emulation {
 
-thread_local Indices t_indices;
+Indices g_indices;
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Warp {
 };
 
 class Block;
-thread_local Block* t_block;
+Block* g_block;
 
 // A stack, and the thread of the grid that runs on it now.
 struct Coroutine {
@@ -62,8 +62,8 @@ public:
         alive_ = n_;
         next_ = 0;
         barrier_ = Barrier{};
-        Block* outer = t_block;
-        t_block = this;
+        Block* outer = g_block;
+        g_block = this;
         waiting_.clear();
         while (alive_ != 0) {
             // Threads that wait run in turn; each looks whether its barrier is open.
@@ -78,7 +78,7 @@ public:
             }
             if (alive_ != 0 && !progress_) std::abort();  // threads wait for each other at different barriers
         }
-        t_block = outer;
+        g_block = outer;
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
@@ -103,15 +103,23 @@ public:
     void* shared() { return shared_.data(); }
 
 private:
-    static void Enter() { t_block->Loop(); }
-
-    // Runs threads of grids, one after the other, on a stack of its own.
-    void Loop() {
+    // Runs threads of grids, one after the other, on a stack of its own, which outlives the block.
+    static void Loop() {
         for (;;) {
-            Block* block = t_block;  // the stack outlives the block
-            block->RunThread();
-            if (_setjmp(block->current_->state) == 0) _longjmp(block->scheduler_, 1);
+            do {
+                g_block->RunThread();
+            } while (g_block->StartNext());
+            g_block->ended_ = true;
+            if (_setjmp(g_block->current_->state) == 0) _longjmp(g_block->scheduler_, 1);
         }
+    }
+
+    // Whether there is another thread, which the running stack goes on with.
+    bool StartNext() {
+        if (next_ == n_) return false;
+        current_->thread = next_++;
+        SetIndices(current_->thread);
+        return true;
     }
 
     void RunThread() {
@@ -123,7 +131,7 @@ private:
         Warp& w = warp();
         w.alive &= ~(1U << lane());
         --alive_;
-        ended_ = progress_ = true;
+        progress_ = true;
         // Those that wait for the thread go on without it.
         if (barrier_.waiting != 0 && barrier_.waiting >= alive_) Open(barrier_);
         auto lanes = static_cast<unsigned>(__builtin_popcount(w.alive));
@@ -148,7 +156,7 @@ private:
             context.uc_stack.ss_sp = c->stack;
             context.uc_stack.ss_size = kStackBytes;
             context.uc_link = nullptr;
-            makecontext(&context, &Block::Enter, 0);
+            makecontext(&context, &Block::Loop, 0);
             setcontext(&context);
         }
         if (ended_) {
@@ -177,15 +185,15 @@ private:
         return c;
     }
     static std::vector<std::unique_ptr<Coroutine>>& All() {
-        static thread_local std::vector<std::unique_ptr<Coroutine>> all;
+        static std::vector<std::unique_ptr<Coroutine>> all;
         return all;
     }
     static std::vector<Coroutine*>& Free() {
-        static thread_local std::vector<Coroutine*> free;
+        static std::vector<Coroutine*> free;
         return free;
     }
 
-    void SetIndices(unsigned i) { t_indices.thread = dim3{i % size_.x, i / size_.x % size_.y, i / size_.x / size_.y}; }
+    void SetIndices(unsigned i) { g_indices.thread = dim3{i % size_.x, i / size_.x % size_.y, i / size_.x / size_.y}; }
 
     dim3 size_;
     unsigned n_;
@@ -197,7 +205,7 @@ private:
     unsigned alive_{0};
     unsigned next_{0};
     bool progress_{false};
-    bool ended_{false};
+    bool ended_{false};  // the stack has no thread
     Coroutine* current_{nullptr};
     jmp_buf scheduler_;
     std::exception_ptr error_;
@@ -205,20 +213,20 @@ private:
 
 }  // namespace
 
-void BlockBarrier() { t_block->WaitForBlock(); }
-void WarpBarrier(unsigned mask) { t_block->WaitForWarp(mask); }
-unsigned Lane() { return t_block->lane(); }
-uint64_t* WarpSlots() { return t_block->warp().slots; }
-void* DynamicSharedMemory() { return t_block->shared(); }
+void BlockBarrier() { g_block->WaitForBlock(); }
+void WarpBarrier(unsigned mask) { g_block->WaitForWarp(mask); }
+unsigned Lane() { return g_block->lane(); }
+uint64_t* WarpSlots() { return g_block->warp().slots; }
+void* DynamicSharedMemory() { return g_block->shared(); }
 
 void RunGrid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread) {
     Block runner{block, shared_bytes, thread};
-    t_indices.block_size = block;
-    t_indices.grid_size = grid;
+    g_indices.block_size = block;
+    g_indices.grid_size = grid;
     for (unsigned z = 0; z < grid.z; ++z) {
         for (unsigned y = 0; y < grid.y; ++y) {
             for (unsigned x = 0; x < grid.x; ++x) {
-                t_indices.block = dim3{x, y, z};
+                g_indices.block = dim3{x, y, z};
                 runner.Run();
             }
         }

@@ -7,7 +7,7 @@
 
 namespace cuda_emulation {
 
-// Runs all threads of a grid, block by block.
+// Runs all threads of a grid, block by block. One grid runs at a time.
 void RunGrid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
 
 }  // namespace cuda_emulation

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kReserved = size_t{4} << 30;  // addresses of each device
 constexpr size_t kAlignment = 512;
+constexpr size_t kPage = 4096;
 
 size_t GetEnvironment(const char* name, size_t value) {
     const char* text = std::getenv(name);
@@ -26,6 +27,7 @@ struct Device {
     std::map<char*, size_t> free;
     std::map<char*, size_t> used;
     size_t used_bytes{0};
+    size_t reached{0};  // bytes from the first address on that have been in use
 };
 
 struct Memory {
@@ -49,6 +51,21 @@ Memory& GetMemory() {
     return *memory;
 }
 
+// Protecting memory takes time for each page in use.
+void ReturnPages(char* begin, char* end) {
+    auto first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) / kPage * kPage;
+    auto last = reinterpret_cast<uintptr_t>(end) / kPage * kPage;
+    if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+void Protect(int protection) {
+    Memory& m = GetMemory();
+    for (int i = 0; i < kMaxDevices; ++i) {
+        size_t bytes = (m.devices[i].reached + kPage - 1) / kPage * kPage;
+        if (bytes != 0) mprotect(m.base + i * kReserved, bytes, protection);
+    }
+}
+
 }  // namespace
 
 int DeviceCount() {
@@ -69,6 +86,7 @@ void* AllocateMemory(int device, size_t bytes) {
         if (length > rounded) d.free[p + rounded] = length - rounded;
         d.used[p] = rounded;
         d.used_bytes += rounded;
+        d.reached = std::max(d.reached, static_cast<size_t>(p + rounded - (m.base + device * kReserved)));
         return p;
     }
     return nullptr;
@@ -86,8 +104,9 @@ void FreeMemory(void* pointer) {
     d.used_bytes -= length;
     {
         MemoryAccess access;
-        std::memset(p, 0xff, std::min<size_t>(length, 4096));
+        std::memset(p, 0xff, std::min(length, kPage));
     }
+    ReturnPages(p + kPage, p + length);
     auto next = d.free.lower_bound(p);
     if (next != d.free.end() && p + length == next->first) {
         length += next->second;
@@ -118,13 +137,13 @@ int DeviceOf(const void* pointer) {
 MemoryAccess::MemoryAccess() {
     Memory& m = GetMemory();
     std::lock_guard<std::recursive_mutex> lock{m.mutex};
-    if (m.open++ == 0) mprotect(m.base, kReserved * kMaxDevices, PROT_READ | PROT_WRITE);
+    if (m.open++ == 0) Protect(PROT_READ | PROT_WRITE);
 }
 
 MemoryAccess::~MemoryAccess() {
     Memory& m = GetMemory();
     std::lock_guard<std::recursive_mutex> lock{m.mutex};
-    if (--m.open == 0) mprotect(m.base, kReserved * kMaxDevices, PROT_NONE);
+    if (--m.open == 0) Protect(PROT_NONE);
 }
 
 }  // namespace cuda_emulation

@@ -39,7 +39,7 @@ constexpr size_t kMostWaiting = 256;
 thread_local int t_device = 0;
 thread_local cudaError_t t_error = cudaSuccess;
 
-// Streams run their work under one lock: an emulated machine is as parallel as a program can observe.
+// One lock for all: while a stream runs its work, no other one does.
 struct Runtime {
     std::recursive_mutex mutex;
     cudaEmulatedStream default_streams[cuda_emulation::kMaxDevices];
@@ -67,24 +67,25 @@ cudaStream_t Resolve(cudaStream_t stream) {
     return stream == nullptr ? &GetRuntime().default_streams[t_device] : stream;
 }
 
-bool RunNext(cudaStream_t stream) {
-    if (stream->work.empty()) return false;
-    Work work = std::move(stream->work.front());
-    stream->work.pop_front();
+// Runs the work of a stream while `wanted()`.
+template <class F>
+void RunWhile(cudaStream_t stream, F&& wanted) {
+    if (stream->work.empty()) return;
     cuda_emulation::MemoryAccess access;
-    work();
-    return true;
+    while (!stream->work.empty() && wanted()) {
+        Work work = std::move(stream->work.front());
+        stream->work.pop_front();
+        work();
+    }
 }
 
 void Drain(cudaStream_t stream) {
-    while (RunNext(stream)) {
-    }
+    RunWhile(stream, [] { return true; });
 }
 
 // `stream`: the one that the event was recorded in with the ticket.
 void Wait(cudaEvent_t event, cudaStream_t stream, int64_t ticket) {
-    while (event->reached < ticket && RunNext(stream)) {
-    }
+    RunWhile(stream, [=] { return event->reached < ticket; });
 }
 
 cudaError_t Submit(cudaStream_t stream, Work work) {

@@ -12,6 +12,7 @@
 #include "chainerx/core/convert.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/ops/elementwise.h"
+#include "chainerx/ops/special_numbers.h"
 
 namespace chainerx::cuda {
 
@@ -42,6 +43,16 @@ __device__ R Apply(const Op& op, C... x) {
     return Convert<decltype(y), R>(y);
 }
 
+// `is_number`: whether all elements have this x2.
+template <class R, class Op, class C>
+__device__ R ApplyPair(const Op& op, C x1, C x2, bool is_number) {
+    if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
+        R y{};
+        if (is_number && Op::SpecialNumbers::Visit(x2, [&](auto f) { y = Convert<C, R>(f(x1)); })) return y;
+    }
+    return Apply<R>(op, x1, x2);
+}
+
 // Contiguous operands, or one element for all.
 template <int N>
 struct FlatOperands {
@@ -50,6 +61,8 @@ struct FlatOperands {
     bool fixed[N];
     alignas(8) char numbers[N][8];
     bool aligned;  // all addresses fit accesses of Packs
+
+    CHAINERX_HOST_DEVICE bool IsNumber(int k) const { return in[k] == nullptr || fixed[k]; }
 };
 
 template <class T, int N>
@@ -92,7 +105,7 @@ __global__ void FlatKernel(Op op, int64_t n, FlatOperands<Op::kArity> operands) 
         if constexpr (Op::kArity == 1) {
             y.values[j] = Apply<R>(op, Widen(x0.values[j]));
         } else if constexpr (Op::kArity == 2) {
-            y.values[j] = Apply<R>(op, Widen(x0.values[j]), Widen(x1.values[j]));
+            y.values[j] = ApplyPair<R>(op, Widen(x0.values[j]), Widen(x1.values[j]), operands.IsNumber(1));
         } else {
             y.values[j] = Apply<R>(op, Widen(x0.values[j]), Widen(x1.values[j]), Widen(x2.values[j]));
         }
@@ -125,7 +138,7 @@ __global__ void StridedKernel(Op op, uint32_t n, Layout<Op::kArity + 1> layout, 
     } else {
         auto x1 = Widen(*reinterpret_cast<const T*>(x[1]));
         if constexpr (Op::kArity == 2) {
-            *out = Apply<R>(op, x0, x1);
+            *out = ApplyPair<R>(op, x0, x1, operands.IsNumber(1));
         } else {
             *out = Apply<R>(op, x0, x1, Widen(*reinterpret_cast<const T*>(x[2])));
         }

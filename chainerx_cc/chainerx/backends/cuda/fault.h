@@ -9,7 +9,7 @@
 
 namespace chainerx::cuda {
 
-enum class FaultKind : int { kNone, kIndex, kLabel };
+enum class FaultKind : int { kBeingWritten = -1, kNone, kIndex, kLabel };
 
 struct Fault {
     int kind;  // FaultKind
@@ -18,8 +18,8 @@ struct Fault {
 };
 
 __device__ inline void ReportFault(Fault* fault, FaultKind kind, int64_t value, int64_t bound) {
-    constexpr int kBeingWritten = -1;
-    if (atomicCAS(&fault->kind, static_cast<int>(FaultKind::kNone), kBeingWritten) != 0) return;
+    constexpr int kNone = static_cast<int>(FaultKind::kNone);
+    if (atomicCAS(&fault->kind, kNone, static_cast<int>(FaultKind::kBeingWritten)) != kNone) return;
     fault->value = value;
     fault->bound = bound;
     __threadfence_system();

@@ -11,14 +11,17 @@
 namespace chainerx::cuda {
 namespace {
 
-// Elements of any type of the given size.
+// An index out of bounds, which is reported. Taking reads another element, and scattering skips it.
+constexpr int64_t kInvalid = -1;
+
 template <class T>
 __global__ void TakeElements(int64_t n, int64_t n_indices, TakeGeometry g, const T* a, const int64_t* indices, T* out) {
     int64_t i = ThreadIndex();
     if (i >= n) return;
     int64_t column = i % g.inner;
     int64_t row = i / g.inner;
-    out[i] = a[(row / n_indices * g.length + indices[row % n_indices]) * g.inner + column];
+    int64_t index = indices[row % n_indices];
+    out[i] = a[(row / n_indices * g.length + (index == kInvalid ? 0 : index)) * g.inner + column];
 }
 
 void Take(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out) {
@@ -54,6 +57,7 @@ __global__ void ScatterInOrder(int64_t n_indices, TakeGeometry g, T* out, const 
     int64_t outer = i / g.inner;
     int64_t column = i % g.inner;
     for (int64_t k = 0; k < n_indices; ++k) {
+        if (indices[k] == kInvalid) continue;
         F::Apply(out + (outer * g.length + indices[k]) * g.inner + column,
                  b[(outer * n_indices + k) * g.inner + column]);
     }
@@ -81,7 +85,7 @@ __global__ void NormalizeEach(int64_t n, const int64_t* in, int64_t length, Inde
         i = (i % length + length) % length;
     } else if (i < -length || i >= length) {
         ReportFault(fault, FaultKind::kIndex, i, length);
-        i = 0;
+        i = kInvalid;
     } else if (i < 0) {
         i += length;
     }
@@ -91,10 +95,10 @@ __global__ void NormalizeEach(int64_t n, const int64_t* in, int64_t length, Inde
 void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
     int64_t n = indices.GetTotalSize();
     if (n == 0) return;
-    Launch("take", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n,
+    Launch("indexing", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n,
            static_cast<const int64_t*>(indices.data<int64_t>()), length, mode, out.data<int64_t>(),
            GetCudaDevice(out.device()).fault());
-    // No index is valid then, and the caller reads with the results.
+    // There is no other element to read.
     if (length == 0) out.device().Synchronize();
 }
 

@@ -26,7 +26,9 @@ __device__ C Load(const char* p, MatrixStrides s, int64_t row, int64_t column, i
     return static_cast<C>(*reinterpret_cast<const T*>(p + row * s.row + column * s.column));
 }
 
-// Each block computes a tile of `out`; its threads load tiles of the operands together. Blocks of the grid's z axis
+CHAINERX_HOST_DEVICE int64_t CountTiles(int64_t length) { return (length + kTile - 1) / kTile; }
+
+// Each block computes a tile of `out`; its threads load tiles of the operands together. Blocks of the grid's y axis
 // share the products of a stack.
 template <class T>
 __global__ void MatmulTiles(int64_t batch, int64_t rows, int64_t columns, int64_t inner, Layout<2> stack, const char* a,
@@ -34,9 +36,10 @@ __global__ void MatmulTiles(int64_t batch, int64_t rows, int64_t columns, int64_
     using C = std::conditional_t<std::is_same_v<T, bool>, int, typename ComputeType<T>::type>;
     __shared__ C tile_a[kTile][kTile];
     __shared__ C tile_b[kTile][kTile + 1];
-    int64_t row = static_cast<int64_t>(blockIdx.y) * kTile + threadIdx.y;
-    int64_t column = static_cast<int64_t>(blockIdx.x) * kTile + threadIdx.x;
-    for (int64_t i = blockIdx.z; i < batch; i += gridDim.z) {
+    auto across = static_cast<unsigned>(CountTiles(columns));
+    int64_t row = static_cast<int64_t>(blockIdx.x / across) * kTile + threadIdx.y;
+    int64_t column = static_cast<int64_t>(blockIdx.x % across) * kTile + threadIdx.x;
+    for (int64_t i = blockIdx.y; i < batch; i += gridDim.y) {
         int64_t offsets[2];
         stack.GetOffsets(static_cast<uint32_t>(i), offsets);
         C sum{};
@@ -70,7 +73,7 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
                          Strides(b.strides().begin(), b.strides().end() - 2)};
     // In the order of the output, whose elements are contiguous: dimensions may not be exchanged.
     Layout<2> stack{Shape(out.shape().begin(), out.shape().end() - 2), strides};
-    dim3 grid(static_cast<unsigned>((columns + kTile - 1) / kTile), static_cast<unsigned>((rows + kTile - 1) / kTile),
+    dim3 grid(static_cast<unsigned>(CountTiles(rows) * CountTiles(columns)),
               static_cast<unsigned>(std::min<int64_t>(batch, 65535)));
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
