@@ -216,7 +216,14 @@ class LookaheadIterator(OrderedIterator):
         self._pool = None
         self._n_ahead = n_ahead
         self._ahead = collections.deque()
+        # Here rather than on first use, which may be in a thread: a process forked while another
+        # thread imports a module waits forever if it imports that module.
+        self._load_pool_module()
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+
+    def _load_pool_module(self):
+        """Imports and returns what ``_make_pool`` needs; importing Chainer does not pay for it."""
+        raise NotImplementedError
 
     def _make_pool(self):
         """Returns what fetches the examples."""

@@ -34,6 +34,10 @@ import numpy
 import chainerx
 from chainer._core import forks
 
+with contextlib.suppress(ImportError):  # Windows does not have it
+    # Otherwise the first start of a process imports it, see LookaheadIterator.
+    from multiprocessing import popen_fork  # noqa: F401
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -104,11 +104,13 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     def repeat(self, repeat: bool) -> None:
         self._repeat = repeat
 
-    def _make_pool(self):
-        # Loaded on first use: importing Chainer should not pay for it.
+    def _load_pool_module(self):
         from chainer.iterators import _worker_pool
 
-        return _worker_pool.WorkerPool(
+        return _worker_pool
+
+    def _make_pool(self):
+        return self._load_pool_module().WorkerPool(
             self.dataset, self.n_processes, self.shared_mem, self._maxtasksperchild
         )
 

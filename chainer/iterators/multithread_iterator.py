@@ -56,10 +56,13 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         self.n_threads = n_threads
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_ahead=1)
 
-    def _make_pool(self):
-        from concurrent import futures
+    def _load_pool_module(self):
+        from concurrent.futures import thread
 
-        return futures.ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
+        return thread
+
+    def _make_pool(self):
+        return self._load_pool_module().ThreadPoolExecutor(self.n_threads, 'chainer-iterator')
 
     def _submit(self, state, indices):
         pool = self._get_pool()

@@ -44,6 +44,7 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
         if names and not any(name.endswith('.npy') for name in names):
             with self._reading():
                 raise ValueError('it holds no arrays')
+        self._names_checked = False
 
     def _reading(self):
         return _damaged_file.reading(self._name, 'an npz file')
@@ -55,10 +56,22 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
         return len(self._infos)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._infos
+        if key in self._infos:
+            return True
+        self._check_names()
+        return False
 
     def __getitem__(self, key: str) -> numpy.ndarray:
         return self.find(key).read()
+
+    def _check_names(self):
+        """Compares both copies of each name: an array may be missing because of a flipped bit."""
+        if self._names_checked:
+            return
+        with self._reading():
+            for info in self._archive.infolist():
+                self._archive.open(info).close()
+        self._names_checked = True
 
     def find(self, key: str) -> _storage.Stored:
         """Returns an array whose data is not read yet.
@@ -68,10 +81,13 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
 
         Raises:
             KeyError: There is no such array.
-            DamagedFileError: The header is damaged, or its sizes are not those of the entry.
+            DamagedFileError: The header is damaged, its sizes are not those of the entry, or there
+                is no such array and names are damaged.
             ValueError: The array holds Python objects other than ``None``.
 
         """
+        if key not in self:
+            raise KeyError(key)
         info = self._infos[key]
         with self._reading():
             _check_sizes(info, self._archive.start_dir)

@@ -148,7 +148,7 @@ def run(code):
 @pytest.mark.parametrize('busy', [False, True], ids=['idle', 'busy'])
 def test_fork_after_use(busy):
     run(f"""
-        import os, signal, threading
+        import faulthandler, os, threading
         import chainerx
 
         w = chainerx.ones((300, 300), 'float32').require_grad()
@@ -172,7 +172,7 @@ def test_fork_after_use(busy):
         for _ in range(5):
             pid = os.fork()
             if pid == 0:
-                signal.alarm(30)  # a child that hangs is a failure
+                faulthandler.dump_traceback_later(50, exit=True)  # a child that hangs fails
                 try:
                     for n in range(2, 5):
                         step(n)
@@ -180,13 +180,15 @@ def test_fork_after_use(busy):
                     if grandchild == 0:
                         step(5)
                         os._exit(0)
-                    assert os.waitpid(grandchild, 0)[1] == 0
+                    status = os.waitpid(grandchild, 0)[1]
+                    assert status == 0, status
                 except BaseException:
                     import traceback
                     traceback.print_exc()
                     os._exit(1)
                 os._exit(0)
-            assert os.waitpid(pid, 0)[1] == 0
+            status = os.waitpid(pid, 0)[1]
+            assert status == 0, status
         stop = True
         if thread.ident:
             thread.join()

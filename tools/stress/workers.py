@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import importlib.util
 import io
@@ -10,6 +11,7 @@ import os
 import pickle
 import random
 import signal
+import sys
 import threading
 import time
 import zipfile
@@ -23,7 +25,6 @@ import chainerx
 from tools.stress.guard import Finding
 
 N_EXAMPLES = 60
-BATCHES_PER_CASE = 60
 STALLED = 30  # seconds after which a batch hangs
 
 
@@ -32,7 +33,7 @@ def _large_arrays(i: int) -> tuple[Any, int]:
 
 
 def _chainerx_arrays(i: int) -> Any:
-    return chainerx.arange(200.0) * i
+    return chainerx.arange(200.0) * (i + 1)
 
 
 def _computed_with_chainerx(i: int) -> Any:
@@ -43,7 +44,7 @@ def _computed_with_chainerx(i: int) -> Any:
 
 
 def _growing(i: int) -> Any:
-    return np.arange(i * 50)  # outgrows the shared memory that the first examples need
+    return np.arange(i * 50 + 1) + i  # outgrows the shared memory that the first examples need
 
 
 def _map(f: Callable[[int], Any]) -> Any:
@@ -112,65 +113,113 @@ def _reader(dataset: Any) -> Iterator[None]:
         thread.join()
 
 
-def _kill_one(rng: random.Random) -> bool:
-    processes = multiprocessing.active_children()
-    if not processes:
-        return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(rng.choice(processes).pid, signal.SIGKILL)
-    return True
+class _Killer:
+    """Thread that kills workers of an iterator at random moments; a context manager."""
 
+    def __init__(self, iterator: Any, rng: random.Random, pause: float, n_kills: int) -> None:
+        self._iterator = iterator
+        self._rng = rng
+        self._pause = pause
+        self._n_kills = n_kills
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.n_killed = 0
 
-def _same(left: Any, right: Any) -> bool:
-    return pickle.dumps(left) == pickle.dumps(right)
+    def _run(self) -> None:
+        while not self.done and not self._stopped.wait(self._rng.random() * self._pause):
+            pool = self._iterator._pool
+            workers = list(pool._workers) if pool is not None else []
+            if workers and self._rng.random() < 0.8:
+                workers = [self._rng.choice(workers)]
+            for worker in workers:
+                # A process that has ended is reaped; its number may be another's.
+                if worker.process.is_alive():
+                    with contextlib.suppress(ProcessLookupError):
+                        if self._rng.random() < 0.2:
+                            os.kill(worker.process.pid, signal.SIGSTOP)
+                        os.kill(worker.process.pid, signal.SIGKILL)
+                        self.n_killed += 1
+
+    @property
+    def done(self) -> bool:
+        return self.n_killed >= self._n_kills
+
+    def __enter__(self) -> _Killer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
 
 
 def case(rng: random.Random) -> dict[str, int]:
-    """Reads a dataset while its processes are killed."""
+    """Reads a dataset while its processes are killed.
+
+    Each call returns the right batch or raises the documented error, and the same iterator goes
+    on; nothing stays behind.
+    """
     method = rng.choice(['fork', 'fork', 'forkserver', 'spawn'])
     multiprocessing.set_start_method(method)
     datasets = _datasets()
     # An open file cannot be pickled, as the other methods need.
     names = sorted(set(datasets) - (set() if method == 'fork' else {'pickles'}))
     name = rng.choice(names)
-    batch_size = rng.choice([1, 4, 7])
+    batch_size = rng.choice([1, 4, 7, 60])
     options = {
-        'n_processes': rng.randint(1, 3),
+        'shuffle': rng.random() < 0.5,
+        'n_processes': rng.randint(1, 4),
         'n_prefetch': rng.randint(1, 4),
-        'shared_mem': rng.choice([None, None, 1000]),
+        'shared_mem': rng.choice([None, None, 0, 1000]),
         'maxtasksperchild': rng.choice([None, None, 3]),
     }
-    n_batches = BATCHES_PER_CASE if method == 'fork' else BATCHES_PER_CASE // 4
-    kills = sorted(rng.sample(range(n_batches), rng.randint(0, 4 if method == 'fork' else 2)))
-    reads = rng.random() < 0.3
-    with_reader = ', read by a thread' if reads else ''
-    print(f'{method}, {name}{with_reader}, {batch_size}, {options}, {kills}', flush=True)
+    n_batches, n_kills = (40, rng.randint(0, 20)) if method == 'fork' else (15, rng.randint(0, 3))
+    speed = rng.choice([0.2, 1, 3])
+    n_readers = rng.choice([0, 0, 1, 2])
+    print(f'{method}, {name}, {batch_size}, {options}, {n_kills} kills, {n_readers} readers')
+    sys.stdout.flush()
 
+    # The examples are told apart by their contents, as an iterator may shuffle them.
     dataset = datasets[name]()
-    expected = [dataset[i] for i in range(N_EXAMPLES)]
-    position = 0
-    n_errors = n_kills = 0
+    numbers = {pickle.dumps(dataset[i]): i for i in range(N_EXAMPLES)}
+    seen: collections.Counter[int] = collections.Counter()
+    counts = collections.Counter({f'batches by {method}': 0, 'kills': 0, 'errors': 0})
     iterator = chainer.iterators.MultiprocessIterator(
-        dataset, batch_size, shuffle=False, dataset_timeout=STALLED, **options
+        dataset, batch_size, dataset_timeout=STALLED, **options
     )
-    with _reader(dataset) if reads else contextlib.nullcontext():
-        for i in range(n_batches):
-            if i in kills:
-                time.sleep(rng.random() ** 3 * 0.02)
-                n_kills += _kill_one(rng)
-            while True:
-                try:
-                    batch = next(iterator)
-                    break
-                except RuntimeError:
-                    n_errors += 1  # a process has died; calling it again retries the batch
-                    if n_errors > n_kills:
-                        raise
-            wanted = [expected[(position + k) % N_EXAMPLES] for k in range(batch_size)]
-            if not all(map(_same, batch, wanted)):
-                raise Finding(f'batch {i} is {batch} instead of {wanted}')
-            position += batch_size
-        iterator.finalize()
+    start = time.monotonic()
+    iterator.next()
+    iterator.reset()
+    pause = speed * (time.monotonic() - start)
+    with contextlib.ExitStack() as stack:
+        for _ in range(n_readers):
+            stack.enter_context(_reader(dataset))
+        killer = stack.enter_context(_Killer(iterator, rng, pause, n_kills))
+        while counts[f'batches by {method}'] < n_batches or not killer.done:
+            try:
+                batch = next(iterator)
+            except RuntimeError as error:  # a process has died; the next call tries again
+                if 'worker process' not in str(error):
+                    raise
+                counts['errors'] += 1
+                continue
+            counts[f'batches by {method}'] += 1
+            examples = [numbers.get(pickle.dumps(example)) for example in batch]
+            if len(examples) != batch_size or None in examples:
+                raise Finding(f'{batch} is no batch of the dataset')
+            first = sum(seen.values())
+            wanted = [i % N_EXAMPLES for i in range(first, first + batch_size)]
+            if not options['shuffle'] and examples != wanted:
+                raise Finding(f'a batch has the examples {examples} instead of {wanted}')
+            seen.update(examples)
+    iterator.finalize()
+    counts['kills'] = killer.n_killed
+    if counts['errors'] > counts['kills']:
+        raise Finding(f'{counts["errors"]} errors after {counts["kills"]} kills')
+    # No error drops or repeats a batch: epochs are complete.
+    times = [seen[i] for i in range(N_EXAMPLES)]
+    if max(times) - min(times) > 1:
+        raise Finding(f'examples came up {times} times')
     if multiprocessing.active_children():
         raise Finding('finalize leaves processes')
-    return {f'batches by {method}': n_batches, 'kills': n_kills, 'errors': n_errors}
+    return counts

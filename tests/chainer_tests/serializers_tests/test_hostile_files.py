@@ -62,8 +62,8 @@ def npz_with(name, data, compression=zipfile.ZIP_DEFLATED, zeros=0):
     return f.getvalue()
 
 
-def load_npz(content):
-    return lambda model: serializers.load_npz(io.BytesIO(content), model)
+def load_npz(content, **kwargs):
+    return lambda model: serializers.load_npz(io.BytesIO(content), model, **kwargs)
 
 
 HUGE = '(1000000000000000,)'
@@ -144,6 +144,17 @@ def test_content_that_is_larger_than_its_entry_says():
     with little_memory():
         load_npz(bytes(content))(model)
     assert not model.late.W.array.any()
+
+
+@pytest.mark.parametrize('strict', [True, False])
+def test_damaged_names(strict):
+    """An array whose name in the directory is damaged does not count as missing."""
+    content = bytearray(saved(trained_model()))
+    entry = content.rindex(NAME.encode())
+    assert content[entry - 46 : entry - 42] == b'PK\1\2'
+    content[entry] ^= 1
+    load = load_npz(bytes(content), strict=strict)
+    assert_refused(load, 'damaged.*File name in directory')
 
 
 def test_truncated_files_on_disk(tmp_path):

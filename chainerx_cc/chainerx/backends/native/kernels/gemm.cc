@@ -6,8 +6,10 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #ifdef __linux__
+#include <pthread.h>
 #include <sys/mman.h>
 #endif
 
@@ -107,6 +109,31 @@ void TakeBlasBuffer() {
 std::atomic<int> used_blas_buffers{0};
 std::atomic<int> blas_buffers{0};
 
+// Forks that have begun. OpenBLAS locks its list of buffers, and a child that copies the lock while another thread
+// holds it waits forever. So a fork waits until no buffer is in use, and calls that start then wait for the fork.
+std::atomic<int> forks{0};
+
+int UseBlasBuffer() {
+    for (;;) {
+        int n = ++used_blas_buffers;
+        if (forks.load() == 0) return n;
+        --used_blas_buffers;
+        while (forks.load() != 0) std::this_thread::yield();
+    }
+}
+
+#ifdef __linux__
+void LetForksWait() {
+    auto prepare = [] {
+        ++forks;
+        while (used_blas_buffers.load() != 0) std::this_thread::yield();
+    };
+    auto in_parent = [] { --forks; };
+    auto in_child = [] { forks.store(0); };  // other threads may have begun forks, too
+    pthread_atfork(prepare, in_parent, in_child);
+}
+#endif
+
 template <class T>
 void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
             int64_t ldc) {
@@ -165,7 +192,7 @@ Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
 }  // namespace
 
 BlasBuffer::BlasBuffer() {
-    int n = ++used_blas_buffers;
+    int n = UseBlasBuffer();
     int had = blas_buffers.load();
     available_ = n <= had || HasMemoryForBlas();
     if (n > had && available_) {
@@ -180,6 +207,9 @@ BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
 void InitBlas() {
     static const bool done = [] {
         CHAINERX_BLAS(openblas_set_num_threads)(1);
+#ifdef __linux__
+        LetForksWait();
+#endif
         return true;
     }();
     (void)done;

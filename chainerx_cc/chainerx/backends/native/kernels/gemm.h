@@ -27,7 +27,8 @@ void InitBlas();
 
 // The buffer of a call of BLAS or LAPACK, to hold during the call. OpenBLAS keeps as many as calls have run at a time;
 // if there is no memory for another one, it ends the process, so this looks first. Calls of several threads are counted
-// and not seen, so that memory that ends between two of them may be missed.
+// and not seen, so that memory that ends between two of them may be missed. A fork waits for the end of the calls. A
+// thread may have one buffer at a time, and InitBlas() must have run.
 class BlasBuffer {
 public:
     BlasBuffer();

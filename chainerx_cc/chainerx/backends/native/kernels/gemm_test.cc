@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "chainerx/backends/native/kernels/gemm_packed.h"
@@ -183,6 +185,34 @@ TYPED_TEST(GemmTest, WorksAfterFork) {
     ASSERT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_EQ(status, 0);
     SetNumThreads(original);
+}
+
+// OpenBLAS has locks, which a child must not copy locked.
+TYPED_TEST(GemmTest, WorksAfterForkWhileOthersMultiply) {
+    using T = TypeParam;
+    auto multiply = [] { return GemmError<T>(Gemm<T>, false, true, Shape{80, 80, 80}, 1, 0); };
+    std::atomic<bool> stopped{false};
+    std::vector<std::thread> others;
+    for (int i = 0; i < 3; ++i) {
+        others.emplace_back([&] {
+            T a[80 * 80]{};
+            T c[80 * 80];
+            while (!stopped) Gemm<T>(false, true, 80, 80, 80, 1, a, 80, a, 80, 0, c, 80);
+        });
+    }
+    for (int i = 0; i < 100; ++i) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            alarm(20);
+            _exit(multiply() <= 1e-3 ? 0 : 1);
+        }
+        int status = -1;
+        EXPECT_EQ(waitpid(pid, &status, 0), pid);
+        EXPECT_EQ(status, 0);
+        if (status != 0) break;
+    }
+    stopped = true;
+    for (std::thread& thread : others) thread.join();
 }
 
 }  // namespace
