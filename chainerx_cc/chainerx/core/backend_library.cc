@@ -56,9 +56,10 @@ std::string FindLibrary(const std::string& name, const std::string& known) {
         if (IsFileName(name) && access(file.c_str(), F_OK) == 0) return file;
         searched += (searched.empty() ? "" : ", ") + file;
     }
-    throw BackendError{"unknown backend '",          name,     "' (available: ", known,
-                       "; searched for a library: ", searched, ", from ",        path.origin,
-                       ", and beside ChainerX)"};
+    std::string text = "unknown backend '" + name + "' (available: " + known;
+    text += "; searched for a library: " + searched + ", from " + path.origin + ", and beside ChainerX)";
+    if (name == "cuda") text += "; a build of ChainerX with CHAINERX_BUILD_CUDA=1 has it";
+    throw BackendError{text};
 }
 
 [[noreturn]] void ThrowUnusable(const std::string& file, const std::string& why) {

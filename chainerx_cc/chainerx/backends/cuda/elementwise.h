@@ -12,7 +12,6 @@
 #include "chainerx/core/convert.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/ops/elementwise.h"
-#include "chainerx/ops/special_numbers.h"
 
 namespace chainerx::cuda {
 
@@ -43,12 +42,23 @@ __device__ R Apply(const Op& op, C... x) {
     return Convert<decltype(y), R>(y);
 }
 
+// Gives f the function of x1 for ops that compute in another way for certain numbers x2; whether this is one.
+template <class Op, class C, class F>
+__device__ auto VisitSpecialNumber(C x2, const F& f, int) -> decltype(Op::SpecialNumbers::Visit(x2, f)) {
+    return Op::SpecialNumbers::Visit(x2, f);
+}
+template <class Op, class C, class F>
+__device__ bool VisitSpecialNumber(C, const F&, long) {
+    return false;
+}
+
 // `is_number`: whether all elements have this x2.
 template <class R, class Op, class C>
 __device__ R ApplyPair(const Op& op, C x1, C x2, bool is_number) {
-    if constexpr (HasSpecialNumbers<Op>::value && std::is_floating_point_v<C>) {
+    if constexpr (std::is_floating_point_v<C>) {
         R y{};
-        if (is_number && Op::SpecialNumbers::Visit(x2, [&](auto f) { y = Convert<C, R>(f(x1)); })) return y;
+        auto compute = [&](auto f) { y = Convert<C, R>(f(x1)); };
+        if (is_number && VisitSpecialNumber<Op>(x2, compute, 0)) return y;
     }
     return Apply<R>(op, x1, x2);
 }

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/report_fault.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/indexing.h"

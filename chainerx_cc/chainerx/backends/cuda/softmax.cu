@@ -2,6 +2,7 @@
 
 #include "chainerx/backends/cuda/block_reduce.h"
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/report_fault.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/math.h"

@@ -12,7 +12,6 @@
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/core/macro.h"
-#include "chainerx/ops/special_numbers.h"
 
 namespace chainerx::native::CHAINERX_ISA {
 
@@ -44,6 +43,12 @@ struct BinaryLoop {
         CHAINERX_ISA::BinaryMathLoop<T>(function, n, x1, step1, x2, step2, y);
     }
 };
+
+// Ops that compute faster for certain values of a second argument that is a number.
+template <class Op, class = void>
+struct HasSpecialNumbers : std::false_type {};
+template <class Op>
+struct HasSpecialNumbers<Op, std::void_t<typename Op::SpecialNumbers>> : std::true_type {};
 
 // The loops of one op for one dtype. Inputs have the type T, but the condition of a selection is bool. Operands are
 // contiguous or, where there is a loop for it, one number; others are brought into that form block by block.
