@@ -244,7 +244,7 @@ class TestEmulation:
             values = []
             for _ in range(3):
                 updater.update()
-                values.append(chainer.backends.cuda.to_cpu(model.predictor.W.array))
+                values.append(chainerx.to_numpy(model.predictor.W.array))
             return values
 
         names = ['main', 'a', 'b', 'c']

@@ -21,7 +21,7 @@ struct Sizes {
         for (int i = 0; i < axis; ++i) outer *= shape[i];
         for (int i = axis + 1; i < shape.ndim(); ++i) inner *= shape[i];
     }
-    int64_t rows() const { return outer * inner; }
+    CHAINERX_HOST_DEVICE int64_t rows() const { return outer * inner; }
 };
 
 template <class C>
