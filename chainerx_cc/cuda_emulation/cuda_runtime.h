@@ -19,24 +19,13 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorInvalidDevice = 101,
-    cudaErrorNotReady = 600,
-    cudaErrorPeerAccessAlreadyEnabled = 704,
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrComputeCapabilityMajor = 75 };
-enum cudaMemPoolAttr {
-    cudaMemPoolAttrReleaseThreshold = 4,
-    cudaMemPoolAttrReservedMemCurrent = 5,
-    cudaMemPoolAttrUsedMemCurrent = 7,
-};
-constexpr unsigned cudaStreamNonBlocking = 1;
-constexpr unsigned cudaEventDisableTiming = 2;
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 
 struct cudaEmulatedStream;
-struct cudaEmulatedEvent;
 struct cudaEmulatedPool;
-using cudaStream_t = cudaEmulatedStream*;
-using cudaEvent_t = cudaEmulatedEvent*;
+using cudaStream_t = cudaEmulatedStream*;  // null: the only one of the current device
 using cudaMemPool_t = cudaEmulatedPool*;
 
 const char* cudaGetErrorName(cudaError_t error);
@@ -45,42 +34,22 @@ cudaError_t cudaGetLastError();
 
 cudaError_t cudaGetDeviceCount(int* count);  // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
 cudaError_t cudaSetDevice(int device);
-cudaError_t cudaGetDevice(int* device);
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
-cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
-cudaError_t cudaEventSynchronize(cudaEvent_t event);
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, size_t bytes);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                                cudaStream_t stream);
-cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream);
 
 struct cudaLaunchConfig_t {
     dim3 gridDim;
     dim3 blockDim;
-    size_t dynamicSmemBytes;
     cudaStream_t stream;
-    void* attrs;
-    unsigned numAttrs;
 };
 
 // Submits one call of `thread` for each thread of the grid.

@@ -33,25 +33,12 @@ extern Indices g_indices;  // of the running thread of the grid
 
 constexpr unsigned kWarpSize = 32;
 
-// Wait for the other threads of the block, or of the warp among those in the mask.
+// Wait for the other threads of the block or the warp.
 void BlockBarrier();
-void WarpBarrier(unsigned mask);
+void WarpBarrier();
 unsigned Lane();
 // One slot of 8 bytes for each lane of the running thread's warp.
 uint64_t* WarpSlots();
-void* DynamicSharedMemory();
-
-template <class T>
-T Exchange(unsigned mask, T value, unsigned from) {
-    static_assert(sizeof(T) <= sizeof(uint64_t));
-    uint64_t* slots = WarpSlots();
-    std::memcpy(&slots[Lane()], &value, sizeof(T));
-    WarpBarrier(mask);
-    T result;
-    std::memcpy(&result, &slots[from < kWarpSize && (mask >> from & 1U) != 0 ? from : Lane()], sizeof(T));
-    WarpBarrier(mask);
-    return result;
-}
 
 }  // namespace cuda_emulation
 
@@ -63,23 +50,18 @@ T Exchange(unsigned mask, T value, unsigned from) {
 
 inline void __threadfence_system() {}
 inline void __syncthreads() { cuda_emulation::BlockBarrier(); }
-inline void __syncwarp(unsigned mask = 0xffffffffU) { cuda_emulation::WarpBarrier(mask); }
 
+// All lanes take part.
 template <class T>
-T __shfl_sync(unsigned mask, T value, int lane) {
-    return cuda_emulation::Exchange(mask, value, static_cast<unsigned>(lane));
-}
-template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int bits) {
-    return cuda_emulation::Exchange(mask, value, cuda_emulation::Lane() ^ static_cast<unsigned>(bits));
-}
-template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
-    return cuda_emulation::Exchange(mask, value, cuda_emulation::Lane() + distance);
-}
-template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned distance) {
-    return cuda_emulation::Exchange(mask, value, cuda_emulation::Lane() - distance);
+T __shfl_xor_sync(unsigned, T value, int bits) {
+    static_assert(sizeof(T) <= sizeof(uint64_t));
+    uint64_t* slots = cuda_emulation::WarpSlots();
+    unsigned lane = cuda_emulation::Lane();
+    std::memcpy(&slots[lane], &value, sizeof(T));
+    cuda_emulation::WarpBarrier();
+    std::memcpy(&value, &slots[lane ^ static_cast<unsigned>(bits)], sizeof(T));
+    cuda_emulation::WarpBarrier();
+    return value;
 }
 
 // No other thread runs during an update.

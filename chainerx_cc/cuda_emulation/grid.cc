@@ -53,8 +53,8 @@ struct Coroutine {
 
 class Block {
 public:
-    Block(dim3 size, size_t shared_bytes, const std::function<void()>& thread)
-        : size_{size}, n_{size.x * size.y * size.z}, thread_{thread}, shared_(shared_bytes / 8 + 1) {}
+    Block(dim3 size, const std::function<void()>& thread)
+        : size_{size}, n_{size.x * size.y * size.z}, thread_{thread} {}
 
     void Run() {
         warps_.assign((n_ + kWarpSize - 1) / kWarpSize, Warp{});
@@ -93,14 +93,10 @@ public:
     }
 
     void WaitForBlock() { WaitAt(barrier_, alive_); }
-    void WaitForWarp(unsigned mask) {
-        Warp& w = warp();
-        WaitAt(w.barrier, static_cast<unsigned>(__builtin_popcount(mask & w.alive)));
-    }
+    void WaitForWarp() { WaitAt(warp().barrier, static_cast<unsigned>(__builtin_popcount(warp().alive))); }
 
     Warp& warp() { return warps_[current_->thread / kWarpSize]; }
     unsigned lane() const { return current_->thread % kWarpSize; }
-    void* shared() { return shared_.data(); }
 
 private:
     // Runs threads of grids, one after the other, on a stack of its own, which outlives the block.
@@ -198,7 +194,6 @@ private:
     dim3 size_;
     unsigned n_;
     const std::function<void()>& thread_;
-    std::vector<uint64_t> shared_;
     std::vector<Warp> warps_;
     std::vector<Coroutine*> waiting_;
     Barrier barrier_;
@@ -214,13 +209,12 @@ private:
 }  // namespace
 
 void BlockBarrier() { g_block->WaitForBlock(); }
-void WarpBarrier(unsigned mask) { g_block->WaitForWarp(mask); }
+void WarpBarrier() { g_block->WaitForWarp(); }
 unsigned Lane() { return g_block->lane(); }
 uint64_t* WarpSlots() { return g_block->warp().slots; }
-void* DynamicSharedMemory() { return g_block->shared(); }
 
-void RunGrid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread) {
-    Block runner{block, shared_bytes, thread};
+void RunGrid(dim3 grid, dim3 block, const std::function<void()>& thread) {
+    Block runner{block, thread};
     g_indices.block_size = block;
     g_indices.grid_size = grid;
     for (unsigned z = 0; z < grid.z; ++z) {

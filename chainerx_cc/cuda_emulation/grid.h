@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 
 #include "cuda_runtime.h"
@@ -8,6 +7,6 @@
 namespace cuda_emulation {
 
 // Runs all threads of a grid, block by block. One grid runs at a time.
-void RunGrid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
+void RunGrid(dim3 grid, dim3 block, const std::function<void()>& thread);
 
 }  // namespace cuda_emulation

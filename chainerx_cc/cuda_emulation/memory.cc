@@ -26,7 +26,6 @@ size_t GetEnvironment(const char* name, size_t value) {
 struct Device {
     std::map<char*, size_t> free;
     std::map<char*, size_t> used;
-    size_t used_bytes{0};
     size_t reached{0};  // bytes from the first address on that have been in use
 };
 
@@ -85,7 +84,6 @@ void* AllocateMemory(int device, size_t bytes) {
         d.free.erase(it);
         if (length > rounded) d.free[p + rounded] = length - rounded;
         d.used[p] = rounded;
-        d.used_bytes += rounded;
         d.reached = std::max(d.reached, static_cast<size_t>(p + rounded - (m.base + device * kReserved)));
         return p;
     }
@@ -101,7 +99,6 @@ void FreeMemory(void* pointer) {
     if (block == d.used.end()) std::abort();  // freed twice
     size_t length = block->second;
     d.used.erase(block);
-    d.used_bytes -= length;
     {
         MemoryAccess access;
         std::memset(p, 0xff, std::min(length, kPage));
@@ -118,14 +115,6 @@ void FreeMemory(void* pointer) {
         d.free[p] = length;
     }
 }
-
-size_t UsedBytes(int device) {
-    Memory& m = GetMemory();
-    std::lock_guard<std::recursive_mutex> lock{m.mutex};
-    return m.devices[device].used_bytes;
-}
-
-size_t TotalBytes() { return GetMemory().total; }
 
 int DeviceOf(const void* pointer) {
     const auto* p = static_cast<const char*>(pointer);

@@ -11,8 +11,6 @@ int DeviceCount();
 void* AllocateMemory(int device, size_t bytes);
 // Overwrites the block, so that a late read shows.
 void FreeMemory(void* pointer);
-size_t UsedBytes(int device);
-size_t TotalBytes();  // of each device
 // The device that has the memory; -1 for memory of the host.
 int DeviceOf(const void* pointer);
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <new>
-#include <vector>
 
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/core/blocking.h"
@@ -16,12 +15,6 @@ namespace {
 // Copies from this size on let other threads of the interpreter run.
 constexpr size_t kLongCopy = 1 << 16;
 
-// The current streams of a thread, by device.
-std::vector<cudaStream_t>& Streams() {
-    static thread_local std::vector<cudaStream_t> streams;
-    return streams;
-}
-
 cudaMemPool_t GetPool(int device) {
     cudaMemPool_t pool;
     Check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
@@ -30,8 +23,7 @@ cudaMemPool_t GetPool(int device) {
 
 void FreeStorage(Storage* storage) noexcept {
     // Errors of earlier kernels show here again; whoever synchronizes raises them.
-    GetCudaDevice(storage->device()).Activate();
-    cudaFreeAsync(storage->data(), static_cast<cudaStream_t>(storage->owner()));
+    cudaFreeAsync(storage->data(), GetCudaDevice(storage->device()).Activate());
     delete storage;
 }
 
@@ -66,14 +58,7 @@ CudaDevice::~CudaDevice() { cudaFreeHost(fault_); }
 
 cudaStream_t CudaDevice::Activate() const {
     cudaSetDevice(index());
-    const auto& streams = Streams();
-    return static_cast<size_t>(index()) < streams.size() ? streams[index()] : nullptr;
-}
-
-void CudaDevice::SetStream(cudaStream_t stream) const {
-    auto& streams = Streams();
-    if (streams.size() <= static_cast<size_t>(index())) streams.resize(index() + 1, nullptr);
-    streams[index()] = stream;
+    return nullptr;
 }
 
 StoragePtr CudaDevice::Allocate(size_t bytes) {
@@ -82,8 +67,8 @@ StoragePtr CudaDevice::Allocate(size_t bytes) {
     cudaError_t error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), stream);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        Synchronize();  // other streams may still return memory
-        FreeUnusedMemory();
+        Synchronize();
+        Check(cudaMemPoolTrimTo(GetPool(index()), 0), "cudaMemPoolTrimTo");  // the pool may be fragmented
         error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), stream);
     }
     if (error == cudaErrorMemoryAllocation) {
@@ -91,7 +76,7 @@ StoragePtr CudaDevice::Allocate(size_t bytes) {
         throw std::bad_alloc{};
     }
     Check(error, "cudaMallocAsync");
-    return StoragePtr{new Storage{data, bytes, *this, &FreeStorage, stream}};
+    return StoragePtr{new Storage{data, bytes, *this, &FreeStorage}};
 }
 
 void CudaDevice::CopyFromHost(void* dst, const void* src, size_t bytes) {
@@ -114,11 +99,6 @@ void CudaDevice::Synchronize() {
     Activate();
     Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     CheckFault(fault_);
-}
-
-void CudaDevice::FreeUnusedMemory() const {
-    Activate();
-    Check(cudaMemPoolTrimTo(GetPool(index()), 0), "cudaMemPoolTrimTo");
 }
 
 }  // namespace chainerx::cuda

@@ -28,9 +28,9 @@ private:
     int device_count_;
 };
 
-// Kernels and copies run in order on the calling thread's stream of the device, which is the default stream unless set,
-// and return before they end. Memory comes from the driver's pool of the device, in the order of the stream. CuPy and
-// PyTorch can allocate from the same pool, so the libraries share free memory.
+// Kernels and copies of all threads run in order on the device's default stream, and calls return before they end.
+// Memory comes from the driver's pool of the device, in the order of the stream. CuPy and PyTorch can allocate from the
+// same pool, so the libraries share free memory.
 class CudaDevice final : public Device {
 public:
     CudaDevice(Backend& backend, int index);
@@ -43,10 +43,6 @@ public:
 
     // Makes the device the current one of the calling thread, as CUDA's functions need it, and returns the stream.
     cudaStream_t Activate() const;
-    void SetStream(cudaStream_t stream) const;
-
-    // Returns memory that no array uses to the driver.
-    void FreeUnusedMemory() const;
 
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }

@@ -6,10 +6,10 @@ namespace chainerx::cuda {
 
 void CheckFault(Fault* fault) {
     Fault found = *fault;
-    // Another stream may be writing.
-    if (found.kind != static_cast<int>(FaultKind::kIndex) && found.kind != static_cast<int>(FaultKind::kLabel)) return;
+    auto kind = static_cast<FaultKind>(found.kind);
+    if (kind != FaultKind::kIndex && kind != FaultKind::kLabel) return;  // none, or a kernel is writing it
     fault->kind = static_cast<int>(FaultKind::kNone);
-    if (found.kind == static_cast<int>(FaultKind::kLabel)) {
+    if (kind == FaultKind::kLabel) {
         throw IndexError{"softmax_cross_entropy: label ", found.value, " is out of range for ", found.bound,
                          " classes"};
     }
