@@ -24,10 +24,12 @@ def _layer_name(layer):
 
 def _layer_text(layer):
     """Returns the text of a layer; of a lambda function its line of source where that is known."""
-    # Python 3.13 takes the program of `python -c` for the source of any code from a string.
-    if getattr(layer, '__name__', None) == '<lambda>' and layer.__code__.co_filename != '<string>':
-        with contextlib.suppress(OSError):
-            return inspect.getsource(layer).strip().rstrip(',')
+    if getattr(layer, '__name__', None) == '<lambda>':
+        code = getattr(inspect.unwrap(layer), '__code__', None)
+        # Python 3.13 takes the program of `python -c` for the source of any code from a string.
+        if code is not None and code.co_filename != '<string>':
+            with contextlib.suppress(OSError):
+                return inspect.getsource(code).strip().rstrip(',')
     return str(layer)
 
 

@@ -1,8 +1,8 @@
 """Records the names and signatures of an installed CuPy, which the stand-in follows.
 
-Run ``python record_api.py`` with the CuPy of each supported major version (a GPU is not
-needed). A line of ``api.txt`` is a major version, a name and parameters; ``=`` marks those with
-defaults.
+Run ``python tools/record_cupy_api.py`` with the CuPy of each supported major version (a GPU is not
+needed). A line of ``api.txt`` is the major versions for which it holds, a name, its kind and the
+parameters; ``=`` marks those with defaults.
 """
 
 import importlib

@@ -12,10 +12,13 @@ from typing import Any
 
 
 class PathFile(io.FileIO):
-    """File to read. A copy, or what a pickle of it gives, opens the path again."""
+    """File to read. A copy, or what a pickle of it gives, opens the path again.
+
+    A number is refused: it would be a descriptor, which belongs to others.
+    """
 
     def __init__(self, path: Any) -> None:
-        super().__init__(path)
+        super().__init__(os.fspath(path))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return PathFile, (self.name,)

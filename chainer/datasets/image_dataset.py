@@ -339,7 +339,7 @@ def _read_member(archive, path, name):
 
 def _read_pairs(path):
     pairs = []
-    with open(path) as f:
+    with open(os.fspath(path)) as f:
         for i, line in enumerate(f):
             try:
                 name, label = line.split()

@@ -230,4 +230,4 @@ def open_pickle_dataset_writer(
         2
 
     """
-    return PickleDatasetWriter(open(path, 'wb'), protocol=protocol)
+    return PickleDatasetWriter(open(os.fspath(path), 'wb'), protocol=protocol)

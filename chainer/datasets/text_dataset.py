@@ -82,7 +82,7 @@ class TextDataset(dataset_mixin.DatasetMixin):
         self._files = []
         try:
             for path in self._paths:
-                self._files.append(io.FileIO(path))
+                self._files.append(io.FileIO(os.fspath(path)))
         except BaseException:
             self.close()
             raise

@@ -145,7 +145,8 @@ class WorkerPool:
             if thread != threading.get_ident():  # else the new worker reads it
                 conns.append(child_conn)
         for conn in conns:
-            conn.close()
+            with contextlib.suppress(OSError):  # a thread of the parent is closing it
+                conn.close()
         self._workers = []
         self._changed = threading.Condition()
         self._closed = True
@@ -384,7 +385,7 @@ class WorkerPool:
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
             if thread.is_alive():
-                return  # it closes what it reads from when it ends
+                return  # it still reads; what it reads from closes with the pool
         for conn in self._conns():
             conn.close()
 

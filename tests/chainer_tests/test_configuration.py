@@ -1,11 +1,10 @@
 import io
 import os
-import subprocess
-import sys
 import threading
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 from chainer import configuration
@@ -206,11 +205,5 @@ def test_bad_environment(monkeypatch, name, value, error):
 
 def test_environment_sets_config():
     code = 'import chainer; print(chainer.config.debug, chainer.config.dtype)'
-    result = subprocess.run(
-        [sys.executable, '-c', code],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, 'CHAINER_DEBUG': '1', 'CHAINER_DTYPE': 'float16'},
-    )
+    result = run_python(code, CHAINER_DEBUG='1', CHAINER_DTYPE='float16')
     assert result.stdout == 'True float16\n'

@@ -1,13 +1,11 @@
 """Tests of FallbackReport and of the option ``chainerx_fallback``."""
 
 import io
-import os
-import subprocess
-import sys
 import threading
 
 import numpy as np
 import pytest
+from helpers.programs import run_python
 
 import chainer
 import chainer.functions as F
@@ -155,7 +153,7 @@ def test_bad_mode():
 
 @pytest.mark.slow
 def test_environment():
-    code = """if True:
+    code = """
         import numpy as np, chainer, chainerx
         class Double(chainer.FunctionNode):
             def forward(self, inputs):
@@ -168,11 +166,5 @@ def test_environment():
         ('warn', 'PerformanceWarning: Double'),
         ('silent', ''),
     ):
-        result = subprocess.run(
-            [sys.executable, '-c', code],
-            capture_output=True,
-            text=True,
-            env={**os.environ, 'CHAINERX_FALLBACK': mode},
-        )
-        assert (result.returncode == 0) == (mode != 'raise')
+        result = run_python(code, status=int(mode == 'raise'), CHAINERX_FALLBACK=mode)
         assert part in result.stderr and (part or not result.stderr)

@@ -4,12 +4,12 @@ import threading
 
 import numpy
 import pytest
+from helpers import forks
 
 import chainer
 from chainer import iterators
 from chainer._core import fallback_report
 from chainer._core.forks import ProcessLock
-from tests.helpers import forks
 
 
 def _hold(lock):

@@ -7,15 +7,14 @@ which checks every function that they serve with and without them.
 import copy
 import gc
 import multiprocessing
-import os
 import pickle
-import subprocess
 import sys
 import threading
 import weakref
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 import chainer.functions as F
@@ -81,12 +80,7 @@ def test_invalid_setting():
 
 def test_environment_variable():
     code = 'import chainer; print(chainer.config.use_native_kernels)'
-    output = subprocess.check_output(
-        [sys.executable, '-c', code],
-        env={**os.environ, 'CHAINER_USE_NATIVE_KERNELS': 'never', 'PYTHONPATH': ':'.join(sys.path)},
-        text=True,
-    )
-    assert output == 'never\n'
+    assert run_python(code, CHAINER_USE_NATIVE_KERNELS='never').stdout == 'never\n'
 
 
 def unaligned(x):

@@ -1,11 +1,10 @@
 import copy
-import os
+import functools
 import pickle
-import subprocess
-import sys
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 import chainer.functions as F
@@ -43,11 +42,22 @@ def test_children_are_the_links(model):
     assert list(model.children()) == [model[0], model[2]]
 
 
+class Wrapper:
+    """What a decorator without ``__wrapped__`` makes of a lambda function."""
+
+    __name__ = '<lambda>'
+
+    def __call__(self, x):
+        return x
+
+
 def test_str_of_lambda():
     model = chainer.Sequential(
         L.Linear(2, 3),
         lambda x: F.leaky_relu(x, slope=0.2),
         eval('lambda x: x'),
+        functools.update_wrapper(functools.partial(int), lambda x: F.relu(x)),
+        Wrapper(),
     )
     assert str(model).splitlines()[:3] == [
         'Sequential(',
@@ -55,6 +65,8 @@ def test_str_of_lambda():
         '  (1): lambda x: F.leaky_relu(x, slope=0.2),',
     ]
     assert '  (2): <function <lambda> at' in str(model)
+    assert 'lambda x: F.relu(x)' in str(model).splitlines()[4]
+    assert 'Wrapper object at' in str(model).splitlines()[5]
 
 
 def test_str_of_lambda_from_a_string():
@@ -62,14 +74,7 @@ def test_str_of_lambda_from_a_string():
     program = """f = lambda x: 'in the program'
 import chainer
 print(chainer.Sequential(f, eval('lambda x: x')))"""
-    output = subprocess.run(
-        [sys.executable, '-c', program],
-        check=True,
-        timeout=60,
-        capture_output=True,
-        text=True,
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
-    ).stdout
+    output = run_python(program).stdout
     assert output.splitlines()[2].startswith('  (1): <function <lambda> at')
     assert 'program' not in output
 

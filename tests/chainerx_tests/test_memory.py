@@ -1,10 +1,9 @@
 """Training does not make the process grow."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from helpers.programs import run_python
 
 PROLOGUE = """
 import chainerx
@@ -93,10 +92,7 @@ print(resident_kib() - resident, chainerx._core._live_array_count() - live)
     'code', [BARE, DOUBLE, CHAINER, CONTEXTS], ids=['bare', 'double', 'chainer', 'contexts']
 )
 def test_ten_thousand_steps(code):
-    result = subprocess.run(
-        [sys.executable, '-c', PROLOGUE + code + EPILOGUE], capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
+    result = run_python(PROLOGUE + code + EPILOGUE)
     kib, arrays = map(int, result.stdout.split())
     print(f'growth of resident memory over the last 9,000 steps: {kib} KiB')
     assert arrays == 0

@@ -1,14 +1,12 @@
 """What a program may do wrong, or do at a bad moment, without the process ending or memory being read wrongly."""
 
 import gc
-import os
-import subprocess
-import sys
 import threading
 import weakref
 
 import numpy as np
 import pytest
+from helpers.programs import run_python
 
 import chainerx
 from chainerx import DimensionError
@@ -370,6 +368,20 @@ assert chainerx.linalg.svd(x)[1].shape == (200,)
 assert x.dot(x).tolist() == expected
 print('survives')
 """
-    env = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}  # also of NumPy
-    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env=env)
-    assert result.stdout == 'survives\n', result.stdout + result.stderr
+    assert run_python(code, OPENBLAS_NUM_THREADS='1').stdout == 'survives\n'  # also of NumPy
+
+
+def test_user_code_changes_lists_of_arrays():
+    class Shortens:
+        def __bool__(self):
+            arrays.clear()
+            return True
+
+    class Raises:
+        def __bool__(self):
+            raise KeyError
+
+    for flag, error in (Shortens(), ValueError), (Raises(), KeyError):
+        arrays = [np.ones(3, 'f'), np.ones(3, 'f')]
+        with pytest.raises(error):
+            chainerx._core._numpy_views(arrays, [flag, True])

@@ -1,13 +1,12 @@
 """Arrays and graphs in many threads, and in forked processes."""
 
 import os
-import subprocess
 import sys
-import textwrap
 import threading
 
 import numpy as np
 import pytest
+from helpers.programs import run_python
 from helpers.threads import N_THREADS, N_TURNS, in_threads
 
 import chainerx
@@ -134,14 +133,8 @@ def test_other_threads_run_during_kernels():
 
 
 def run(code):
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore:.*fork:DeprecationWarning', '-c', textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, 'CHAINERX_NUM_THREADS': '2'},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    options = ['-W', 'ignore:.*fork:DeprecationWarning']
+    run_python(code, options=options, CHAINERX_NUM_THREADS='2')
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')

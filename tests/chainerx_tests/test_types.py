@@ -6,11 +6,10 @@ import copyreg
 import gc
 import inspect
 import pickle
-import subprocess
-import sys
 import weakref
 
 import pytest
+from helpers.programs import run_python
 
 import chainerx
 from chainerx import _core
@@ -243,6 +242,14 @@ def test_an_object_asked_for_while_it_ends():
     assert type(device.context) is chainerx.Context
 
 
+def test_user_code_that_runs_when_a_device_ends():
+    x, y = chainerx.ones(1, device='native:0'), chainerx.ones(1, device='native:1')
+    found = []
+    reference = weakref.ref(y.device, lambda _: found.append(y.device.name))
+    assert x.device.name == 'native:0' and y.device.name == 'native:1'
+    assert found == ['native:1'] and reference() is None
+
+
 def test_a_default_device_of_another_context_is_not_restored():
     code = """
 import chainerx
@@ -257,7 +264,7 @@ with chainerx.using_device('native:1'):
     chainerx.set_default_context(first)
 assert chainerx.get_default_device().name == 'native:0' and chainerx.get_default_device().context is first
 """
-    subprocess.run([sys.executable, '-c', code], check=True)
+    run_python(code)
 
 
 def test_user_code_ends_the_context_of_a_default_device():

@@ -124,14 +124,19 @@ def make_array(path):
     return f.getvalue()
 
 
+def with_array(file, name, content):
+    """The content of an npz file with another array in the place of one; its checksums are right."""
+    f = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(file)) as old, zipfile.ZipFile(f, 'w', 8) as new:
+        assert name in old.namelist()
+        for key in old.namelist():
+            new.writestr(key, content if key == name else old.read(key))
+    return f.getvalue()
+
+
 def wrap_array(content):
-    """An npz file with the array, whose checksums are right."""
-    f = io.BytesIO(saved(trained_model()))
-    g = io.BytesIO()
-    with zipfile.ZipFile(f) as old, zipfile.ZipFile(g, 'w', zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            new.writestr(name, content if name == 'l1/W.npy' else old.read(name))
-    return g.getvalue()
+    """An npz file with the array."""
+    return with_array(saved(trained_model()), 'l1/W.npy', content)
 
 
 def make_hdf5(path):

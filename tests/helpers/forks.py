@@ -1,8 +1,6 @@
 """Runs functions in forked processes."""
 
-import contextlib
 import multiprocessing
-import threading
 import warnings
 
 
@@ -26,28 +24,3 @@ def in_child(func, *args, timeout=20):
 
 def _run(send, func, args):
     send.send(func(*args))
-
-
-@contextlib.contextmanager
-def repeating(func, n_threads=2):
-    """Calls a function again and again in other threads."""
-    stopped = threading.Event()
-    errors = []
-
-    def repeat():
-        try:
-            while not stopped.is_set():
-                func()
-        except BaseException as e:
-            errors.append(e)
-
-    threads = [threading.Thread(target=repeat) for _ in range(n_threads)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        for thread in threads:
-            thread.join()
-    assert not errors

@@ -4,11 +4,11 @@ import json
 import random
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
+
+from helpers.programs import run_python
 
 # Numbers that tend to break readers, in the widths that formats use.
 NUMBERS = [
@@ -87,13 +87,8 @@ def run(names, seed, count, memory=1 << 29, seconds=20):
         each the index of the file and what happened.
 
     """
-    process = subprocess.run(
-        [sys.executable, '-c', CHILD],
-        input=json.dumps([names, seed, count, memory, seconds]),
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-    )
+    arguments = json.dumps([names, seed, count, memory, seconds])
+    process = run_python(CHILD, status=None, stdin=arguments)
     lines = process.stdout.splitlines()
     results = {name: {'read': 0, 'refused': 0, 'failures': []} for name in names}
     case = None

@@ -1,10 +1,9 @@
 import inspect
 import json
 import re
-import subprocess
-import sys
 
 import pytest
+from helpers.programs import run_python
 
 import chainer
 from chainer._core import lazy
@@ -36,10 +35,7 @@ HEAVY = [
 
 
 def _run(code):
-    output = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, check=True
-    ).stdout
-    return json.loads(output)
+    return json.loads(run_python(code).stdout)
 
 
 def test_import_is_light():

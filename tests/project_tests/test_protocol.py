@@ -1,6 +1,9 @@
 """Functions and engines meet in one small protocol."""
 
 import ast
+import contextlib
+import importlib
+import pkgutil
 from pathlib import Path
 
 import chainer
@@ -17,8 +20,11 @@ def _subclasses(cls):
 
 
 def _functions():
-    for name in 'distributions', 'links', 'exporters', 'training':
-        getattr(chainer, name)  # imports it
+    for module in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
+        if module.name.endswith('__main__'):
+            continue  # a program
+        with contextlib.suppress(ImportError):  # some need a library that may be missing
+            importlib.import_module(module.name)
     return {cls for cls in _subclasses(FunctionNode) if cls.__module__.startswith('chainer.')}
 
 

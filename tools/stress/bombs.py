@@ -12,18 +12,13 @@ from typing import Any
 
 import numpy as np
 from helpers import file_formats
+from helpers.file_formats import npy
 
 from chainer import serializers
 from chainer.training import extensions
 
 SIZE = 300 << 20  # more than a reader may allocate
 Bombs = tuple[Callable[[], bytes], ...]
-
-
-def _npy(descr: str, shape: tuple[int, ...] | str, data: bytes = b'') -> bytes:
-    header = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}".encode()
-    header += b' ' * (-(len(header) + 11) % 64) + b'\n'
-    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header + data
 
 
 def _zip(name: str, data: bytes, zeros: int = 0) -> bytes:
@@ -40,27 +35,21 @@ def _zip(name: str, data: bytes, zeros: int = 0) -> bytes:
 def _npz_bombs(name: str) -> Bombs:
     """Makes bombs in the place of an array, and in one that nobody asks for."""
     return (
-        lambda: _zip(f'{name}.npy', _npy('<f4', (SIZE // 4,)), SIZE),
-        lambda: _zip('unused.npy', _npy('<f4', (SIZE // 4,)), SIZE),
-        lambda: _zip(f'{name}.npy', _npy('<f4', (10**15,))),
-        lambda: _zip(f'{name}.npy', _npy('<U1000000000', ())),
-        lambda: _zip(f'{name}.npy', _npy('<f4', '-' * 9000 + '1')),
-        lambda: _zip(f'{name}.npy', _npy('<f4', '(' * 9000)),
+        lambda: _zip(f'{name}.npy', npy((SIZE // 4,)), SIZE),
+        lambda: _zip('unused.npy', npy((SIZE // 4,)), SIZE),
+        lambda: _zip(f'{name}.npy', npy((10**15,))),
+        lambda: _zip(f'{name}.npy', npy((), descr="'<U1000000000'")),
+        lambda: _zip(f'{name}.npy', npy('-' * 9000 + '1')),
+        lambda: _zip(f'{name}.npy', npy('(' * 9000)),
         lambda: _zip(f'{name}.npy', b'\x93NUMPY\x02\x00\xff\xff\xff\xff', SIZE),
     )
 
 
 def _log_bomb(text: str) -> bytes:
     """Makes a snapshot with a text in the place of the log."""
-    snapshot = io.BytesIO(file_formats.saved(file_formats.TRAINER))
-    file = io.BytesIO()
-    with zipfile.ZipFile(snapshot) as good, zipfile.ZipFile(file, 'w', 8) as bomb:
-        for name in good.namelist():
-            data = good.read(name)
-            if name.endswith('LogReport/_log.npy'):
-                data = _npy(f'<U{len(text)}', (), text.encode('utf-32-le'))
-            bomb.writestr(name, data)
-    return file.getvalue()
+    log = npy((), text.encode('utf-32-le'), f"'<U{len(text)}'")
+    snapshot = file_formats.saved(file_formats.TRAINER)
+    return file_formats.with_array(snapshot, 'extensions/LogReport/_log.npy', log)
 
 
 def _hdf5_bombs() -> Bombs:

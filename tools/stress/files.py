@@ -5,20 +5,15 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import random
-import sys
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tools.stress import guard
+from helpers import file_formats, mutations
 
-sys.path.append(str(guard.ROOT / 'tests'))
-
-from helpers import file_formats, mutations  # noqa: E402
-
-from tools.stress import bombs  # noqa: E402
+from tools.stress import bombs, guard
 
 MUTATIONS_PER_CASE = 150
 SECONDS = 10  # of processor time to read a file

@@ -1,6 +1,6 @@
 """Child processes that may crash, hang or leave things behind without harm to those who watch.
 
-Linux only: it reads ``/proc`` and ``/dev/shm``.
+Linux only: it reads ``/proc``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 _TOKEN = 'CHAINER_STRESS'  # in the environment of a child and of all that it starts
-_SHARED_MEMORY = Path('/dev/shm')
 _GRACE = 10  # seconds in which whatever a dead process started has to end
 
 
@@ -79,13 +78,11 @@ class Child:
             Exit status, negative for a signal.
 
         Raises:
-            Finding: If it hangs, or if it leaves processes, shared memory or temporary files.
+            Finding: If it hangs, or if it leaves processes or temporary files.
 
         """
         limit = time.monotonic() + seconds
-        pids = {self.process.pid}
         while (status := self.process.poll()) is None:
-            pids.update(self._members())
             if time.monotonic() > limit:
                 self._kill_with_traceback()
                 raise Finding(f'hangs, ended after {seconds:g} seconds\n{self.describe()}')
@@ -100,7 +97,6 @@ class Child:
             raise Finding(f'leaves processes: {commands}\n{self.describe()}')
         # A killed process can remove no files; the next user of the folder does.
         leftover = [] if status < 0 else sorted(path.name for path in self._temporary.iterdir())
-        leftover += _unused_memory(pids)
         if leftover:
             raise Finding(f'leaves {leftover}\n{self.describe()}')
         return status
@@ -143,14 +139,6 @@ def _read(pid: int, name: str) -> str:
         return Path(f'/proc/{pid}/{name}').read_text(errors='replace')
     except OSError:  # it has ended, or belongs to another user
         return ''
-
-
-def _unused_memory(pids: set[int]) -> list[str]:
-    """Removes and lists the segments of shared memory that processes have left."""
-    found = [path for pid in pids for path in _SHARED_MEMORY.glob(f'chainer-{pid}-*')]
-    for path in found:
-        path.unlink(missing_ok=True)
-    return sorted(map(str, found))
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from helpers.threads import N_THREADS, in_threads
 
 import chainer
 import chainer.functions as F
@@ -17,7 +18,6 @@ import chainer.links as L
 import chainerx
 from tools.stress.guard import Finding
 
-N_THREADS = 4
 TASKS_PER_THREAD = 12
 OPTIMIZERS = 'SGD', 'MomentumSGD', 'Adam', 'AdaGrad', 'RMSprop', 'AdaDelta'
 
@@ -156,26 +156,12 @@ def _perform(shared: Shared, task: Callable[[Shared, int], list[Any]], seed: int
 def _run(shared: Shared, lists: list[list[tuple[Any, int]]]) -> list[list[Any]]:
     """Performs each list of tasks in a thread of its own."""
     results: list[list[Any]] = [[] for _ in lists]
-    errors = []
-    barrier = threading.Barrier(len(lists))
 
-    def perform(tasks: list[tuple[Any, int]], result: list[Any]) -> None:
-        barrier.wait()
-        try:
-            for task, seed in tasks:
-                result.append(_perform(shared, task, seed))
-        except BaseException as error:
-            errors.append(error)
+    def perform(i: int, turn: int) -> None:
+        for task, seed in lists[i]:
+            results[i].append(_perform(shared, task, seed))
 
-    threads = [
-        threading.Thread(target=perform, args=arguments) for arguments in zip(lists, results)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+    in_threads(perform, n_turns=1)
     return results
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers.writers import WRITERS
 
 import chainer
 import chainer.functions as F
@@ -26,13 +27,6 @@ N_ITERATIONS = 16
 N_RETAINS = 3
 NAME = re.compile(r'snapshot_iter_(\d+)')
 LIMIT = 40  # seconds after which a training program hangs
-WRITERS = (
-    'SimpleWriter',
-    'ThreadWriter',
-    'ProcessWriter',
-    'ThreadQueueWriter',
-    'ProcessQueueWriter',
-)
 ITERATORS: dict[str, dict[str, Any]] = {
     'SerialIterator': {},
     'MultithreadIterator': {'n_threads': 2},
@@ -119,7 +113,7 @@ def case(rng: random.Random) -> dict[str, int]:
     arguments = [
         rng.choice(['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']),
         rng.choice(list(ITERATORS)),
-        rng.choice(WRITERS),
+        rng.choice(WRITERS).__name__,
         rng.choice(['Adam', 'MomentumSGD', 'RMSprop']),
     ]
     print(' '.join(arguments), flush=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ class CaffeFunction(link.Chain):
 
     def __init__(self, model_path: str) -> None:
         super().__init__()
-        with open(model_path, 'rb') as f:
+        with open(os.fspath(model_path), 'rb') as f:
             data = f.read()
         with _damaged_file.reading(model_path, 'a Caffe model', keep=(RuntimeError,)):
             self._read(data)

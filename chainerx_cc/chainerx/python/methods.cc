@@ -163,9 +163,11 @@ PyObject* DeviceToPython(Device& device) {
     static Device* last = nullptr;
     static PyObject* object = nullptr;
     if (&device != last) {
-        PyObject* found = Check(ToPython(device)).release();
-        Py_XSETREF(object, found);
+        PyRef found = Check(ToPython(device));
         last = &device;
+        // The end of the other object may run code of the user that asks for a device.
+        Py_XSETREF(object, Py_NewRef(found.get()));
+        return found.release();
     }
     return Py_NewRef(object);
 }

@@ -92,7 +92,12 @@ PyRef Views(PyObject* arrays, PyObject* requires_grad) {
     PyRef objects = Check(PySequence_Fast(arrays, "arrays must be a sequence"));
     PyRef flags = Check(PySequence_Fast(requires_grad, "requires_grad must be a sequence"));
     Py_ssize_t n = PySequence_Fast_GET_SIZE(objects.get());
-    if (PySequence_Fast_GET_SIZE(flags.get()) != n) ThrowValueError("requires_grad must be as long as arrays");
+    auto check_lengths = [&] {
+        if (PySequence_Fast_GET_SIZE(objects.get()) != n || PySequence_Fast_GET_SIZE(flags.get()) != n) {
+            ThrowValueError("requires_grad must be as long as arrays");
+        }
+    };
+    check_lengths();
     std::optional<Dtype> float_dtype;
     bool records = false;
     PyRef views = Check(PyTuple_New(n));
@@ -102,7 +107,11 @@ PyRef Views(PyObject* arrays, PyObject* requires_grad) {
         if (IsFloat(view.dtype())) {
             if (float_dtype.value_or(view.dtype()) != view.dtype()) return PyRef::Borrow(Py_None);
             float_dtype = view.dtype();
-            if (PyObject_IsTrue(PySequence_Fast_GET_ITEM(flags.get(), i)) == 1) {
+            PyRef flag = PyRef::Borrow(PySequence_Fast_GET_ITEM(flags.get(), i));
+            int is_required = PyObject_IsTrue(flag.get());
+            if (is_required < 0) throw PythonError{};
+            check_lengths();  // again, as this may have run code of the user
+            if (is_required == 1) {
                 view.RequireGrad();
                 records = true;
             }

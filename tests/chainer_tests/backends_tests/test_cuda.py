@@ -1,9 +1,9 @@
 import os
-import subprocess
 import sys
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 from chainer.backends import cuda
@@ -22,7 +22,7 @@ def test_alias():
 
 def test_cupy_is_not_imported():
     code = 'import sys, chainer; assert "cupy" not in sys.modules'
-    subprocess.run([sys.executable, '-c', code], check=True)
+    run_python(code)
 
 
 class TestDummyDevice:
@@ -301,9 +301,6 @@ def test_loading_of_cupy(tmp_path, version, available, env, code):
         'assert "cupy" not in sys.modules\n' + code
     )
     paths = [str(tmp_path), *sys.path]
-    subprocess.run(
-        [sys.executable, '-W', 'error', '-c', code],
-        check=True,
-        # Hides the GPUs of this machine
-        env={**os.environ, 'CUDA_VISIBLE_DEVICES': '', **env, 'PYTHONPATH': os.pathsep.join(paths)},
-    )
+    # Hides the GPUs of this machine
+    env = {'CUDA_VISIBLE_DEVICES': '', **env, 'PYTHONPATH': os.pathsep.join(paths)}
+    run_python(code, options=['-W', 'error'], **env)

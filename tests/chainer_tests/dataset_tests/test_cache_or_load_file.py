@@ -1,10 +1,9 @@
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import pytest
+from helpers.programs import run_python
 
 from chainer import dataset
 
@@ -109,7 +108,7 @@ def creator(path):
 
 dataset.cache_or_load_file({path!r}, creator, None)
 """
-    assert subprocess.run([sys.executable, '-c', program]).returncode == -signal.SIGKILL
+    run_python(program, status=-signal.SIGKILL)
     [left] = _list(tmp_path)
     assert left != 'file'
     dataset.cache_or_load_file(path, _write, None)

@@ -9,9 +9,10 @@ import zipfile
 
 import numpy
 import pytest
+from helpers import forks
+from helpers.threads import repeating
 
 from chainer import datasets, iterators
-from tests.helpers import forks
 
 N = 400
 
@@ -137,7 +138,7 @@ def test_worker_processes_get_their_examples(dataset):
 
 
 def test_fork_while_threads_read(dataset):
-    with forks.repeating(lambda: _check_random(dataset, 20)):
+    with repeating(lambda: _check_random(dataset, 20)):
         for _ in range(8):
             assert forks.in_child(_check_random, dataset, 20)
 
@@ -146,7 +147,7 @@ def test_threads_of_forked_process(dataset):
     _check_random(dataset, 5)
 
     def read():
-        with forks.repeating(lambda: _check_random(dataset, 20)):
+        with repeating(lambda: _check_random(dataset, 20)):
             return _check_random(dataset, 200)
 
     assert forks.in_child(read)

@@ -2,17 +2,17 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import numpy
 import pytest
+from helpers import forks
+from helpers.programs import run_python
+from helpers.threads import repeating
 
 import chainerx
 from chainer import iterators
-from tests.helpers import forks
 
 
 def _thread(dataset, batch_size, **kwargs):
@@ -28,20 +28,6 @@ def _process(dataset, batch_size, **kwargs):
 @pytest.fixture(params=[_thread, _process])
 def make(request):
     return request.param
-
-
-def _python(code, status=0):
-    """Runs a program and checks its exit status."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(iterators.__file__)))
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=dict(os.environ, PYTHONPATH=root),
-    )
-    assert result.returncode == status, result.stderr
-    return result
 
 
 def _take(it, n):
@@ -76,7 +62,7 @@ def test_forked_process_can_reset_and_finalize(make):
 
 def test_fork_while_a_thread_iterates(make):
     with make(list(range(12)), 3, shuffle=False) as it:
-        with forks.repeating(it.next, n_threads=1):
+        with repeating(it.next, n_threads=1):
             for _ in range(5):
                 (batch,) = forks.in_child(lambda: (_take(it, 1), it.finalize())[0])
                 assert batch in ([0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11])
@@ -107,7 +93,7 @@ iterator.finalize()
 )
 def test_iterating_imports_nothing(iterator):
     """A process forked during an import in another thread waits for it for ever."""
-    assert _python(_IMPORTS.format(iterator)).stdout == ''
+    assert run_python(_IMPORTS.format(iterator)).stdout == ''
 
 
 @pytest.mark.chainerx
@@ -166,7 +152,7 @@ class TestChainerx:
     def test_fork_while_threads_compute(self):
         dataset = self.Products()
         self.check(dataset, dataset[0])  # it may import modules, see above
-        with forks.repeating(lambda: self.check(dataset, dataset[1])):
+        with repeating(lambda: self.check(dataset, dataset[1])):
             for _ in range(5):
                 assert forks.in_child(lambda: self.check(dataset, dataset[2]))
             with iterators.MultiprocessIterator(dataset, 2, n_processes=2) as it:
@@ -217,7 +203,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_workers_end_with_a_killed_process():
     """Also if they are reading an example, or another forked process goes on."""
-    result = _python(_KILLED, status=-signal.SIGKILL)
+    result = run_python(_KILLED, status=-signal.SIGKILL, options=['-W', 'ignore'])
     other, *pids = map(int, result.stdout.split())
     try:
         assert len(pids) == 2
@@ -228,6 +214,22 @@ def test_workers_end_with_a_killed_process():
         assert _runs(other)
     finally:
         os.kill(other, signal.SIGKILL)
+
+
+def test_fork_while_a_connection_closes():
+    """Its file is closed already; the child leaves all the rest to the parent none the less."""
+
+    class Closing:
+        def close(self):
+            raise OSError('closed already')
+
+    with iterators.MultiprocessIterator(list(range(6)), 2, shuffle=False, n_processes=1) as it:
+        assert _take(it, 1) == [[0, 1]]
+        it._pool._starting = Closing(), None, threading.get_ident()
+        try:
+            assert forks.in_child(lambda: (_take(it, 2), it.finalize())[0]) == [[2, 3], [4, 5]]
+        finally:
+            it._pool._starting = None
 
 
 # A fork in the moment in which the receiving thread gets the memory of a worker.
@@ -258,7 +260,7 @@ with iterators.MultiprocessIterator(dataset, 1, shuffle=False, n_processes=1) as
 
 def test_fork_while_memory_arrives():
     """The child keeps no connection: a worker sees only that of the parent end."""
-    result = _python(_FORK_WHILE_RECEIVING)
+    result = run_python(_FORK_WHILE_RECEIVING, options=['-W', 'ignore'])
     assert set(result.stdout.splitlines()) == {'[]'}
 
 

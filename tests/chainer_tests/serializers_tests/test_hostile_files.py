@@ -1,32 +1,17 @@
 """Files made to exhaust the memory or to read other files; see ``test_mutated_files.py``, too."""
 
-import bz2
-import contextlib
 import io
 import os
 import struct
-import tracemalloc
 import zipfile
 import zlib
 
 import numpy
 import pytest
 from helpers.file_formats import Model, npy, saved, state, trained_model
+from helpers.memory import MEGABYTE, little_memory
 
 from chainer import serializers
-
-MEGABYTE = 1 << 20
-
-
-@contextlib.contextmanager
-def little_memory():
-    """Checks that a block allocates at most four megabytes at a time."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < 4 * MEGABYTE
-    finally:
-        tracemalloc.stop()
 
 
 def assert_refused(load, match, error=ValueError):
@@ -311,8 +296,3 @@ def test_links_inside_of_an_hdf5_file(h5, tmp_path):
     model = Model()
     serializers.load_hdf5(path, model)
     assert state(model) == state(trained_model())
-
-
-def test_bz2_is_a_bomb():
-    # Why only deflate is read: few bytes become any number, whatever limit zipfile is given.
-    assert len(bz2.compress(bytes(16 * MEGABYTE))) < 100

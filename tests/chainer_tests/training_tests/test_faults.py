@@ -13,6 +13,8 @@ import time
 
 import numpy
 import pytest
+from helpers.programs import run_python
+from helpers.writers import WRITERS
 
 import chainer
 import chainer.functions as F
@@ -133,10 +135,7 @@ def test_killed_while_writing_snapshots(tmp_path, capsys):
         f'import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_faults\n'
         f'test_faults.train_and_be_killed({out!r}, 50, 300)'
     )
-    root = os.path.dirname(os.path.dirname(chainer.__file__))
-    subprocess.run(
-        [sys.executable, '-c', code], check=True, timeout=100, env=dict(os.environ, PYTHONPATH=root)
-    )
+    run_python(code)
     reached = int(snapshots(out)[-1].split('_')[-1])
     assert 50 < reached < 300
     with open(os.path.join(out, 'log')) as f:
@@ -273,15 +272,6 @@ def test_folder_that_vanishes(tmp_path, expected, capsys):
     assert run(make_trainer(tmp_path / 'moved')) == expected
 
 
-WRITERS = [
-    snapshot_writers.SimpleWriter,
-    snapshot_writers.ThreadWriter,
-    snapshot_writers.ProcessWriter,
-    snapshot_writers.ThreadQueueWriter,
-    snapshot_writers.ProcessQueueWriter,
-]
-
-
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
 @pytest.mark.parametrize('writer', WRITERS)
 def test_files_cannot_grow(tmp_path, expected, writer, capsys):
@@ -371,14 +361,7 @@ writer._consumer.is_alive = lambda: True  # it died just now
 for _ in range(10):
     writer('x', '.', {'x': numpy.zeros(100000)})
 """
-    root = os.path.dirname(os.path.dirname(chainer.__file__))
-    subprocess.run(
-        [sys.executable, '-c', code],
-        check=True,
-        timeout=20,
-        cwd=tmp_path,
-        env=dict(os.environ, PYTHONPATH=root),
-    )
+    run_python(code, timeout=20, cwd=tmp_path)
 
 
 @pytest.fixture

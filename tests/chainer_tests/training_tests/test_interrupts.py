@@ -2,29 +2,20 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import numpy
 import pytest
+from helpers.programs import start_python
+from helpers.writers import WRITERS
 
-import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import iterators, optimizers, serializers, training
 from chainer.training import extensions
-from chainer.training.extensions import snapshot_writers
 
 DATA = numpy.random.RandomState(0).rand(10, 3).astype('f')
-WRITERS = [
-    snapshot_writers.SimpleWriter,
-    snapshot_writers.ThreadWriter,
-    snapshot_writers.ProcessWriter,
-    snapshot_writers.ThreadQueueWriter,
-    snapshot_writers.ProcessQueueWriter,
-]
 
 
 def make_trainer(out, on_error=True, n_iterations=6, **snapshot_kwargs):
@@ -282,14 +273,7 @@ finally:
 )
 def test_sigterm(tmp_path, writer, mode, returncode):
     program = PROGRAM.format(folder=str(Path(__file__).parent))
-    process = subprocess.Popen(
-        [sys.executable, '-c', program, writer, mode, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, 'PYTHONPATH': str(Path(chainer.__file__).parents[1])},
-    )
+    process = start_python('-c', program, writer, mode, str(tmp_path))
     try:
         while process.stdout.readline() not in ('started\n', ''):
             pass

@@ -2,12 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy
 import pytest
+from helpers.programs import run_python
 
 import chainer
 import chainer.links as L
@@ -72,14 +71,7 @@ def test_killed_process(tmp_path, write):
         'os.replace = test_leftovers.die\n'
         f'test_leftovers.{write.__name__}(".")'
     )
-    process = subprocess.run(
-        [sys.executable, '-c', code],
-        cwd=tmp_path,
-        timeout=60,
-        check=False,
-        env={**os.environ, 'PYTHONPATH': str(Path(chainer.__file__).parents[1])},
-    )
-    assert process.returncode == -signal.SIGKILL
+    run_python(code, status=-signal.SIGKILL, cwd=tmp_path)
     assert len(files(tmp_path)[1]) >= 1
     write(str(tmp_path))  # the next run
     names, hidden = files(tmp_path)

@@ -2,14 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 from concurrent import futures
-from pathlib import Path
 
 import pytest
+from helpers.programs import start_python
 
-import chainer
 import chainer.links as L
 from chainer import serializers
 
@@ -103,14 +100,7 @@ def start(tmp_path, program, *args):
     path = tmp_path / 'train.py'
     path.write_text(program)
     (tmp_path / 'out').mkdir()
-    return subprocess.Popen(
-        [sys.executable, str(path), *args, str(tmp_path / 'out')],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, 'PYTHONPATH': str(Path(chainer.__file__).parents[1])},
-    )
+    return start_python(str(path), *args, str(tmp_path / 'out'))
 
 
 def end(process, ending):
@@ -180,34 +170,3 @@ def test_multiprocess_parallel_updater(tmp_path, ending):
     process = start(tmp_path, UPDATER_PROGRAM, ending)
     end(process, ending)
     assert process.returncode == ENDINGS[ending]
-
-
-ITERATOR_PROGRAM = """
-import mmap, os, signal, sys
-import numpy
-from chainer import iterators
-
-pid = os.getpid()
-make = mmap.mmap
-
-
-def die(*args, **kwargs):
-    if os.getpid() == pid:
-        print('started', flush=True)
-        os.kill(pid, signal.SIGKILL)
-    return make(*args, **kwargs)
-
-
-mmap.mmap = die
-iterators.MultiprocessIterator(numpy.zeros((100, 10000)), 10, n_processes=2).next()
-"""
-
-
-@pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='no folder for shared memory')
-def test_memory_of_iterators(tmp_path):
-    """The training is killed when it takes over the memory of a worker."""
-    before = set(os.listdir('/dev/shm'))
-    process = start(tmp_path, ITERATOR_PROGRAM)
-    end(process, 'kills itself')
-    assert process.returncode == -9
-    assert not [name for name in set(os.listdir('/dev/shm')) - before if 'chainer' in name]

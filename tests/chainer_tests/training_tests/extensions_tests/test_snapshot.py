@@ -6,6 +6,7 @@ import zipfile
 import numpy
 import pytest
 from helpers.file_formats import npy
+from helpers.writers import WRITERS
 
 import chainer
 import chainer.functions as F
@@ -346,15 +347,6 @@ class TestResume:
         for entry in log + resumed_log:
             del entry['elapsed_time']
         assert resumed_log == log
-
-
-WRITERS = [
-    snapshot_writers.SimpleWriter,
-    snapshot_writers.ThreadWriter,
-    snapshot_writers.ProcessWriter,
-    snapshot_writers.ThreadQueueWriter,
-    snapshot_writers.ProcessQueueWriter,
-]
 
 
 def _fail(path, target):

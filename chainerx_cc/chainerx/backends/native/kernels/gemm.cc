@@ -129,7 +129,11 @@ void LetForksWait() {
         while (used_blas_buffers.load() != 0) std::this_thread::yield();
     };
     auto in_parent = [] { --forks; };
-    auto in_child = [] { forks.store(0); };  // other threads may have begun forks, too
+    auto in_child = [] {
+        // Other threads may have begun forks, and calls that found this one and have not waited yet.
+        forks.store(0);
+        used_blas_buffers.store(0);
+    };
     pthread_atfork(prepare, in_parent, in_child);
 }
 #endif
