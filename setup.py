@@ -35,7 +35,7 @@ class BuildChainerx(build_ext):
     def run(self):
         prefix = ROOT if self.inplace else Path(self.build_lib).resolve()
         try:
-            self.installed = build.build_chainerx(prefix)
+            self.installed = build.build_chainerx(prefix, development=not self.inplace)
         except build.BuildError as error:
             raise ExecError(f'ChainerX was not built: {error}') from None
 

@@ -36,6 +36,7 @@ from chainer._core.dtype import get_dtype as get_dtype
 from chainer._core.fallback import Fallback as Fallback
 from chainer._core.fallback_report import FallbackReport as FallbackReport
 from chainer._core.mixed16 import mixed16 as mixed16
+from chainer._core.model_summary import model_summary as model_summary
 from chainer._core.runtime_info import print_runtime_info as print_runtime_info
 from chainer._version import __version__ as __version__
 from chainer.backend import get_device as get_device, using_device as using_device

@@ -215,13 +215,36 @@ def _get_device_from_module(module: ModuleType) -> Device:
     raise ValueError(f'Invalid device specifier: {module!r}\n{_SPEC_HELP}')
 
 
+_SIMILAR_SPECS = {
+    'cpu': "'@numpy' for NumPy, 'native:0' for ChainerX",
+    'gpu': "'@cupy:0' for CuPy, 'cuda:0' for ChainerX",
+    'numpy': "'@numpy'",
+    'cupy': "'@cupy:0'",
+    'intel64': "'@intel64'",
+    'chainerx': "'native:0', 'cuda:0' or the module chainerx",
+}
+_SIMILAR_SPECS['cuda'] = _SIMILAR_SPECS['gpu']
+
+
+def _suggest(spec: Any) -> str:
+    name = (spec[0] if isinstance(spec, tuple) else spec).partition(':')[0]
+    similar = _SIMILAR_SPECS.get(name.lower())
+    return f'\nDid you mean {similar}?' if similar else ''
+
+
 def _get_chainerx_device(spec: Any, *args: Any) -> Device:
     if not chainerx.is_available():
         raise RuntimeError(
             f'Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: '
             'reinstall Chainer with CHAINER_BUILD_CHAINERX=1. Note that device specifiers without '
             f"the '@' prefix are assumed to be ChainerX device specifiers.\n{_SPEC_HELP}"
+            f'{_suggest(spec)}'
         )
     if not args:
         return ChainerxDevice(chainerx.get_default_device())
-    return ChainerxDevice(chainerx.get_device(*args))
+    try:
+        return ChainerxDevice(chainerx.get_device(*args))
+    except chainerx.BackendError as error:
+        if suggestion := _suggest(spec):
+            raise chainerx.BackendError(f'{error}{suggestion}') from None
+        raise

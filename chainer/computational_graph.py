@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from chainer import function_node, variable
+from chainer._core import graph_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -143,16 +144,54 @@ class ComputationalGraph:
         """
         if format != 'dot':
             raise NotImplementedError(f'Currently, only dot format is supported, not {format!r}.')
-        nodes, edges = self.nodes, self.edges
-        if self.remove_variable:
-            nodes, edges = _skip_variables(nodes, edges)
+        nodes, edges = self._get_shown()
         statements = [f'rankdir={self.rankdir};']
         for node in nodes:
-            is_variable = isinstance(node, variable.VariableNode)
-            style = self.variable_style if is_variable else self.function_style
-            statements.append(str(DotNode(node, style, self.show_name)))
+            statements.append(str(DotNode(node, self._get_style(node), self.show_name)))
         statements += [f'{id(head)} -> {id(tail)};' for head, tail in edges]
         return f'digraph graphname{{{"".join(statements)}}}'
+
+    def _get_shown(self):
+        if self.remove_variable:
+            return _skip_variables(self.nodes, self.edges)
+        return self.nodes, self.edges
+
+    def _get_style(self, node):
+        is_variable = isinstance(node, variable.VariableNode)
+        return self.variable_style if is_variable else self.function_style
+
+    def to_svg(self) -> str:
+        """Returns a picture of the graph, which notebooks show.
+
+        It needs no Graphviz, which draws what :meth:`dump` returns more finely.
+
+        Returns:
+            str: SVG document.
+
+        .. admonition:: Example
+
+            >>> from chainer import computational_graph
+            >>> y = F.exp(chainer.Variable(np.zeros(3, np.float32)))
+            >>> svg = computational_graph.build_computational_graph(y).to_svg()
+            >>> svg[:4], svg.count('<rect'), svg[-6:]
+            ('<svg', 3, '</svg>')
+
+        """
+        nodes, edges = self._get_shown()
+        indexes = {id(node): i for i, node in enumerate(nodes)}
+        shown = []
+        for node in nodes:
+            style = self._get_style(node)
+            is_variable = isinstance(node, variable.VariableNode)
+            label = str(node.label)
+            if self.show_name and is_variable and node.name is not None:
+                label = f'{node.name}: {label}'
+            shown.append((label, is_variable, {} if isinstance(style, str) else style))
+        pairs = [(indexes[id(head)], indexes[id(tail)]) for head, tail in edges]
+        return graph_svg.draw(shown, pairs, self.rankdir)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
 
 def _skip_variables(nodes, edges):

@@ -19,7 +19,9 @@ from chainer import (
     serializer as serializer_module,
     variable,
 )
+from chainer._core import hints, link_errors, link_html
 from chainer._core.array_types import get_array_types
+from chainer.utils.type_check import InvalidType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +109,10 @@ class Link(device_resident.DeviceResident):
         def forward(self, *args: Any, **kwargs: Any) -> Any: ...
         def __getattr__(self, name: str) -> Any: ...
 
+    _params: Any = link_errors.NotInitialized()
+    _persistent: Any = link_errors.NotInitialized()
+    _containers: frozenset[str] = frozenset()  # attributes with lists of links
+
     # Class for `repeat`, set by `chainer.sequential`, which builds on links.
     _sequential_class = None
     _has_mixin_call = False
@@ -130,6 +136,9 @@ class Link(device_resident.DeviceResident):
     def __str__(self) -> str:
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
         return f'{type(self).__name__}({specs})'
+
+    def _repr_html_(self) -> str | None:
+        return link_html.render(self) if '_params' in self.__dict__ else None
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -157,13 +166,21 @@ class Link(device_resident.DeviceResident):
             self._check_initialized()
             raise
         if not hooks and not local_hooks:
-            return forward(*args, **kwargs)
+            try:
+                return forward(*args, **kwargs)
+            except InvalidType as error:
+                link_errors.explain(error, self, args, kwargs)
+                raise
 
         hooks = list({**hooks, **(local_hooks or {})}.values())
         pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(pre_args)
-        out = forward(*args, **kwargs)
+        try:
+            out = forward(*args, **kwargs)
+        except InvalidType as error:
+            link_errors.explain(error, self, args, kwargs)
+            raise
         post_args = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
         for hook in hooks:
             hook.forward_postprocess(post_args)
@@ -233,15 +250,29 @@ class Link(device_resident.DeviceResident):
         """
         self._check_initialized()
         outer = self._within_init_scope
+        before = dict(self.__dict__)
         self._within_init_scope = True
         try:
             yield
         finally:
             self._within_init_scope = outer
+        self._note_containers(before)
+
+    def _note_containers(self, before):
+        """Remembers lists of links set in an init scope, which registers none of them."""
+        names = {
+            name
+            for name, value in self.__dict__.items()
+            if isinstance(value, (list, tuple, dict))
+            and value is not before.get(name)
+            and next(link_errors.links_in(value), None) is not None
+        }
+        if names:
+            self._containers = self._containers | names
 
     def _check_initialized(self):
         if '_params' not in self.__dict__:
-            raise RuntimeError('Link.__init__() has not been called.')
+            raise RuntimeError(link_errors.not_initialized(type(self)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, variable.Parameter) and self.within_init_scope:
@@ -406,6 +437,7 @@ class Link(device_resident.DeviceResident):
             16
 
         """
+        link_errors.warn_of_ignored_links(self, 2)
         size = 0
         for param in self.params():
             if param.is_initialized:
@@ -629,6 +661,9 @@ class Link(device_resident.DeviceResident):
             child.serialize(serializer[name])
 
 
+hints.attach(Link, 'Link')
+
+
 def _initialize_by_loading(param, data, serializer):
     journal = getattr(serializer, '_journal', None)
     if journal is not None:
@@ -669,6 +704,8 @@ class Chain(Link):
         )
 
     """
+
+    _children: Any = link_errors.NotInitialized()
 
     def __init__(self, **links: Any) -> None:
         super().__init__()
@@ -745,6 +782,8 @@ class ChainList(Link, collections.abc.MutableSequence[Any]):
         ['/0/W', '/0/b', '/1/W']
 
     """
+
+    _children: Any = link_errors.NotInitialized()
 
     def __init__(self, *links: Link) -> None:
         super().__init__()

@@ -7,8 +7,14 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import link as link_module, optimizer_hooks, serializer as serializer_module
-from chainer._core import optimizer_hooks as _optimizer_hooks, update
+from chainer import (
+    configuration,
+    link as link_module,
+    optimizer_hooks,
+    serializer as serializer_module,
+)
+from chainer._core import hints, link_errors, optimizer_hooks as _optimizer_hooks, update
+from chainer._core.mixed16 import mixed16
 from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer.optimizer_hooks import _base as hooks_base
 
@@ -87,6 +93,7 @@ class Optimizer:
         """
         if not isinstance(link, link_module.Link):
             raise TypeError(f'optimization target must be a link, but {type(link)} was given')
+        link_errors.warn_of_ignored_links(link, 3)
         self.target = link
         self.t = 0
         self.epoch = 0
@@ -205,7 +212,7 @@ class Optimizer:
         """Scales the loss to keep small gradients in float16.
 
         The dynamic scale starts at one and grows. If a gradient is not finite, the
-        update is skipped and the scale is halved.
+        update is skipped and the scale is halved; the first time with a warning.
 
         Args:
             interval (int): Number of updates until the dynamic scale doubles.
@@ -233,13 +240,16 @@ class Optimizer:
             return
         for name, param in self.target.namedparams(False):
             if param.grad is not None and not update.all_finite(param.grad):
+                if not self._loss_scaling_isnan_ever:
+                    warnings.warn(
+                        f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
+                        f'loss_scale: {self._loss_scale}). This update is skipped, as are later '
+                        'ones with such gradients, of which there is no warning.',
+                        stacklevel=3,
+                    )
                 self._loss_scaling_isnan = True
                 self._loss_scaling_isnan_ever = True
-                warnings.warn(
-                    f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
-                    f'loss_scale: {self._loss_scale})',
-                    stacklevel=3,
-                )
+                break
 
     def is_safe_to_update(self) -> bool:
         """Returns ``False`` if :meth:`check_nan_in_grads` found a gradient that is not finite."""
@@ -287,6 +297,9 @@ class Optimizer:
                 param.update_rule.serialize(serializer[name])
 
 
+hints.attach(Optimizer, 'Optimizer')
+
+
 class GradientMethod(Optimizer):
     """Base class of optimizers that use the gradients of the parameters.
 
@@ -322,13 +335,16 @@ class GradientMethod(Optimizer):
     def __init__(self) -> None:
         super().__init__()
         self.hyperparam = Hyperparameter()
-        self._use_fp32_update = False
+        self._use_fp32_update: bool | None = None
 
     def setup(self, link: Link) -> Self:
         super().setup(link)
+        use_fp32_update = self._use_fp32_update
+        if use_fp32_update is None:
+            use_fp32_update = configuration.config.dtype is mixed16
         for param in link.params():
             param.update_rule = self.create_update_rule()
-            if self._use_fp32_update:
+            if use_fp32_update:
                 param.update_rule.use_fp32_update()
         return self
 
@@ -338,6 +354,9 @@ class GradientMethod(Optimizer):
 
     def use_fp32_update(self, flag: bool = True) -> None:
         """Updates float16 parameters through float32 master copies.
+
+        :meth:`setup` does so itself while ``chainer.config.dtype`` is ``chainer.mixed16``, unless
+        this method has been called with ``False``.
 
         Args:
             flag (bool): ``True`` to use master copies.

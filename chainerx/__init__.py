@@ -9,6 +9,7 @@ there.
 from __future__ import annotations
 
 import builtins
+import os as _os
 from typing import TYPE_CHECKING, Any
 
 from chainerx import _availability
@@ -27,6 +28,36 @@ def is_available() -> builtins.bool:
 
     """
     return _availability.reason is None
+
+
+def get_cmake_dir() -> str:
+    """Returns the folder with which CMake's ``find_package(ChainerX)`` finds the C++ library.
+
+    CMake takes it as ``-DChainerX_DIR=FOLDER``.
+
+    Returns:
+        str: Path of a folder in the installed package.
+
+    Raises:
+        RuntimeError: The package has no such folder: it is an editable install, or ChainerX is not
+            built.
+
+    .. admonition:: Example
+
+        >>> try:
+        ...     folder = chainerx.get_cmake_dir()
+        ... except RuntimeError:  # an editable install
+        ...     folder = None
+
+    """
+    path = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), 'cmake')
+    if not _os.path.isdir(path):
+        raise RuntimeError(
+            f'there is no {path}: editable installs and builds without ChainerX have no files for '
+            'C++ programs; "cmake --install build/chainerx --component cpp --prefix FOLDER" '
+            'installs them'
+        )
+    return path
 
 
 if TYPE_CHECKING or is_available():
@@ -53,6 +84,7 @@ if TYPE_CHECKING or is_available():
     from chainerx import _core, linalg as linalg, random as random, testing as testing
     from chainerx._aliases import (
         abs as abs,
+        around as around,
         max as max,
         min as min,
         mod as mod,
@@ -60,6 +92,12 @@ if TYPE_CHECKING or is_available():
     )
     from chainerx._core import *  # noqa: F403
     from chainerx._core import __version__ as __version__, ndarray as ndarray
+    from chainerx._files import (
+        load as load,
+        save as save,
+        savez as savez,
+        savez_compressed as savez_compressed,
+    )
     from chainerx._routines import (
         asanyarray as asanyarray,
         broadcast_arrays as broadcast_arrays,

@@ -3,6 +3,7 @@
 from chainerx import _core
 
 abs = _core.absolute
+around = _core.round
 max = _core.amax
 min = _core.amin
 mod = _core.remainder

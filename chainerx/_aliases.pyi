@@ -2,7 +2,7 @@
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, SupportsFloat
+from typing import Any, Literal, SupportsFloat, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
@@ -14,8 +14,11 @@ _DeviceLike = Device | str | None
 
 from chainerx._core import Device, ndarray
 
-def abs(x: _Operand) -> ndarray:
+def abs(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
+
+def around(a: ndarray, decimals: int = 0) -> ndarray:
+    r"""Elements rounded to a number of decimals, :math:`10^{-d} \operatorname{rint}(10^d a)`; halves go to the even one."""
 
 def max(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Largest element over axes; not-a-number wins. Also called ``max``."""
@@ -23,10 +26,10 @@ def max(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarra
 def min(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
-def mod(x1: _Operand, x2: _Operand) -> ndarray:
+def mod(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise remainder :math:`x_1 - \lfloor x_1 / x_2 \rfloor x_2`, with the
     sign of the divisor; also the operator ``%``."""
 
-def true_divide(x1: _Operand, x2: _Operand) -> ndarray:
+def true_divide(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
     operator ``/``."""

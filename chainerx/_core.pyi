@@ -2,7 +2,7 @@
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, SupportsFloat
+from typing import Any, Literal, SupportsFloat, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
@@ -113,6 +113,7 @@ class ndarray:
     def __deepcopy__(self, memo: Any = None) -> ndarray: ...
     def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, ...]: ...
+    def __format__(self, format_spec: str) -> str: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: Any) -> None: ...
@@ -121,6 +122,7 @@ class ndarray:
     def any(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def argmax(self, axis: int | None = None) -> ndarray: ...
     def argmin(self, axis: int | None = None) -> ndarray: ...
+    def argsort(self, axis: int | None = -1) -> ndarray: ...
     def as_grad_stopped(self, copy: Any = False, backprop_ids: Any = None) -> ndarray: ...
     def astype(self, dtype: DTypeLike, copy: bool = True) -> ndarray: ...
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None: ...
@@ -140,11 +142,15 @@ class ndarray:
     def max(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def mean(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def min(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def nonzero(self) -> tuple[ndarray, ...]: ...
     def prod(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def ravel(self) -> ndarray: ...
     def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ndarray: ...
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray: ...
+    def round(self, decimals: int = 0) -> ndarray: ...
+    def searchsorted(self, v: ndarray | _Number, side: Literal['left', 'right'] = 'left', sorter: ndarray | None = None) -> ndarray: ...
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None: ...
+    def sort(self, axis: int = -1) -> None: ...
     def squeeze(self, axis: _Ints | None = None) -> ndarray: ...
     def std(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
     def sum(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
@@ -253,6 +259,9 @@ def _fromrawpointer(data_ptr: Any, shape: _Ints, dtype: DTypeLike, strides: int 
 
 def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], outputs: Sequence[ndarray | None], input_indexes_to_retain: int | Sequence[int], output_indexes_to_retain: int | Sequence[int]) -> list[ndarray]:
     """Connects outputs that a chainer.FunctionNode has computed to its inputs."""
+
+def _get_blas_core() -> tuple[Any, ...]:
+    """The type of processor OpenBLAS works for, and why it is this one."""
 
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
@@ -372,50 +381,52 @@ class _linalg:
 
 # ---- arithmetic
 
-def add(x1: _Operand, x2: _Operand) -> ndarray:
+def add(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise sum :math:`x_1 + x_2`; also the operator ``+``. Of booleans: logical
     or."""
 
-def subtract(x1: _Operand, x2: _Operand) -> ndarray:
+def subtract(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise difference :math:`x_1 - x_2`; also the operator ``-``."""
 
-def multiply(x1: _Operand, x2: _Operand) -> ndarray:
+def multiply(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise product :math:`x_1 x_2`; also the operator ``*``. Of booleans:
     logical and."""
 
-def divide(x1: _Operand, x2: _Operand) -> ndarray:
+def divide(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
     operator ``/``."""
 
-def floor_divide(x1: _Operand, x2: _Operand) -> ndarray:
+def floor_divide(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise quotient rounded down, :math:`\lfloor x_1 / x_2 \rfloor`;
     also the operator ``//``."""
 
-def remainder(x1: _Operand, x2: _Operand) -> ndarray:
+def remainder(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise remainder :math:`x_1 - \lfloor x_1 / x_2 \rfloor x_2`, with the
     sign of the divisor; also the operator ``%``."""
 
-def fmod(x1: _Operand, x2: _Operand) -> ndarray:
+def fmod(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise remainder of the division rounded towards zero, with the sign of the
     dividend."""
 
-def power(x1: _Operand, x2: _Operand) -> ndarray:
+def power(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``."""
 
-def negative(x: _Operand) -> ndarray:
+def negative(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise negation :math:`-x`; also the operator ``-``."""
 
-def reciprocal(x: _Operand) -> ndarray:
+def reciprocal(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise reciprocal :math:`1 / x`."""
 
-def maximum(x1: _Operand, x2: _Operand) -> ndarray:
+def maximum(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise larger one of two values; not-a-number wins."""
 
-def minimum(x1: _Operand, x2: _Operand) -> ndarray:
+def minimum(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise smaller one of two values; not-a-number wins."""
 
-def where(condition: _Operand, x: _Operand, y: _Operand) -> ndarray:
-    """Elements of ``x`` where the condition holds, of ``y`` elsewhere."""
+@overload
+def where(condition: _Operand, x: _Operand, y: _Operand) -> ndarray: ...
+@overload
+def where(condition: ndarray) -> tuple[ndarray, ...]: ...
 
 def _clip(x: _Operand, a_min: _Operand, a_max: _Operand) -> ndarray:
     """Elementwise limits on both sides."""
@@ -423,209 +434,221 @@ def _clip(x: _Operand, a_min: _Operand, a_max: _Operand) -> ndarray:
 def clip(a: ndarray, a_min: _Operand | None, a_max: _Operand | None) -> ndarray:
     r"""Elementwise limits, :math:`\min(\max(a, a_{min}), a_{max})`."""
 
+def round(a: ndarray, decimals: int = 0) -> ndarray:
+    r"""Elements rounded to a number of decimals, :math:`10^{-d} \operatorname{rint}(10^d a)`; halves go to the even one."""
+
 # ---- comparison
 
-def equal(x1: _Operand, x2: _Operand) -> ndarray:
+def equal(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise :math:`x_1 = x_2`; also the operator ``==``."""
 
-def not_equal(x1: _Operand, x2: _Operand) -> ndarray:
+def not_equal(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`x_1 \ne x_2`; also the operator ``!=``."""
 
-def greater(x1: _Operand, x2: _Operand) -> ndarray:
+def greater(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise :math:`x_1 > x_2`; also the operator ``>``."""
 
-def greater_equal(x1: _Operand, x2: _Operand) -> ndarray:
+def greater_equal(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`x_1 \ge x_2`; also the operator ``>=``."""
 
-def less(x1: _Operand, x2: _Operand) -> ndarray:
+def less(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise :math:`x_1 < x_2`; also the operator ``<``."""
 
-def less_equal(x1: _Operand, x2: _Operand) -> ndarray:
+def less_equal(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`x_1 \le x_2`; also the operator ``<=``."""
 
-def logical_and(x1: _Operand, x2: _Operand) -> ndarray:
+def logical_and(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logical and; numbers other than zero are true."""
 
-def logical_or(x1: _Operand, x2: _Operand) -> ndarray:
+def logical_or(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logical or; numbers other than zero are true."""
 
-def logical_xor(x1: _Operand, x2: _Operand) -> ndarray:
+def logical_xor(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise exclusive or of truth values; numbers other than zero are
     true."""
 
-def logical_not(x: _Operand) -> ndarray:
+def logical_not(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logical negation; numbers other than zero are true."""
 
-def isnan(x: _Operand) -> ndarray:
+def isnan(x: _Operand, out: ndarray | None = None) -> ndarray:
     """True where an element is not a number."""
 
-def isinf(x: _Operand) -> ndarray:
+def isinf(x: _Operand, out: ndarray | None = None) -> ndarray:
     """True where an element is infinite."""
 
-def isfinite(x: _Operand) -> ndarray:
+def isfinite(x: _Operand, out: ndarray | None = None) -> ndarray:
     """True where an element is neither infinite nor not-a-number."""
 
-def bitwise_and(x1: _Operand, x2: _Operand) -> ndarray:
+def bitwise_and(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise bitwise and; also the operator ``&``."""
 
-def bitwise_or(x1: _Operand, x2: _Operand) -> ndarray:
+def bitwise_or(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise bitwise or; also the operator ``|``."""
 
-def bitwise_xor(x1: _Operand, x2: _Operand) -> ndarray:
+def bitwise_xor(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise bitwise exclusive or; also the operator ``^``."""
 
-def invert(x: _Operand) -> ndarray:
+def invert(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise bitwise negation, logical negation of booleans; also the operator ``~``."""
 
-def left_shift(x1: _Operand, x2: _Operand) -> ndarray:
+def left_shift(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise shift of the bits of ``x1`` to the left by ``x2``; also the
     operator ``<<``."""
 
-def right_shift(x1: _Operand, x2: _Operand) -> ndarray:
+def right_shift(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise shift of the bits of ``x1`` to the right by ``x2``, keeping
     the sign; also the operator ``>>``."""
 
+def isclose(a: _Operand, b: _Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray:
+    r"""Whether elements are nearly equal, :math:`|a - b| \le atol + rtol \, |b|`."""
+
+def allclose(a: _Operand, b: _Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are nearly equal, as :func:`chainerx.isclose` says. Not differentiable."""
+
+def array_equal(a1: ndarray, a2: ndarray, equal_nan: bool = False) -> bool:
+    """Whether two arrays have the same shape and elements. Not differentiable."""
+
 # ---- explog
 
-def exp(x: _Operand) -> ndarray:
+def exp(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise exponential :math:`e^x`."""
 
-def exp2(x: _Operand) -> ndarray:
+def exp2(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise power of two :math:`2^x`."""
 
-def expm1(x: _Operand) -> ndarray:
+def expm1(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise :math:`e^x - 1`, precise near zero."""
 
-def log(x: _Operand) -> ndarray:
+def log(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise natural logarithm :math:`\log x`."""
 
-def log2(x: _Operand) -> ndarray:
+def log2(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logarithm to the base 2."""
 
-def log10(x: _Operand) -> ndarray:
+def log10(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logarithm to the base 10."""
 
-def log1p(x: _Operand) -> ndarray:
+def log1p(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`\log(1 + x)`, precise near zero."""
 
-def sqrt(x: _Operand) -> ndarray:
+def sqrt(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise square root :math:`\sqrt{x}`."""
 
-def erf(x: _Operand) -> ndarray:
+def erf(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise Gauss error function :math:`\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt`."""
 
-def square(x: _Operand) -> ndarray:
+def square(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise square :math:`x^2`."""
 
-def absolute(x: _Operand) -> ndarray:
+def absolute(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
 
-def fabs(x: _Operand) -> ndarray:
+def fabs(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise absolute value :math:`|x|`, always in floating point."""
 
-def sign(x: _Operand) -> ndarray:
+def sign(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise sign: -1, 0 or 1."""
 
-def floor(x: _Operand) -> ndarray:
+def floor(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise rounding down, :math:`\lfloor x \rfloor`."""
 
-def ceil(x: _Operand) -> ndarray:
+def ceil(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise rounding up, :math:`\lceil x \rceil`."""
 
-def trunc(x: _Operand) -> ndarray:
+def trunc(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise rounding towards zero."""
 
-def rint(x: _Operand) -> ndarray:
+def rint(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise rounding to the nearest integer, halves to the even one."""
 
-def copysign(x1: _Operand, x2: _Operand) -> ndarray:
+def copysign(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise magnitude of ``x1`` with the sign of ``x2``."""
 
 # ---- trigonometric
 
-def sin(x: _Operand) -> ndarray:
+def sin(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise sine of radians."""
 
-def cos(x: _Operand) -> ndarray:
+def cos(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise cosine of radians."""
 
-def tan(x: _Operand) -> ndarray:
+def tan(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise tangent of radians."""
 
-def arcsin(x: _Operand) -> ndarray:
+def arcsin(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse sine, in radians, for :math:`-1 \le x \le 1`."""
 
-def arccos(x: _Operand) -> ndarray:
+def arccos(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse cosine, in radians, for :math:`-1 \le x \le 1`."""
 
-def arctan(x: _Operand) -> ndarray:
+def arctan(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise inverse tangent, in radians."""
 
-def arctan2(x1: _Operand, x2: _Operand) -> ndarray:
+def arctan2(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise angle of the point :math:`(x_2, x_1)`, in radians between
     :math:`-\pi` and :math:`\pi`."""
 
-def sinh(x: _Operand) -> ndarray:
+def sinh(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise hyperbolic sine."""
 
-def cosh(x: _Operand) -> ndarray:
+def cosh(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise hyperbolic cosine."""
 
-def tanh(x: _Operand) -> ndarray:
+def tanh(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise hyperbolic tangent."""
 
-def arcsinh(x: _Operand) -> ndarray:
+def arcsinh(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise inverse hyperbolic sine."""
 
-def arccosh(x: _Operand) -> ndarray:
+def arccosh(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse hyperbolic cosine, for :math:`x \ge 1`."""
 
 # ---- special
 
-def erfc(x: _Operand) -> ndarray:
+def erfc(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`1 - \mathrm{erf}(x)`, precise where that is small."""
 
-def erfcx(x: _Operand) -> ndarray:
+def erfcx(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise scaled complementary error function :math:`e^{x^2} \mathrm{erfc}(x)`."""
 
-def erfinv(x: _Operand) -> ndarray:
+def erfinv(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse of the error function, for :math:`-1 \le x \le 1`."""
 
-def erfcinv(x: _Operand) -> ndarray:
+def erfcinv(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse of the complementary error function, for :math:`0 \le x \le 2`."""
 
-def ndtr(x: _Operand) -> ndarray:
+def ndtr(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise distribution function :math:`\Phi(x)` of the standard normal distribution."""
 
-def log_ndtr(x: _Operand) -> ndarray:
+def log_ndtr(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`\log \Phi(x)` of the standard normal distribution function,
     precise for very negative values."""
 
-def ndtri(x: _Operand) -> ndarray:
+def ndtri(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse :math:`\Phi^{-1}(x)` of the standard normal distribution
     function."""
 
-def lgamma(x: _Operand) -> ndarray:
+def lgamma(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise logarithm :math:`\log |\Gamma(x)|` of the gamma function."""
 
-def digamma(x: _Operand) -> ndarray:
+def digamma(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise derivative of the logarithm of the gamma function."""
 
-def zeta(x: _Operand, q: _Operand) -> ndarray:
+def zeta(x: _Operand, q: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise Hurwitz's zeta function :math:`\sum_{k=0}^\infty (q + k)^{-x}`."""
 
 # ---- activation
 
-def relu(x: _Operand) -> ndarray:
+def relu(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise rectified linear unit :math:`\max(0, x)`. Its derivative at zero is zero."""
 
-def _relu_grad(gy: _Operand, y: _Operand) -> ndarray:
+def _relu_grad(gy: _Operand, y: _Operand, out: ndarray | None = None) -> ndarray:
     """``gy`` where the output of relu is positive, zero elsewhere."""
 
-def sigmoid(x: _Operand) -> ndarray:
+def sigmoid(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise logistic function :math:`1 / (1 + e^{-x})`."""
 
-def _sigmoid_grad(gy: _Operand, y: _Operand) -> ndarray:
+def _sigmoid_grad(gy: _Operand, y: _Operand, out: ndarray | None = None) -> ndarray:
     """``gy * y * (1 - y)``."""
 
 def leaky_relu(x: _Operand, slope: float = 0.2) -> ndarray:
@@ -641,10 +664,10 @@ def clipped_relu(x: _Operand, z: float = 20.0) -> ndarray:
     r"""Elementwise rectified linear unit with a limit,
     :math:`\min(\max(0, x), z)`."""
 
-def silu(x: _Operand) -> ndarray:
+def silu(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise sigmoid linear unit :math:`x / (1 + e^{-x})`."""
 
-def gelu(x: _Operand) -> ndarray:
+def gelu(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise Gaussian error linear unit :math:`x \Phi(x)`, where :math:`\Phi` is the
     standard normal distribution function."""
 
@@ -716,6 +739,59 @@ def softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
 def log_softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
     r"""Logarithm of the softmax, :math:`y_i = x_i - \log \sum_j e^{x_j}`."""
 
+# ---- statistics
+
+def median(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Median over axes: the element in the middle of the sorted ones, or the mean of the two in the middle."""
+
+def percentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+    """Percentiles over axes: elements of the sorted ones, from the first (0) to the last (100)."""
+
+def quantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+    """Quantiles over axes: elements of the sorted ones, from the first (0) to the last (1)."""
+
+def nanprod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Product of elements over axes, with NaN counted as one."""
+
+def nanmean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Arithmetic mean over axes, ignoring NaN."""
+
+def nanvar(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Variance over axes, ignoring NaN, without correction of its bias; see :func:`chainerx.var`."""
+
+def nanstd(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Standard deviation over axes, ignoring NaN: the square root of :func:`chainerx.nanvar`."""
+
+def nanmax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Largest element over axes, ignoring NaN."""
+
+def nanmin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Smallest element over axes, ignoring NaN."""
+
+def nanmedian(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+    """Median over axes, ignoring NaN; see :func:`chainerx.median`."""
+
+def nanpercentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+    """Percentiles over axes, ignoring NaN; see :func:`chainerx.percentile`."""
+
+def nanquantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+    """Quantiles over axes, ignoring NaN; see :func:`chainerx.quantile`."""
+
+def nancumsum(a: ndarray, axis: int | None = None) -> ndarray:
+    """Cumulative sum along an axis, with NaN counted as zero; see :func:`chainerx.cumsum`."""
+
+def nancumprod(a: ndarray, axis: int | None = None) -> ndarray:
+    """Cumulative product along an axis, with NaN counted as one; see :func:`chainerx.cumprod`."""
+
+def nan_to_num(x: ndarray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> ndarray:
+    """Elements with numbers in place of NaN and infinity."""
+
+def bincount(x: ndarray, weights: ndarray | None = None, minlength: int = 0) -> ndarray:
+    r"""How often each integer from zero on occurs, or sums of weights, :math:`y_i = \sum_{j: x_j = i} w_j`."""
+
+def histogram(a: ndarray, bins: _Number | Sequence[_Number] | numpy.ndarray | ndarray = 10, range: _Number | Sequence[_Number] | numpy.ndarray | ndarray | None = None, density: bool = False, weights: ndarray | None = None) -> tuple[ndarray, ndarray]:
+    """Numbers of elements in bins, and the edges of the bins."""
+
 # ---- linalg
 
 def dot(a: ndarray, b: ndarray) -> ndarray:
@@ -738,6 +814,9 @@ def outer(a: ndarray, b: ndarray) -> ndarray:
 
 def kron(a: ndarray, b: ndarray) -> ndarray:
     """Kronecker product: blocks of ``b``, scaled by the elements of ``a``."""
+
+def cross(a: ndarray, b: ndarray, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
+    """Cross product of vectors in three dimensions."""
 
 def linear(x: ndarray, W: ndarray, b: ndarray | None = None, n_batch_axis: int = 1) -> ndarray:
     r"""Affine map :math:`y = x W^\top + b`."""
@@ -866,6 +945,9 @@ def diagflat(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
 def split(ary: ndarray, indices_or_sections: int | int | Sequence[int], axis: int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views."""
 
+def array_split(ary: ndarray, indices_or_sections: int | int | Sequence[int], axis: int = 0) -> list[ndarray]:
+    """Parts of an array along an axis, as views; like :func:`chainerx.split`, but parts need not be equal."""
+
 def vsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
     """Parts of an array along axis 0, as views; see :func:`chainerx.split`."""
 
@@ -885,6 +967,12 @@ def copyto(dst: ndarray, src: ndarray | _Number, casting: Literal['no', 'equiv',
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     """Indices of the nonzero elements."""
+
+def argwhere(a: ndarray) -> ndarray:
+    """Indices of the nonzero elements, one row for each of them."""
+
+def flatnonzero(a: ndarray) -> ndarray:
+    """Indices of the nonzero elements of the flattened array."""
 
 def take(a: ndarray, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray:
     """Elements at given indices along an axis."""
@@ -963,6 +1051,14 @@ def sort(a: ndarray, axis: int | None = -1) -> ndarray:
 
 def argsort(a: ndarray, axis: int | None = -1) -> ndarray:
     """Positions that sort an array; equal elements keep their order."""
+
+def searchsorted(a: ndarray, v: ndarray | _Number, side: Literal['left', 'right'] = 'left', sorter: ndarray | None = None) -> ndarray:
+    """Indices at which elements have to be inserted into a sorted vector, so that it stays sorted."""
+
+@overload
+def unique(ar: ndarray, return_index: Literal[False] = False, return_inverse: Literal[False] = False, return_counts: Literal[False] = False, equal_nan: bool = True) -> ndarray: ...
+@overload
+def unique(ar: ndarray, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, equal_nan: bool = True) -> tuple[ndarray, ...]: ...
 
 def embed_id(x: ndarray, W: ndarray, ignore_label: int | None = None) -> ndarray:
     """Rows of a table by their numbers."""

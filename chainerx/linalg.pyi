@@ -2,7 +2,7 @@
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, SupportsFloat
+from typing import Any, Literal, SupportsFloat, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike

@@ -185,8 +185,12 @@ def run_emulated_cuda_tests(folder):
     )
 
 
-def install(folder, prefix):
-    """Installs the Python module of a build folder below ``prefix``."""
+def install(folder, prefix, component='python'):
+    """Installs a component of a build folder below ``prefix``.
+
+    Returns:
+        list of str: Paths of the installed files.
+    """
     _run(
         'install',
         [
@@ -194,15 +198,18 @@ def install(folder, prefix):
             '--install',
             str(folder),
             '--component',
-            'python',
+            component,
             '--prefix',
             str(prefix),
         ],
     )
+    return (folder / f'install_manifest_{component}.txt').read_text().splitlines()
 
 
-def build_chainerx(prefix, build_type=None, build_tests=False):
+def build_chainerx(prefix, build_type=None, build_tests=False, development=False):
     """Configures, compiles and installs the Python module below ``prefix``.
+
+    ``development`` adds the files with which C++ programs are compiled.
 
     Returns:
         list of str: Paths of the installed files.
@@ -211,8 +218,8 @@ def build_chainerx(prefix, build_type=None, build_tests=False):
         raise BuildError(f'{SOURCE} has no CMakeLists.txt')
     configure(BUILD, build_type, build_tests)
     compile_all(BUILD)
-    install(BUILD, prefix)
-    return (BUILD / 'install_manifest_python.txt').read_text().splitlines()
+    installed = install(BUILD, prefix)
+    return installed + (install(BUILD, prefix, 'development') if development else [])
 
 
 def main():

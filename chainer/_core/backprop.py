@@ -15,6 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
+from chainer._core import fresh_gradients
 from chainer._core.gradients import Gradients, Owners, check_grad, find_nan, force_array
 from chainer._core.tape import raw, watched_grad
 from chainer._core.variable_node import BaseVariable
@@ -45,26 +46,34 @@ def refuse_gradient(
 ) -> NoReturn:
     """Raises an error for a gradient that does not fit input ``index`` of a function.
 
-    In debug mode the message shows the call of the function.
-
     Raises:
         TypeError: If the gradient is not an array or has another dtype.
         ValueError: If it has another shape.
 
     """
-    kind: type[Exception] = TypeError
+    is_array = hasattr(grad, 'dtype')
+    kind = ValueError if is_array and grad.dtype == dtype and grad.shape != shape else TypeError
+    raise kind(describe_misfit(func, index, grad, shape, dtype))
+
+
+def describe_misfit(
+    func: FunctionNode,
+    index: int,
+    grad: Any,
+    shape: tuple[int, ...] | None,
+    dtype: numpy.dtype[Any] | None,
+) -> str:
+    """Describes a gradient that does not fit; in debug mode with the call of the function."""
     actual = f'is of {type(grad)}'
     if hasattr(grad, 'dtype'):
         actual += f', shape {grad.shape} and dtype {grad.dtype}'
-        if grad.dtype == dtype and grad.shape != shape:
-            kind = ValueError
     message = (
         f'{func.label} (Backward): gradient of input {index} {actual}, expected an array '
         f'of shape {shape} and dtype {dtype}'
     )
     if func.stack:
         message += f'\nThe function was called here:\n{"".join(func.stack.format())}'
-    raise kind(message)
+    return message
 
 
 def _backward_one(
@@ -255,13 +264,15 @@ def backward_from_variable(
     if is_one and array.ndim and var.grad is None:
         _scalar_warning('Variable.backward')
     if isinstance(array, _chx_ndarray):
+        if fresh_gradients.shown:
+            fresh_gradients.hide()
         array.backward(
             enable_double_backprop=enable_double_backprop,
             loss_scale=loss_scale,
             retain_grad=retain_grad,
         )
         return
-    has_grad = var._grad is not None
+    has_grad = var._grad is not None or var._fresh_grad
     is_leaf = var.creator_node is None
     if is_leaf and (has_grad or not is_one):
         return
@@ -337,6 +348,8 @@ def backward(
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
+        if fresh_gradients.shown:
+            fresh_gradients.hide()
         chainerx.backward(
             [y._array for y in outputs],
             loss_scale=loss_scale,

@@ -8,8 +8,10 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core import fresh_gradients
 from chainer._core.namespace import F
 from chainer.backends import cuda
+from chainer.function_hook import get_function_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,6 +79,12 @@ class Gradients:
         var = node._variable()
         if var is None:
             return None
+        if var._fresh_grad:
+            fresh_gradients.settle(var)
+            if var._grad is None and get_function_hooks():
+                # Hooks see how the first gradient is added to the one before.
+                with backend.using_device(var.device):
+                    var._set_grad(var.xp.zeros_like(var._array))
         return var.grad_var if self._as_variables else var.grad
 
     def _sum(self, grads: list[Any]) -> Any:

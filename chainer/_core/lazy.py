@@ -52,7 +52,9 @@ def attach(package: str, exports: Mapping[str, str]) -> None:
 
     def __getattr__(name: str) -> Any:
         if name not in exports:
-            raise AttributeError(f'module {package!r} has no attribute {name!r}')
+            from chainer._core import hints
+
+            raise hints.of_module(package, name)
         source = exports[name]
         value = importlib.import_module(source)
         if source != f'{package}.{name}':

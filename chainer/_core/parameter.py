@@ -26,7 +26,7 @@ class Parameter(Variable):
     """Variable to be optimized, registrable in a :class:`~chainer.Link`.
 
     The shape may be unknown at first; :meth:`initialize` then allocates the array. The gradient
-    starts as NaN, which reveals a forgotten :meth:`~chainer.Link.cleargrads`.
+    reads as NaN until the first backpropagation, which replaces it, or until a program sets it.
 
     Args:
         initializer: Initializer, scalar or array for the first value (``None``: NaN).
@@ -101,12 +101,12 @@ class Parameter(Variable):
         args = (
             self.array,
             self._name,
-            self._grad if self._array is None else self.grad,
+            self._grad if self._array is None else self._get_known_grad(),
             self.initializer,
             self.update_rule,
             self.device,
         )
-        names = '_requires_grad', '_grad_initializer', '_grad_cleared'
+        names = '_requires_grad', '_grad_initializer', '_grad_cleared', '_fresh_grad'
         return _recover_parameter, args, {name: getattr(self, name) for name in names}
 
     @property
@@ -190,17 +190,19 @@ class Parameter(Variable):
             initializer = initializers._get_initializer(self.initializer)  # type: ignore[no-untyped-call]
             array = initializers.generate_array(initializer, shape, xp, device=device)
             grad = None
-            if self._grad_initializer is not None:
+            is_fresh = isinstance(self._grad_initializer, constant.NaN)
+            if self._grad_initializer is not None and not is_fresh:
                 grad = initializers.generate_array(
                     self._grad_initializer, array.shape, xp, dtype=array.dtype, device=device
                 )
         if self._layout is not None:
             array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
+        if self._layout is not None or array.dtype.kind != 'f':
             grad = None
-        if array.dtype.kind != 'f':
-            grad = None
+            is_fresh = False
         self._set_array(array)
         self._set_grad(grad)
+        self._fresh_grad = is_fresh
 
     def _initialize(self, shape: ShapeSpec) -> None:
         self.initialize(shape)

@@ -22,6 +22,8 @@ def _get_lines() -> Iterator[str]:
     if chainerx.is_available():
         version = getattr(chainerx, '__version__', 'Available')
         yield f'ChainerX: {version} ({"; ".join(_get_chainerx_backends())})'
+        core_type, reason = chainerx._core._get_blas_core()
+        yield f'  OpenBLAS: kernels for {core_type} ({reason})'
     else:
         yield f'ChainerX: Not Available ({_get_chainerx_reason()})'
     yield f'NumPy: {numpy.__version__}'

@@ -10,6 +10,7 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
+from chainer._core import fresh_gradients
 from chainer._core.array_types import get_array_types
 from chainer._core.parameter import Parameter
 from chainer._core.variable import Variable
@@ -77,6 +78,8 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
 
 def lacks_grad(param: Parameter) -> bool:
     """Tells whether a parameter has an array but lacks its possible gradient."""
+    if param._fresh_grad:
+        fresh_gradients.settle(param)
     if param._grad is not None:
         return False
     array = param._array
@@ -117,6 +120,8 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
     rest: list[Parameter] = []
     last = group = None
     for param in params:
+        if param._fresh_grad:
+            fresh_gradients.settle(param)
         rule = param.update_rule
         array = param._array
         if type(array) is _ndarray:

@@ -9,8 +9,9 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core import backprop, layouts
+from chainer._core import backprop, fresh_gradients, hints, layouts
 from chainer._core.array_types import get_array_types
+from chainer._core.conversions import VariableConversions
 from chainer._core.gradients import check_grad
 from chainer._core.operators import VariableOperators
 from chainer._core.variable_node import BaseVariable, VariableNode
@@ -38,7 +39,7 @@ def _check_array(array: Any) -> None:
         raise TypeError(f'{expected} is expected as the data of a variable. Actual: {type(array)}')
 
 
-class Variable(VariableOperators, BaseVariable, public=True):
+class Variable(VariableOperators, VariableConversions, BaseVariable, public=True):
     """Array with a place in a computational graph.
 
     Functions record how they compute their results from variables.
@@ -142,7 +143,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if self._has_chainerx_array and self._array.is_grad_required():
             # ChainerX keeps gradients with arrays: the copy needs a view to have its own.
             target._set_own_array(self.array)
-            grad = self.grad
+            grad = self._get_known_grad()
             if grad is not None:
                 target._set_grad(grad)
         return target
@@ -273,7 +274,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         self._check_no_layout()
         _check_array(array)
         old = self._array
-        grad = self.grad if isinstance(old, _chx_ndarray) else None
+        grad = self._get_known_grad() if isinstance(old, _chx_ndarray) else None
         self._set_array(array)
         # ChainerX keeps a gradient with its array, and Chainer with the variable.
         if (
@@ -343,12 +344,17 @@ class Variable(VariableOperators, BaseVariable, public=True):
                 grad = array.grad
             except chainerx.ChainerxError:  # a result, which does not keep its gradient
                 return None
-            if grad is not None and grad.is_backprop_required():
+            if grad is None:
+                return fresh_gradients.show(self) if self._fresh_grad else None
+            if grad.is_backprop_required():
                 return grad.as_grad_stopped()
             return grad
         grad = self._grad
-        if grad is None and array is None:
-            self._check_grad_known()
+        if grad is None:
+            if self._fresh_grad:
+                return fresh_gradients.show(self)
+            if array is None:
+                self._check_grad_known()
         return grad
 
     @grad.setter
@@ -360,10 +366,16 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._grad_cleared = True
         self._set_grad(grad)
 
+    def _get_known_grad(self) -> Any:
+        """Returns the gradient, or ``None`` if nothing has set or changed it."""
+        return None if fresh_gradients.is_untouched(self) else self.grad
+
     def _check_grad_known(self) -> None:
         """Raises an error if the gradient of a variable without an array is unknown."""
 
     def _set_grad(self, grad: Any) -> None:
+        if self._fresh_grad:
+            self._fresh_grad = False
         if isinstance(self._array, _chx_ndarray):
             if grad is not None or self._requires_grad:
                 self._check_chainerx_requires_grad()
@@ -381,6 +393,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
     @property
     def grad_var(self) -> Variable | None:
         """Gradient variable, or ``None``."""
+        if self._fresh_grad:
+            self.grad  # noqa: B018 - makes the array
         if isinstance(self._array, _chx_ndarray):
             try:
                 grad = self._array.grad if self._requires_grad else None
@@ -403,6 +417,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         if isinstance(self._array, _chx_ndarray):
             self._set_grad(grad_var._array)
         else:
+            self._fresh_grad = False
             self._grad = grad_var._array
             self._grad_var = grad_var
 
@@ -510,14 +525,14 @@ class Variable(VariableOperators, BaseVariable, public=True):
         Args:
             var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
         """
-        given = var._grad if var._array is None else var.grad
+        given = var._grad if var._array is None else var._get_known_grad()
         if given is None:
             return
         if self._array is None:
             self._initialize_like(given)
         device = self.device
         src = device.send(given)
-        dst = self.grad
+        dst = self._get_known_grad()
         with backend.using_device(device):
             if dst is None:
                 self.grad = src.copy() if src is given else src
@@ -559,7 +574,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
             self._move(device.send)
 
     def _move(self, send: Callable[[Any], Any]) -> None:
-        grad = self.grad
+        grad = self._get_known_grad()
+        is_fresh = self._fresh_grad and grad is None
         was_chainerx = self._has_chainerx_array
         array = send(self.array)
         new_grad = None if grad is None else send(grad)
@@ -579,6 +595,7 @@ class Variable(VariableOperators, BaseVariable, public=True):
         self._set_own_array(array)
         if new_grad is not None:
             self._set_grad(new_grad)
+        self._fresh_grad = is_fresh
 
     def _part_from_copies(self) -> None:
         """Stops sharing the array, because copies stay on their devices."""
@@ -679,6 +696,8 @@ class Variable(VariableOperators, BaseVariable, public=True):
     def __bool__(self) -> bool:
         raise TypeError('A variable has no truth value: use variable.array')
 
+
+hints.attach(Variable, 'Variable')
 
 _new_object = object.__new__
 

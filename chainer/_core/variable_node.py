@@ -32,6 +32,7 @@ class BaseVariable:
     _grad: Any = None  # gradient array
     _grad_var: Variable | None = None  # gradient variable, made from `_grad` on demand
     _grad_cleared: bool = False  # before the initialization of a parameter
+    _fresh_grad: bool = False  # nothing has set the gradient of a parameter: it reads as NaN
     _layout: str | None = None
     _chainerx_array_cache: Any = None
     _loss_scale: float | None = None  # factor in `grad`, divided out by the update rule

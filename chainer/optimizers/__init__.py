@@ -1,5 +1,6 @@
 """Optimizers."""
 
+from chainer._core import hints as _hints
 from chainer.optimizers.ada_delta import AdaDelta
 from chainer.optimizers.ada_grad import AdaGrad
 from chainer.optimizers.adam import AdaBound, Adam, AdamW, AMSBound, AMSGrad
@@ -29,3 +30,7 @@ __all__ = [
     'SGD',
     'SMORMS3',
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

@@ -225,7 +225,8 @@ class Adam(optimizer.GradientMethod):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier, :math:`\eta`, for warm restarts.
-        weight_decay_rate (float): Weight decay rate, :math:`\lambda`.
+        weight_decay_rate (float): Weight decay rate, :math:`\lambda`, which :math:`\alpha` does
+            not multiply.
         amsgrad (bool): Whether to use AMSGrad.
         adabound (bool): Whether to use AdaBound.
         final_lr (float): Final learning rate of AdaBound.
@@ -303,8 +304,10 @@ class Adam(optimizer.GradientMethod):
 class AdamW(Adam):
     """Adam with decoupled weight decay.
 
-    See :class:`~chainer.optimizers.Adam`. The decay is ``eta *
-    weight_decay_rate`` per step, for any learning rate.
+    See :class:`~chainer.optimizers.Adam`. The decay is ``eta * weight_decay_rate`` per step, for
+    any learning rate. Other libraries multiply it by the learning rate: their ``weight_decay=0.01``
+    with the rate 0.001 is ``weight_decay_rate=0.00001`` here. Schedules of ``alpha`` leave the
+    decay alone, schedules of ``eta`` scale both.
 
     Args:
         alpha (float): Coefficient of the learning rate.
@@ -312,7 +315,7 @@ class AdamW(Adam):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
-        weight_decay_rate (float): Weight decay rate.
+        weight_decay_rate (float): Weight decay of a step, not multiplied by the learning rate.
 
     .. admonition:: Example
 

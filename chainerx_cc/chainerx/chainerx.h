@@ -28,6 +28,7 @@
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
 #include "chainerx/ops/special.h"
+#include "chainerx/ops/statistics.h"
 #include "chainerx/ops/structured.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/testing/gradient_check.h"

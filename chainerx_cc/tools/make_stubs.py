@@ -22,7 +22,7 @@ HEADER = """\
 # ruff: noqa
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, SupportsFloat
+from typing import Any, Literal, SupportsFloat, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
@@ -33,6 +33,26 @@ _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
 """
 
+# The parameters and results of functions whose results depend on the arguments.
+OVERLOADS = {
+    'where': [
+        ('condition: _Operand, x: _Operand, y: _Operand', 'ndarray'),
+        ('condition: ndarray', 'tuple[ndarray, ...]'),
+    ],
+    'unique': [
+        (
+            'ar: ndarray, return_index: Literal[False] = False, '
+            'return_inverse: Literal[False] = False, return_counts: Literal[False] = False, '
+            'equal_nan: bool = True',
+            'ndarray',
+        ),
+        (
+            'ar: ndarray, return_index: bool = False, return_inverse: bool = False, '
+            'return_counts: bool = False, equal_nan: bool = True',
+            'tuple[ndarray, ...]',
+        ),
+    ],
+}
 PROPERTIES = {
     'shape': 'tuple[int, ...]',
     'strides': 'tuple[int, ...]',
@@ -85,6 +105,11 @@ def _parameters(signature, types):
 
 
 def _define(name, value, types, indent='', doc=False):
+    if name in OVERLOADS:
+        return ''.join(
+            f'@overload\ndef {name}({parameters}) -> {result}: ...\n'
+            for parameters, result in OVERLOADS[name]
+        )
     *types, result = types
     signature = inspect.signature(value)
     head = f'{indent}def {name}({_parameters(signature, types)}) -> {result}:'

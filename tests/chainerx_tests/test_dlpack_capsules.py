@@ -136,7 +136,8 @@ def test_unusual_capsules(kind, changes, expected):
         ({'data': None}, BufferError),
         ({'data': 64}, BufferError),
         ({'data': 2**64 - 8}, BufferError),
-        ({'byte_offset': 2**40}, BufferError),
+        # The address sanitizer has memory there.
+        pytest.param({'byte_offset': 2**40}, BufferError, marks=pytest.mark.measures_memory),
         ({'byte_offset': 2**63}, BufferError),
         ({'byte_offset': 2**64 - 4}, BufferError),
         ({'byte_offset': 2}, BufferError),

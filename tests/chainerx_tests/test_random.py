@@ -125,6 +125,140 @@ def test_number_of_threads_does_not_matter(seeded):
     np.testing.assert_array_equal(*results)
 
 
+def test_rand_and_randn():
+    for name in 'rand', 'randn':
+        draw = getattr(chainerx.random, name)
+        np.random.seed(3)
+        expected = getattr(np.random, name)(2, 3)
+        np.random.seed(3)
+        chainerx.testing.assert_array_equal_ex(draw(2, 3), expected)
+        x = draw(2, dtype='float32', device='native:1')
+        assert (x.shape, x.dtype, x.device.name) == ((2,), 'float32', 'native:1')
+        assert draw().shape == ()
+
+
+VECTOR = np.array([3.0, 1.0, 4.0, 1.5, 9.0])
+MATRIX = np.arange(12).reshape(4, 3)
+CHOICES = [
+    (5, 3),
+    (5, (2, 3)),
+    (5, None),
+    (5, 4, False),
+    (5, (2, 2), True, [0.5, 0.25, 0, 0, 0.25]),
+    (5, 2, False, [0.5, 0.25, 0, 0, 0.25]),
+    (VECTOR, 4),
+    (VECTOR, 5, False),
+    (VECTOR, 0),
+]
+
+
+@pytest.mark.parametrize('args', CHOICES, ids=str)
+def test_choice(args):
+    def draw():
+        return chainerx.random.choice(*[chainerx.array(a) if a is VECTOR else a for a in args])
+
+    np.random.seed(5)
+    expected = np.asarray(np.random.choice(*args))
+    np.random.seed(5)
+    actual = draw()
+    np.testing.assert_array_equal(_numpy(actual), expected)
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    chainerx.random.seed(1)
+    seeded = draw()
+    chainerx.random.seed(1)
+    np.testing.assert_array_equal(_numpy(draw()), _numpy(seeded))
+    chainerx.random.seed()
+    assert seeded.shape == expected.shape and seeded.dtype == expected.dtype
+    assert np.isin(_numpy(seeded), args[0] if args[0] is VECTOR else np.arange(5)).all()
+    if len(args) > 2 and not args[2]:
+        assert len(np.unique(_numpy(seeded))) == seeded.size
+
+
+@pytest.mark.parametrize('replace', [True, False])
+@pytest.mark.parametrize('p', [None, [0.1, 0.2, 0, 0.7]], ids=str)
+def test_frequencies_of_choices(p, replace, seeded):
+    n, rounds = 4, 4000
+    if replace:
+        x = _numpy(chainerx.random.choice(n, rounds, p=p))
+    else:
+        # The first of several has the same distribution.
+        x = np.array([chainerx.random.choice(n, 2, False, p)[0].item() for _ in range(rounds)])
+    expected = np.full(n, 1 / n) if p is None else np.array(p)
+    counts = np.bincount(x, minlength=n)
+    assert (counts[expected == 0] == 0).all()
+    used = expected > 0
+    assert scipy.stats.chisquare(counts[used], rounds * expected[used]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize('x', [0, 1, 6, VECTOR, MATRIX, np.zeros((0, 2))], ids=repr)
+def test_permutation_and_shuffle(x):
+    is_array = isinstance(x, np.ndarray)
+    np.random.seed(2)
+    expected = np.random.permutation(x)
+    np.random.seed(2)
+    actual = chainerx.random.permutation(chainerx.array(x) if is_array else x)
+    chainerx.testing.assert_array_equal_ex(actual, expected)
+    chainerx.random.seed(4)
+    seeded = _numpy(chainerx.random.permutation(chainerx.array(x) if is_array else x))
+    chainerx.random.seed()
+    assert sorted(seeded.tolist()) == sorted(expected.tolist())
+    if is_array:
+        a, array = x.copy(), chainerx.array(x)
+        np.random.seed(2)
+        np.random.shuffle(a)
+        np.random.seed(2)
+        assert chainerx.random.shuffle(array) is None
+        np.testing.assert_array_equal(_numpy(array), a)
+
+
+def test_orders_are_equally_frequent(seeded):
+    orders = [tuple(chainerx.random.permutation(3).tolist()) for _ in range(3000)]
+    counts = [orders.count(order) for order in set(orders)]
+    assert len(counts) == 6
+    assert scipy.stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_devices_and_gradients_of_choices(seeded):
+    x = chainerx.array(VECTOR, device='native:1').require_grad()
+    for y in chainerx.random.choice(x, 3), chainerx.random.permutation(x):
+        assert y.device.name == 'native:1' and y.is_backprop_required()
+    assert chainerx.random.choice(3, 2, device='native:1').device.name == 'native:1'
+    assert chainerx.random.permutation(3, device='native:1').device.name == 'native:1'
+    with pytest.raises(chainerx.ChainerxError, match='graph'):
+        chainerx.random.shuffle(x)
+
+
+@pytest.mark.parametrize('is_seeded', [False, True])
+@pytest.mark.parametrize(
+    ('error', 'match', 'call'),
+    [
+        (ValueError, 'elements to choose', lambda r: r.choice(0)),
+        (ValueError, 'elements to choose', lambda r: r.choice(-1)),
+        (ValueError, 'one dimension', lambda r: r.choice(chainerx.ones((2, 2)))),
+        (ValueError, 'without replacement', lambda r: r.choice(3, 4, replace=False)),
+        (ValueError, 'without replacement', lambda r: r.choice(2, 2, False, [1, 0])),
+        (ValueError, 'shape', lambda r: r.choice(3, p=[0.5, 0.5])),
+        (ValueError, 'negative', lambda r: r.choice(2, p=[1.5, -0.5])),
+        (ValueError, 'NaN', lambda r: r.choice(2, p=[np.nan, 0.5])),
+        (ValueError, 'sum', lambda r: r.choice(2, p=chainerx.array([0.5, 0.6]))),
+        (TypeError, 'float', lambda r: r.choice(2.5)),
+        (TypeError, 'float', lambda r: r.permutation(2.5)),
+        (ValueError, 'negative', lambda r: r.permutation(-1)),
+        (chainerx.DimensionError, 'permutation', lambda r: r.permutation(chainerx.array(1))),
+        (chainerx.DimensionError, 'shuffle', lambda r: r.shuffle(chainerx.array(1))),
+        (TypeError, 'chainerx.ndarray', lambda r: r.shuffle([1, 2])),
+        (chainerx.DtypeError, 'dtype', lambda r: r.rand(2, dtype='complex64')),
+    ],
+)
+def test_wrong_choices(error, match, call, is_seeded):
+    chainerx.random.seed(0 if is_seeded else None)
+    try:
+        with pytest.raises(error, match=match):
+            call(chainerx.random)
+    finally:
+        chainerx.random.seed()
+
+
 @pytest.mark.parametrize(
     ('error', 'match', 'call'),
     [

@@ -25,6 +25,7 @@ from op_table import (
     reduction,
     rnn,
     special,
+    statistics,
     trigonometric,
 )
 
@@ -36,6 +37,7 @@ _FAMILIES = [
     trigonometric,
     activation,
     reduction,
+    statistics,
     linalg,
     factorization,
     loss,

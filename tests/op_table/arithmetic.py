@@ -1,6 +1,7 @@
 """Arithmetic."""
 import numpy as np
 
+from chainerx import DimensionError
 from op_table.bench import Bench, small
 from op_table.inputs import In
 from op_table.row import ALL, FLOATS, NUMBERS, Row, binary, unary, zeros
@@ -25,7 +26,8 @@ ROWS = [
     unary('reciprocal', lambda x: 1 / x, 0.5, 3, dtypes=FLOATS, ulp=(0, -3, 3)),
     binary('maximum', np.maximum, ALL, bench=['float32']),
     binary('minimum', np.minimum, ALL),
-    Row('where', np.where, [[In(2, 3, dtype='bool'), In(2, 3), In(2, 3)], [In(3, dtype='bool'), In(2, 1), In(1, 3)]], ALL, elementwise=True, bench=['float32', small('xp.where(a > 0, a, b)')]),
+    Row('where', np.where, [[In(2, 3, dtype='bool'), In(2, 3), In(2, 3)], [In(3, dtype='bool'), In(2, 1), In(1, 3)]], ALL, elementwise=True, wrong=[(ValueError, lambda f: f(zeros(2), zeros(2))), (ValueError, lambda f: f(zeros(2), y=0)), (TypeError, lambda f: f(1)), (DimensionError, lambda f: f(zeros()))], bench=['float32', small('xp.where(a > 0, a, b)')]),
     Row('_clip', _clip, [[In(2, 3), In(3, low=-1.5, high=-1), In(2, 3, low=1, high=1.5)]], elementwise=True, grad_inputs=(0,)),
     Row('clip', _clip, [[In(2, 3), {'a_min': 0, 'a_max': 1}]], NUMBERS, call=lambda f, a, kw: f(a[0], *kw.values()), wrong=[(ValueError, lambda f: f(zeros(2), None, None))]),
+    Row('round', np.round, [[In(2, 3, low=-9, high=9)], [In(2, 3), {'decimals': 1}], [In(2, 3, low=-200, high=200), {'decimals': -2}], [In(4, values=[0.5, 1.5, 2.5, 0.49])]], NUMBERS, grad=False),
 ]

@@ -1,9 +1,11 @@
 """Comparison, logic and bits."""
 import numpy as np
 
+import chainerx
+from chainerx import DimensionError
 from op_table.bench import Bench, small
 from op_table.inputs import In
-from op_table.row import ALL, INTS, Row, binary, unary
+from op_table.row import ALL, INTS, Row, binary, unary, zeros
 
 _BITS = ('bool',) + INTS
 
@@ -17,6 +19,22 @@ def kind(name, reference):
     return Row(name, reference, [[In(2, 3)], [odd]], ALL, 'bool', grad=False, elementwise=True)
 
 
+def _as_array(f, arrays, kwargs):
+    """Calls a function whose result is a bool."""
+    y = f(*arrays, **kwargs)
+    assert isinstance(y, bool)
+    return np.array(y) if isinstance(arrays[0], np.ndarray) else chainerx.array(y)
+
+
+def closeness(name, reference, **options):
+    x = In(2, 3)
+    near = [In(4, values=values, dtype='float32') for values in ([1, np.nan, np.inf, -np.inf], [1 + 1e-6, np.nan, np.inf, np.inf])]
+    cases = [[x, x], [near[0], near[1]], [near[0], near[1], {'equal_nan': True}]]
+    if name != 'array_equal':
+        cases += [[x, In(4, 1, 1)], [x, In(2, 3), {'rtol': 0.5, 'atol': 0.25}]]
+    return Row(name, reference, cases, ALL, 'bool', grad=False, **options)
+
+
 def bitwise(name, reference):
     return binary(name, reference, _BITS, first=(-50, 50), second=(-50, 50), grad=False)
 
@@ -26,6 +44,9 @@ def shift(name, reference):
 
 
 ROWS = [
+    closeness('isclose', np.isclose, wrong=[(TypeError, lambda f: f(1, 2)), (DimensionError, lambda f: f(zeros(2), zeros(3)))]),
+    closeness('allclose', np.allclose, call=_as_array, wrong=[(TypeError, lambda f: f(1, 2)), (DimensionError, lambda f: f(zeros(2), zeros(3)))]),
+    closeness('array_equal', np.array_equal, call=_as_array, wrong=[(TypeError, lambda f: f(zeros(2), 0))]),
     comparison('equal', np.equal),
     comparison('not_equal', np.not_equal),
     comparison('greater', np.greater, bench=[Bench('a > b'), small('a > b')]),

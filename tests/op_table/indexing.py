@@ -20,9 +20,15 @@ def _embed_id(x, w, ignore_label=None):
     return y if ignore_label is None else np.where((x == ignore_label)[..., None], 0, y)
 
 
+def _call_searchsorted(f, arrays, kwargs):
+    return f(*arrays, **kwargs) if len(arrays) == 2 else f(arrays[0], arrays[1], sorter=arrays[2])
+
+
 def at(values, dtype='int64'):
     return In(*np.shape(values), dtype=dtype, values=values)
 
+
+_SORTED = at([0, 1, 2, 2, 5, 6], None)
 
 ROWS = [
     Row('sort', np.sort, [[In(2, 5, distinct=True)], [In(4, 3, distinct=True), {'axis': 0}], [In(2, 3, distinct=True), {'axis': None}]], NUMBERS, wrong=[(DimensionError, lambda f: f(zeros()))],
@@ -35,6 +41,19 @@ ROWS = [
                (IndexError, lambda f: f(indices(-3), zeros(2, 2)))],
         bench=[Bench('a[rows]', 'F.embedding(rows, a)', 'xp.embed_id(rows, a)', **_TABLE),
                backward('F.embedding(rows, a)', 'xp.embed_id(rows, a)', 'a', 'embed_id(rows, a)', gy=(10000, 64), **_TABLE)]),
+    Row('searchsorted', np.searchsorted,
+        [[_SORTED, In(2, 3)], [_SORTED, at([0, 2, 7], None), {'side': 'right'}], [_SORTED, In()], [In(0), In(3)],
+         [at([3, 1, 2], None), In(4), at([1, 2, 0])]], NUMBERS, 'int64', grad=False, call=_call_searchsorted,
+        wrong=[(DimensionError, lambda f: f(zeros(), 1)),
+               (DimensionError, lambda f: f(zeros(2, 2), 1)),
+               (DimensionError, lambda f: f(zeros(2), 1, sorter=indices(0))),
+               (IndexError, lambda f: f(zeros(2), 1, sorter=indices(0, 2))),
+               (ValueError, lambda f: f(zeros(2), 1, 'middle')),
+               (TypeError, lambda f: f(zeros(2), [1, 2]))]),
+    Row('unique', np.unique, [[In(2, 3, distinct=True)], [In(3, 4)], [In()]], ALL,
+        wrong=[(TypeError, lambda f: f(zeros(2), return_index='yes'))]),
+    Row('argwhere', np.argwhere, [[In(2, 3)], [In()], [at([[0, 1], [1, 0]], None)]], ALL, 'int64', grad=False),
+    Row('flatnonzero', np.flatnonzero, [[In(2, 3)], [In()], [at([[0, 1], [1, 0]], None)]], ALL, 'int64', grad=False),
     Row('nonzero', np.nonzero, [[In(2, 3)]], ALL, 'int64', grad=False, wrong=[(DimensionError, lambda f: f(zeros()))]),
     Row('take', np.take,
         [[In(3, 4), at([[0, 2], [1, -1]]), {'axis': 0}],

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from chainerx import ChainerxError, DimensionError
+from chainerx import ChainerxError, DimensionError, DtypeError
 from op_table.bench import Bench, product, small, with_gradient
 from op_table.inputs import In
 from op_table.row import NUMBERS, Row, zeros
@@ -47,6 +47,14 @@ ROWS = [
         wrong=[(DimensionError, lambda f: f(zeros(3))), (DimensionError, lambda f: f(zeros(2, 2), 0, 1, 1))]),
     Row('outer', np.outer, [[In(2), In(3)], [In(2, 2), In(3)], [In(), In(0)]], NUMBERS),
     Row('kron', np.kron, [[In(2, 3), In(3, 2)], [In(2), In(2, 3)], [In(1, 2, 2), In(3)], [In(), In(2)]], NUMBERS),
+    Row('cross', np.cross,
+        [[In(3), In(3)], [In(2, 3), In(3)], [In(4, 1, 3), In(2, 3)], [In(3, 2), In(3, 2), {'axis': 0}],
+         [In(3, 2), In(2, 3), {'axisa': 0, 'axisb': 1, 'axisc': 0}], [In(0, 3), In(3)]], NUMBERS, tolerance=4,
+        wrong=[(DimensionError, lambda f: f(zeros(2), zeros(2))),
+               (DimensionError, lambda f: f(zeros(3), zeros(4))),
+               (DimensionError, lambda f: f(zeros(), zeros(3))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 3))),
+               (DtypeError, lambda f: f(zeros(3, dtype='bool'), zeros(3, dtype='bool')))]),
     Row('tensordot', np.tensordot,
         [[In(2, 3, 4), In(3, 4, 2)], [In(2, 3), In(4), {'axes': 0}], [In(2, 3), In(3, 2), {'axes': 1}],
          [In(2, 3, 4), In(4, 2), {'axes': ((-1, 0), (0, 1))}], [In(2, 3), In(3, 5), {'axes': (1, 0)}],

@@ -18,6 +18,7 @@ COMMANDS = [
     'single_ops.py add exp --rounds 1 --seconds 1e-5 --kind small',
     'optimizers.py --parameters 2 --size 2 --rounds 1 --calls 1 --hooks',
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
+    'core_types.py --rounds 1',
     'node_cost.py --rounds 1',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
 ]

@@ -48,6 +48,17 @@ def build(source, folder, prefix):
     run(_program('cmake'), '--build', folder, '--parallel', '2')
 
 
+def test_mnist_with_the_package(tmp_path):
+    """As in a wheel, where chainerx.get_cmake_dir() names the folder."""
+    for component in 'python', 'development':
+        run(_program('cmake'), '--install', BUILD, '--component', component, '--prefix', tmp_path)
+    (tmp_path / 'build').mkdir()
+    build(EXAMPLES / 'mnist', tmp_path / 'build', tmp_path / 'chainerx' / 'cmake')
+    digits = ROOT / 'chainer' / 'datasets' / '_digits' / 'digits.bin'
+    lines = run(tmp_path / 'build' / 'train_mnist', digits).splitlines()
+    assert float(lines[-1].split()[-1]) >= 0.96
+
+
 def test_mnist(prefix, tmp_path):
     build(EXAMPLES / 'mnist', tmp_path, prefix)
     program = tmp_path / 'train_mnist'

@@ -46,13 +46,19 @@ def apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     ):
         return _apply_watched(func, in_data)
     outputs = _run(func, in_data)
-    if len(outputs) == 1:
+    if len(outputs) == 1 and type(outputs[0]) is _ndarray:
         (y,) = outputs
-        return (_variable(y, y is not None and y.is_backprop_required()),)
-    return _wrap(outputs)
+        return (_variable(y, y.is_backprop_required()),)
+    return _wrap(func, outputs)
 
 
-def _wrap(outputs: Sequence[Any]) -> tuple[Variable, ...]:
+def _wrap(func: FunctionNode, outputs: Sequence[Any]) -> tuple[Variable, ...]:
+    for y in outputs:
+        if y is not None and not isinstance(y, _ndarray):
+            raise TypeError(
+                'the output of forward_chainerx must be a tuple of chainerx.ndarray, but '
+                f'{func.label} returned {type(y)}'
+            )
     return tuple([_variable(y, y is not None and y.is_backprop_required()) for y in outputs])
 
 
@@ -70,7 +76,7 @@ def _apply_watched(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Variab
         hook.forward_postprocess(func, in_data)
     if _config.debug and find_nan(outputs):
         raise RuntimeError(f'NaN is detected on forward computation of {func.label}')
-    return _wrap(outputs)
+    return _wrap(func, outputs)
 
 
 def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
@@ -84,6 +90,17 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
         if _config.type_check:
             func._check_types(in_data)
         raise
-    if outputs.__class__ is FallbackType:
-        return fallback.run(func, in_data, outputs.reason)
+    if outputs.__class__ is not tuple:
+        if outputs.__class__ is FallbackType:
+            return fallback.run(func, in_data, outputs.reason)
+        outputs = _as_tuple(func, outputs)
     return outputs
+
+
+def _as_tuple(func: FunctionNode, outputs: Any) -> tuple[Any, ...]:
+    if not isinstance(outputs, (tuple, list)):
+        raise TypeError(
+            f'the output of forward_chainerx must be a tuple or chainer.Fallback ({func.label})\n'
+            f'Actual: {type(outputs)}'
+        )
+    return tuple(outputs)

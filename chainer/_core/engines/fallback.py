@@ -130,13 +130,15 @@ class _FallbackTape:
                 hook.backward_preprocess(*hook_args)
         is_old_style = func._public_function() is not func
         run = self._on_views if is_old_style or func._tape is ArrayRule else self._on_arrays
+        indexes = tuple([self._present[i] for i in targets])
         with fallback_report.measuring(func, 'backward', self._reason):
-            gxs = run(
-                tuple([self._present[i] for i in targets]),
-                grad_outputs,
-                retained_inputs,
-                retained_outputs,
-            )
+            gxs = run(indexes, grad_outputs, retained_inputs, retained_outputs)
+        for index, gx in zip(indexes, gxs):
+            node = func.inputs[index]
+            if gx is not None and gx.shape != node.shape:
+                raise chainerx.GradientError(
+                    backprop.describe_misfit(func, index, gx, node.shape, node.dtype)
+                )
         if hooks:
             for hook in hooks:
                 hook.backward_postprocess(*hook_args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends import cuda
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 class RowNormalization(Operation):
     """Base of functions with statistics of rows within a sample.
 
-    Subclasses define :meth:`_shape`; inputs are ``x``, ``gamma`` and, if :attr:`centered`,
-    ``beta``.
+    Inputs are ``x``, ``gamma`` and, if :attr:`centered`, ``beta``. Rows run along the last axis
+    unless subclasses redefine :meth:`_shape`.
 
     """
 
@@ -36,7 +37,7 @@ class RowNormalization(Operation):
         element for each of the R * K channels.
 
         """
-        raise NotImplementedError
+        return math.prod(shape[:-1]), 1, shape[-1], 1
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma = inputs[:2]

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainerx
-from chainer._core.fallback import Fallback
 from chainer.functions._base import kernels
 from chainer.functions.normalization._rows import RowNormalization
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
     from chainer.types import VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
 
 class LayerNormalization(RowNormalization):
-    """Normalization of every sample of a matrix."""
+    """Normalization of the last axis, with scale and shift."""
 
     _kernels = kernels(retain=(0, 1), check=True)
 
@@ -27,37 +25,32 @@ class LayerNormalization(RowNormalization):
         x_type, gamma_type, beta_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',
-            x_type.ndim == 2,
+            x_type.ndim >= 1,
             gamma_type.ndim == 1,
             beta_type.ndim == 1,
             gamma_type.dtype.kind == 'f',
             gamma_type.dtype == beta_type.dtype,
             gamma_type.shape == beta_type.shape,
-            gamma_type.shape[0] == x_type.shape[1],
+            gamma_type.shape[0] == x_type.shape[-1],
         )
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        if inputs[0].ndim != 2:
-            return Fallback('no matrix')
+    ) -> tuple[chainerx.ndarray, ...]:
         return (chainerx.layer_norm(*inputs, self.eps),)
-
-    def _shape(self, shape):
-        return shape[0], 1, shape[1], 1
 
 
 def layer_normalization(
     x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
 ) -> Variable:
-    """Layer normalization.
+    """Layer normalization over the last axis.
 
-    It normalizes every sample with the mean and variance of its elements,
+    It normalizes every row with the mean and variance of its elements,
     :math:`y_{ij} = \\gamma_j (x_{ij} - \\mu_i) / \\sqrt{\\sigma_i^2 + \\epsilon} + \\beta_j`.
 
     Args:
-        x (:class:`~chainer.Variable` or array): Samples, floating point of shape
-            :math:`(N, D)`.
+        x (:class:`~chainer.Variable` or array): Input, floating point of shape
+            :math:`(..., D)` with any number of axes before the last.
         gamma (:class:`~chainer.Variable` or array): Scale, floating point of shape
             :math:`(D,)`.
         beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of

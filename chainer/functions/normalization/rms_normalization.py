@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import chainerx
@@ -44,9 +43,6 @@ class RMSNormalization(RowNormalization):
         squares = (t * t).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1)
         y = t / chainerx.sqrt(squares + self.eps) * gamma.astype(dtype, copy=False)
         return (y.astype(x.dtype, copy=False),)
-
-    def _shape(self, shape):
-        return math.prod(shape[:-1]), 1, shape[-1], 1
 
 
 def rms_normalization(x: VariableLike, gamma: VariableLike, eps: float = 1e-5) -> Variable:

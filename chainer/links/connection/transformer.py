@@ -53,12 +53,8 @@ class _TransformerLayer(link.Chain):
     def _residual(self, x, norm, block):
         """Applies a block with a shortcut and normalization before or after it."""
         if self.norm_first:
-            return x + functions.dropout(block(_normalize(norm, x)), self.dropout)
-        return _normalize(norm, x + functions.dropout(block(x), self.dropout))
-
-
-def _normalize(norm, x):
-    return functions.reshape(norm(functions.reshape(x, (-1, x.shape[-1]))), x.shape)
+            return x + functions.dropout(block(norm(x)), self.dropout)
+        return norm(x + functions.dropout(block(x), self.dropout))
 
 
 class TransformerEncoderLayer(_TransformerLayer):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from chainer import functions, link
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LayerNormalization(link.Link):
-    """Layer normalization layer: normalizes the units of each sample.
+    """Layer normalization layer: normalizes the last axis, of each sample and position.
 
     See J. L. Ba et al., `Layer Normalization
     <https://arxiv.org/abs/1607.06450>`_.
@@ -36,6 +35,8 @@ class LayerNormalization(link.Link):
         >>> ln(np.array([[1, 2, 3], [10, 20, 30]], np.float32)).array.round(2)
         array([[-1.22,  0.  ,  1.22],
                [-1.22,  0.  ,  1.22]], dtype=float32)
+        >>> ln(np.zeros((4, 5, 3), np.float32)).shape  # batch, time, features
+        (4, 5, 3)
 
     """
 
@@ -59,16 +60,16 @@ class LayerNormalization(link.Link):
         self.beta.initialize(size)
 
     def forward(self, x: VariableLike) -> Variable:
-        """Normalizes each sample.
+        """Normalizes the last axis.
 
         Args:
-            x (~chainer.Variable or :ref:`ndarray`): Batch of the shape
-                ``(batch size, size)``.
+            x (~chainer.Variable or :ref:`ndarray`): Array of the shape
+                ``(..., size)``.
 
         Returns:
             ~chainer.Variable: Array of the shape of ``x``.
 
         """
         if self.gamma.array is None:
-            self._initialize_params(math.prod(x.shape[1:]))
+            self._initialize_params(x.shape[-1])
         return functions.layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -145,7 +145,9 @@ class PlotReport(extension.Extension):
             return
         if self._postprocess is not None:
             self._postprocess(fig, axes, summary)
-        legend = axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0)
+        legend = axes.legend(
+            bbox_to_anchor=(0, 1.02), loc='lower left', borderaxespad=0.0, ncol=2, frameon=False
+        )
         with _files.atomic_file(path, durable=False) as temp_path:
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
 

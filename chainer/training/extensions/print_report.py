@@ -5,7 +5,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any
 
 from chainer.training import _serialization, extension
-from chainer.training.extensions import log_report as log_report_module
+from chainer.training.extensions import log_report as log_report_module, util
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class PrintReport(extension.Extension):
             self._header = None
         while len(log) > self._log_len:
             # Erase a progress bar.
-            if os.name != 'nt':
+            if os.name != 'nt' and not util.is_redirected(self._out):
                 self._out.write('\033[J')
             self._print(log[self._log_len])
             self._log_len += 1

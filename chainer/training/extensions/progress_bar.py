@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 class ProgressBar(extension.Extension):
     """Extension that shows the progress of the training on a terminal.
+
+    Where the output goes to a file or a pipe, it writes a line every ten seconds.
 
     Args:
         training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
@@ -50,11 +53,14 @@ class ProgressBar(extension.Extension):
         self._out = sys.stdout if out is None or out is _default_out else out
         self._pbar = None
 
+    def initialize(self, trainer: Trainer) -> None:
+        self._pbar = _TrainerProgressBar(
+            trainer, self._training_length, self._bar_length, self._out
+        )
+
     def __call__(self, trainer: Trainer) -> Any:
         if self._pbar is None:
-            self._pbar = _TrainerProgressBar(
-                trainer, self._training_length, self._bar_length, self._out
-            )
+            self.initialize(trainer)
         if trainer.updater.iteration % self._update_interval == 0:
             self._pbar.update()
 
@@ -77,6 +83,7 @@ class _TrainerProgressBar(util.ProgressBar):
         super().__init__(bar_length, out)
         self._trainer = trainer
         self._training_length = training_length or trainer.stop_trigger.get_training_length()
+        self.update_speed(trainer.updater.iteration, trainer.updater.epoch_detail)
 
     def get_lines(self) -> list[str]:
         updater = self._trainer.updater
@@ -84,11 +91,14 @@ class _TrainerProgressBar(util.ProgressBar):
         done = updater.iteration if unit == 'iteration' else updater.epoch_detail
         iters_per_sec, epochs_per_sec = self.update_speed(updater.iteration, updater.epoch_detail)
         speed = iters_per_sec if unit == 'iteration' else epochs_per_sec
-        remaining = (length - done) / speed if speed else 0.0
+        if 0 < speed < math.inf:
+            remaining = str(datetime.timedelta(seconds=(length - done) / speed))
+        else:
+            remaining = 'unknown'
+        rate = f'{iters_per_sec:10.5g}' if iters_per_sec < math.inf else f'{"?":>10}'
         return [
             self._format_bar('total', done / length),
             self._format_bar('this epoch', updater.epoch_detail - int(updater.epoch_detail)),
             f'{updater.iteration:10} iter, {updater.epoch} epoch / {length} {unit}s\n',
-            f'{iters_per_sec:10.5g} iters/sec. Estimated time to finish: '
-            f'{datetime.timedelta(seconds=remaining)}.\n',
+            f'{rate} iters/sec. Estimated time to finish: {remaining}.\n',
         ]

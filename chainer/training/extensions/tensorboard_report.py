@@ -19,7 +19,7 @@ class TensorBoardReport(_interval_report.IntervalReport):
     A trigger sets the intervals. At the end of each interval, the extension writes the means and
     ``epoch`` as scalars under their keys, with the iteration as the step. It uses the package
     ``tensorboardX`` if it is installed, or else ``tensorboard``; neither needs another deep
-    learning framework.
+    learning framework. ``pip install 'chainer[tensorboard]'`` installs the first.
 
     Training resumed from a snapshot writes a new file to the folder. The file tells TensorBoard
     to ignore later steps of the interrupted training.
@@ -108,7 +108,7 @@ def _import_writer():
     except ImportError as e:
         raise ImportError(
             'TensorBoardReport needs the package tensorboardX or tensorboard, but neither '
-            'can be imported: pip install tensorboardX'
+            "can be imported: pip install 'chainer[tensorboard]'"
         ) from e
     return lambda folder, step: _EventWriter(
         event_file_writer.EventFileWriter(folder), event_pb2, summary_pb2, step

@@ -1,13 +1,42 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from typing import IO, Any
 
+_SECONDS_BETWEEN_LINES = 10
+
+
+def is_redirected(out: IO[Any]) -> bool:
+    """Tells whether a file is not a terminal, which understands control codes.
+
+    Files in memory do not count as redirected: they may represent a terminal.
+
+    Args:
+        out: File.
+
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> from chainer.training.extensions import util
+        >>> with tempfile.TemporaryFile() as file:
+        ...     util.is_redirected(file)
+        True
+
+    """
+    try:
+        return not os.isatty(out.fileno())
+    except (AttributeError, OSError, TypeError, ValueError):
+        return False
+
 
 class ProgressBar:
     r"""Base of progress bars on a terminal; each update overwrites the bar.
+
+    Where the output goes to a file or a pipe, it writes a line every ten seconds in its place,
+    without control codes.
 
     Args:
         bar_length (int): Number of characters of a bar, 50 by default.
@@ -29,6 +58,8 @@ class ProgressBar:
         self._bar_length = 50 if bar_length is None else bar_length
         self._out = sys.stdout if out is None else out
         self._recent_timing = []
+        self._is_redirected = is_redirected(self._out)
+        self._last_line_time = time.time()
 
     def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
         """Records the progress and returns the recent iterations and epochs per second.
@@ -61,6 +92,9 @@ class ProgressBar:
 
     def update(self) -> None:
         """Shows the current lines."""
+        if self._is_redirected:
+            self._write_line()
+            return
         self.erase_console()
         lines = self.get_lines()
         for line in lines:
@@ -68,13 +102,24 @@ class ProgressBar:
         self.move_cursor_up(len(lines))
         self.flush()
 
+    def _write_line(self):
+        lines = self.get_lines()  # which also measures the speed
+        now = time.time()
+        if now - self._last_line_time >= _SECONDS_BETWEEN_LINES:
+            self._last_line_time = now
+            words = ', '.join(' '.join(line.split()) for line in lines)
+            self._out.write(re.sub(r'\[[#.]*\] ', '', words) + '\n')
+            self.flush()
+
     def close(self) -> None:
         """Erases the lines."""
         self.erase_console()
         self.flush()
 
     def erase_console(self) -> None:
-        """Erases everything from the cursor to the end of the screen."""
+        """Erases everything from the cursor to the end of the screen, if it is a terminal's."""
+        if self._is_redirected:
+            return
         if os.name == 'nt':
             _enable_windows_terminal()
         self._out.write('\033[J')
@@ -86,7 +131,8 @@ class ProgressBar:
             n (int): Number of lines.
 
         """
-        self._out.write(f'\033[{n:d}A')
+        if not self._is_redirected:
+            self._out.write(f'\033[{n:d}A')
 
     def flush(self) -> None:
         """Flushes the file, if possible."""

@@ -47,6 +47,12 @@ def observe_lr(
 ) -> Callable[[Trainer], None]:
     """Returns an extension that adds the learning rate to the observation.
 
+    It is ``optimizer.lr``. That of :class:`~chainer.optimizers.Adam` and its variants is the rate
+    with the correction of the moments' bias, :attr:`Adam.alpha_t
+    <chainer.optimizers.Adam.alpha_t>`, which differs from ``alpha`` until thousands of steps are
+    done. To observe ``alpha`` itself, as schedules set it, use ``observe_value('alpha', lambda
+    trainer: trainer.updater.get_optimizer('main').alpha)``.
+
     Args:
         optimizer_name (str): Name of the optimizer in the updater.
         observation_key (str): Key of the learning rate.

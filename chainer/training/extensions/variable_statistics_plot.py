@@ -278,10 +278,13 @@ class VariableStatisticsPlot(extension.Extension):
                 stop = start + (self._n_percentiles if name == 'percentile' else 1)
                 axes = all_axes[i, j]
                 axes.plot(idxs, data[:, start:stop], marker=self._marker)
-                if name == 'percentile':
+                if name == 'percentile' and j == n_columns - 1:
                     axes.legend(
                         [str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
                         fontsize='x-small',
+                        bbox_to_anchor=(1.02, 1),
+                        loc='upper left',
+                        borderaxespad=0.0,
                     )
                 if i == 0:
                     axes.set_title(key)
@@ -292,7 +295,7 @@ class VariableStatisticsPlot(extension.Extension):
                 if self._grid:
                     axes.grid()
                 start = stop
-        fig.savefig(file_path)
+        fig.savefig(file_path, bbox_inches='tight')  # with the legend beside the axes
         if hasattr(plt, 'close'):
             plt.close(fig)
 

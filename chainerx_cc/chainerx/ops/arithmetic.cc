@@ -1,10 +1,13 @@
 #include "chainerx/ops/arithmetic.h"
 
+#include <cmath>
+
 #include "chainerx/ops/comparison.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise_impl.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/statistics.h"
 
 namespace chainerx::ops {
 namespace {
@@ -103,6 +106,34 @@ Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optio
     // Array bounds take part in the graph.
     if (a_min->is_array() || a_max->is_array()) return Minimum(Maximum(a, *a_min), *a_max);
     return ClipBetween(a, *a_min, *a_max);
+}
+
+CHAINERX_METHOD_ROUTINE(Round, "round", "a, decimals=0", "", R"(
+Elements rounded to a number of decimals, :math:`10^{-d} \operatorname{rint}(10^d a)`; halves go to the even one.
+
+Stops gradients: the derivative is zero. Also called ``around``. Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    decimals (int): Number of decimals; ``-1`` rounds to tens.
+
+Returns:
+    ~chainerx.ndarray: Array of the shape and dtype of ``a``.
+
+>>> x = chainerx.array([0.5, 1.25, 2.675])
+>>> chainerx.round(x)
+array([0., 1., 3.], shape=(3,), dtype=float64, device='native:0')
+>>> x.round(1)
+array([0.5, 1.2, 2.7], shape=(3,), dtype=float64, device='native:0')
+)");
+Array Round(const Array& a, int64_t decimals) {
+    Array x = a.AsDetached();
+    if (!IsFloat(x.dtype()) && decimals >= 0) return Copy(x);
+    if (decimals == 0) return Rint(x);
+    Dtype wide = ToWideDtype(x.dtype());
+    if (x.dtype() != wide) return AsType(Round(AsType(x, wide), decimals), x.dtype(), false);
+    Scalar factor{std::pow(10.0, std::abs(static_cast<double>(decimals)))};
+    return decimals > 0 ? Rint(x * factor) / factor : Rint(x / factor) * factor;
 }
 
 }  // namespace chainerx

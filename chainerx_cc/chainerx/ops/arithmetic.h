@@ -209,11 +209,16 @@ array([1., 2.], shape=(2,), dtype=float64, device='native:0')
 };
 
 struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet> {
-    CHAINERX_OP("where", "condition, x, y", R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
+    CHAINERX_OP("where", "condition, x=None, y=None",
+                R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
+With the condition alone: the indices at which it holds, as :func:`chainerx.nonzero` gives them.
 
 >>> x = chainerx.array([-1., 2., -3.])
 >>> chainerx.where(x > 0, x, 0)
 array([0., 2., 0.], shape=(3,), dtype=float64, device='native:0')
+>>> (i,) = chainerx.where(x < 0)
+>>> i
+array([0, 2], shape=(2,), dtype=int64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(bool c, T a, T b) const {
@@ -286,7 +291,12 @@ CHAINERX_DEFINE_OPERATOR(/, Divide)
 // Limits elements to an interval, of which one bound may be missing.
 Array Clip(const Array& a, const std::optional<Operand>& a_min, const std::optional<Operand>& a_max);
 
-#define CHAINERX_ARITHMETIC_ROUTINES(X) X(Clip)
+// Rounds to a number of decimals; a negative one stands for tens, hundreds and so on.
+Array Round(const Array& a, int64_t decimals = 0);
+
+#define CHAINERX_ARITHMETIC_ROUTINES(X) \
+    X(Clip)                             \
+    X(Round)
 
 CHAINERX_ARITHMETIC_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 

@@ -2,6 +2,7 @@
 
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/math.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::ops {
 
@@ -277,5 +278,18 @@ array([ 4, -2], shape=(2,), dtype=int64, device='native:0')
 namespace chainerx {
 
 CHAINERX_COMPARISON_OPS(CHAINERX_DEFINE_FUNCTION)
+
+// Whether |a - b| <= atol + rtol |b|, elementwise and for all elements.
+Array IsClose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+bool AllClose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+// Whether shapes and elements are equal.
+bool ArrayEqual(const Array& a, const Array& b, bool equal_nan = false);
+
+#define CHAINERX_COMPARISON_ROUTINES(X) \
+    X(IsClose)                          \
+    X(AllClose)                         \
+    X(ArrayEqual)
+
+CHAINERX_COMPARISON_ROUTINES(CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

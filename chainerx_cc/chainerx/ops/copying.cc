@@ -1,5 +1,6 @@
 // Copies: in another dtype, on another device, outside of graphs, into an array that exists.
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -85,6 +86,24 @@ Array ToDevice(const Array& a, Device& device) {
     }
     return internal::RecordView("to_device", a, std::move(out),
                                 [d = &a.device()](const Array& gy) { return ToDevice(gy, *d); });
+}
+
+Scalar AsScalar(const Array& a) {
+    if (a.GetTotalSize() != 1) {
+        throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
+    }
+    alignas(8) char buffer[8];
+    a.device().Synchronize();
+    a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
+    return VisitDtype(a.dtype(), [&buffer](auto tag) -> Scalar {
+        using T = typename decltype(tag)::type;
+        const T& v = *reinterpret_cast<const T*>(buffer);
+        if constexpr (std::is_same_v<T, Float16>) {
+            return static_cast<double>(v);
+        } else {
+            return v;
+        }
+    });
 }
 
 namespace {

@@ -132,7 +132,7 @@ void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Opera
         throw DtypeError{info.name, ": a result of dtype ", result, " cannot be written to an array of dtype ",
                          out.dtype()};
     }
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n && !info.bool_out; ++i) {
         if (!inputs[i].is_array() && !Holds(out.dtype(), inputs[i].scalar().kind())) {
             throw DtypeError{info.name,   ": the number ", inputs[i].scalar(), " cannot change an array of dtype ",
                              out.dtype(), " in place"};

@@ -381,7 +381,7 @@ Array AddAt(const Array& a, const Array& indices, const Array& b, int64_t axis) 
     return out;
 }
 
-CHAINERX_ROUTINE(Nonzero, "nonzero", "a", "nonzero", R"(
+CHAINERX_METHOD_ROUTINE(Nonzero, "nonzero", "a", "nonzero", R"(
 Indices of the nonzero elements.
 
 Not differentiable.
@@ -408,5 +408,42 @@ ArrayTuple Nonzero(const Array& a) {
     for (int64_t i = 0; i < positions.shape()[1]; ++i) out.push_back(At(positions, {Slice{}, i}));
     return out;
 }
+
+CHAINERX_ROUTINE(Argwhere, "argwhere", "a", "nonzero", R"(
+Indices of the nonzero elements, one row for each of them.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64 and shape (number of nonzero elements, number of dimensions).
+
+>>> chainerx.argwhere(chainerx.array([[0, 1], [2, 0]]))
+array([[0, 1],
+       [1, 0]], shape=(2, 2), dtype=int64, device='native:0')
+)");
+Array Argwhere(const Array& a) {
+    if (a.ndim() > 0) return kNonzeroKernel(a.device(), a.AsDetached());
+    // The element has no index.
+    return At(Argwhere(Reshape(a.AsDetached(), Shape{1})), {Slice{}, Slice{0, 0, {}}});
+}
+
+CHAINERX_ROUTINE(Flatnonzero, "flatnonzero", "a", "nonzero", R"(
+Indices of the nonzero elements of the flattened array.
+
+Not differentiable.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+
+Returns:
+    ~chainerx.ndarray: Indices, of dtype int64.
+
+>>> chainerx.flatnonzero(chainerx.array([[0, 1], [2, 0]]))
+array([1, 2], shape=(2,), dtype=int64, device='native:0')
+)");
+Array Flatnonzero(const Array& a) { return Nonzero(Ravel(a.AsDetached())).front(); }
 
 }  // namespace chainerx

@@ -60,6 +60,9 @@ public:
 };
 // The positions along each dimension.
 ArrayTuple Nonzero(const Array& a);
+// The same as a matrix with a row for each element, and of the flattened array.
+Array Argwhere(const Array& a);
+Array Flatnonzero(const Array& a);
 
 // Kernels. `a` is seen as (outer, length, inner) and `out` as (outer, number of indices, inner); indices are int64 and
 // in range.
@@ -85,6 +88,8 @@ extern const NonzeroKernel kNonzeroKernel;
 
 #define CHAINERX_INDEXING_ROUTINES(X) \
     X(Nonzero)                        \
+    X(Argwhere)                       \
+    X(Flatnonzero)                    \
     X(Take)                           \
     X(AddAt)
 

@@ -4,6 +4,7 @@
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
@@ -251,6 +252,61 @@ Array Kron(const Array& a, const Array& b) {
         out.push_back(x * y);
     }
     return Reshape(Reshape(a, left) * Reshape(b, right), out);
+}
+
+namespace {
+
+Array VectorsLast(const char* name, const Array& a, int64_t axis) {
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    if (a.shape()[ax] != 3) {
+        throw DimensionError{"cross: vectors must have 3 elements, but ",
+                             name,
+                             " of shape ",
+                             a.shape(),
+                             " has ",
+                             a.shape()[ax],
+                             " along axis ",
+                             int{ax}};
+    }
+    return Moveaxis(a, Axes{ax}, Axes{-1});
+}
+
+}  // namespace
+
+CHAINERX_ROUTINE(Cross, "cross", "a, b, axisa=-1, axisb=-1, axisc=-1, axis=None", "", R"(
+Cross product of vectors in three dimensions.
+
+.. math:: y = (a_1 b_2 - a_2 b_1, \; a_2 b_0 - a_0 b_2, \; a_0 b_1 - a_1 b_0)
+
+Differentiable any number of times.
+
+Args:
+    a, b (~chainerx.ndarray): Arrays of any dtype except bool, whose other axes broadcast.
+    axisa, axisb (int): Axes of ``a`` and ``b`` that are vectors.
+    axisc (int): Axis of the result that is a vector.
+    axis (int or None): Takes the place of all three, if given.
+
+Returns:
+    ~chainerx.ndarray: Products, in the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If an axis does not have 3 elements or is out of range, or the shapes do not broadcast.
+
+>>> chainerx.cross(chainerx.array([1., 0., 0.]), chainerx.array([0., 1., 0.]))
+array([0., 0., 1.], shape=(3,), dtype=float64, device='native:0')
+)");
+Array Cross(const Array& a, const Array& b, int64_t axisa, int64_t axisb, int64_t axisc,
+            const std::optional<int64_t>& axis) {
+    Array x = VectorsLast("a", a, axis.value_or(axisa));
+    Array y = VectorsLast("b", b, axis.value_or(axisb));
+    auto component = [](const Array& v, int64_t i) { return At(v, {Ellipsis{}, i}); };
+    std::vector<Array> out;
+    for (int64_t i = 0; i < 3; ++i) {
+        int64_t j = (i + 1) % 3;
+        int64_t k = (i + 2) % 3;
+        out.push_back(component(x, j) * component(y, k) - component(x, k) * component(y, j));
+    }
+    return Stack(out, axis.value_or(axisc));
 }
 
 namespace {

@@ -27,6 +27,9 @@ Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2
 // Products of all pairs of elements, as a matrix and as a matrix of blocks.
 Array Outer(const Array& a, const Array& b);
 Array Kron(const Array& a, const Array& b);
+// Cross products of vectors of three elements, which are axes of the arrays; `axis` stands for all three axes.
+Array Cross(const Array& a, const Array& b, int64_t axisa = -1, int64_t axisb = -1, int64_t axisc = -1,
+            const std::optional<int64_t>& axis = std::nullopt);
 struct AxesPair {
     Axes a;
     Axes b;
@@ -46,6 +49,7 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std
     X(Trace)                        \
     X(Outer)                        \
     X(Kron)                         \
+    X(Cross)                        \
     X(Linear)                       \
     X(Tensordot)
 

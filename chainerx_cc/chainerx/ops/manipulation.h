@@ -42,12 +42,16 @@ Array View(const Array& a);
 Array AsGradStopped(const Array& a, bool copy = false);
 Array AsGradStopped(const Array& a, const std::vector<BackpropId>& ids, bool copy = false);
 Array ToDevice(const Array& a, Device& device);
+// The only element; waits for it. Raises DimensionError for another number of elements.
+Scalar AsScalar(const Array& a);
 
 Array Concatenate(const std::vector<Array>& arrays, const std::optional<int64_t>& axis = 0);
 Array Stack(const std::vector<Array>& arrays, int64_t axis = 0);
 // Into a number of equal parts, or before the given indices.
 using Sections = std::variant<int64_t, std::vector<int64_t>>;
 std::vector<Array> Split(const Array& a, const Sections& sections, int64_t axis = 0);
+// The same, but parts may differ by one in their lengths.
+std::vector<Array> ArraySplit(const Array& a, const Sections& sections, int64_t axis = 0);
 std::vector<Array> Vsplit(const Array& a, const Sections& sections);
 std::vector<Array> Hsplit(const Array& a, const Sections& sections);
 std::vector<Array> Dsplit(const Array& a, const Sections& sections);
@@ -156,6 +160,7 @@ void CopyTo(const Array& dst, const std::variant<Array, Scalar>& src, Casting ca
     X(Diag)                               \
     X(Diagflat)                           \
     X(Split)                              \
+    X(ArraySplit)                         \
     X(Vsplit)                             \
     X(Hsplit)                             \
     X(Dsplit)                             \

@@ -33,6 +33,28 @@ TEST_F(OpsTest, Reductions) {
     EXPECT_THROW(Sum(a, Axes{0, 0}), DimensionError);
 }
 
+TEST_F(OpsTest, Statistics) {
+    Array a = MakeArray(Shape{2, 3}, {3, 1, 2, 6, 4, 8});
+    ExpectValues(Median(a, Axes{1}), {2, 6});
+    ExpectValues(Quantile(a, std::vector<double>{0, 0.5}, Axes{1}), {1, 4, 2, 6});
+    ExpectValues(Percentile(a, 25.0, Axes{1}, QuantileMethod::kHigher), {2, 6});
+    auto [counts, edges] = Histogram(a, 2, std::vector<double>{0, 8});
+    ExpectValues(counts, {3, 3});
+    ExpectValues(edges, {0, 4, 8});
+    EXPECT_THROW(Quantile(a, 1.5), ValueError);
+}
+
+TEST_F(OpsTest, Searching) {
+    Array a = MakeArray(Shape{4}, {3, 1, 3, 2});
+    auto found = std::get<ArrayTuple>(Unique(a, false, true, true));
+    ExpectValues(found[0], {1, 2, 3});
+    ExpectValues(found[1], {2, 0, 2, 1});
+    ExpectValues(found[2], {1, 1, 2});
+    ExpectValues(Searchsorted(Sort(a), Scalar{3}, SearchSide::kRight), {4});
+    EXPECT_TRUE(AllClose(std::get<Array>(Unique(a)), found[0]));
+    EXPECT_EQ(2.0, static_cast<double>(AsScalar(At(a, {3}))));
+}
+
 TEST_F(OpsTest, ArgumentsOfSeveralTypes) {
     Array a = Arange(0, 4, 1, Dtype::kFloat64);
     ExpectValues(Arange(3), {0, 1, 2});

@@ -8,6 +8,7 @@
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/statistics.h"
 #include "chainerx/ops/structured.h"
 
 namespace chainerx {
@@ -43,10 +44,6 @@ Array Restore(const Array& gy, const Shape& shape, const Axes& axes) {
     Shape kept = ReduceShape(shape, axes, true);
     return gy.shape() == kept ? gy : Reshape(gy, kept);
 }
-
-// The dtype in which means and variances are taken: a sum in half precision may overflow, one of integers in float32
-// is not exact.
-Dtype StatisticsDtype(Dtype d) { return d == Dtype::kFloat16 ? Dtype::kFloat32 : IsFloat(d) ? d : Dtype::kFloat64; }
 
 int64_t CountReduced(const Shape& shape, const Axes& axes) {
     int64_t n = 1;
@@ -197,7 +194,7 @@ array([2., 5.], shape=(2,), dtype=float64, device='native:0')
 3.5
 )");
 Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    if (Dtype wide = StatisticsDtype(a.dtype()); wide != a.dtype()) {
+    if (Dtype wide = ToWideDtype(a.dtype()); wide != a.dtype()) {
         return AsType(Mean(AsType(a, wide), axis, keepdims), ToFloatDtype(a.dtype()));
     }
     Axes axes = NormalizeAxes(axis, a.ndim());
@@ -227,7 +224,7 @@ array([0.66666667, 4.66666667], shape=(2,), dtype=float64, device='native:0')
 (2, 1)
 )");
 Array Var(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    if (Dtype wide = StatisticsDtype(a.dtype()); wide != a.dtype()) {
+    if (Dtype wide = ToWideDtype(a.dtype()); wide != a.dtype()) {
         return AsType(Var(AsType(a, wide), axis, keepdims), ToFloatDtype(a.dtype()));
     }
     Axes axes = NormalizeAxes(axis, a.ndim());

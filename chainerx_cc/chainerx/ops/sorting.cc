@@ -74,7 +74,7 @@ Array Sort(const Array& a, const std::optional<int64_t>& axis) {
     return AlongLast("sort", a, axis, SortLast);
 }
 
-CHAINERX_ROUTINE(Argsort, "argsort", "a, axis=-1", "argsort", R"(
+CHAINERX_METHOD_ROUTINE(Argsort, "argsort", "a, axis=-1", "argsort", R"(
 Positions that sort an array; equal elements keep their order.
 
 Not differentiable.

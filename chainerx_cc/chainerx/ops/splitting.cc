@@ -38,15 +38,24 @@ std::vector<Array> SplitBefore(const Array& a, const std::vector<int64_t>& indic
     return out;
 }
 
-// The indices of equal parts.
-std::vector<int64_t> EqualSections(int64_t length, int64_t sections) {
-    if (sections < 1) throw DimensionError{"split: the number of sections must be positive, was ", sections};
-    if (length % sections != 0) {
-        throw DimensionError{"split: length ", length, " cannot be divided into ", sections, " equal sections"};
+// Parts whose lengths differ by at most one, the longer ones first.
+std::vector<Array> SplitEvenly(const char* name, const Array& a, int64_t sections, int8_t ax, bool equal) {
+    int64_t length = a.shape()[ax];
+    if (sections < 1) throw DimensionError{name, ": the number of sections must be positive, was ", sections};
+    if (equal && length % sections != 0) {
+        throw DimensionError{name, ": length ", length, " cannot be divided into ", sections, " equal sections"};
     }
     std::vector<int64_t> indices;
-    for (int64_t i = 1; i < sections; ++i) indices.push_back(i * (length / sections));
-    return indices;
+    for (int64_t i = 1; i < sections; ++i) {
+        indices.push_back(i * (length / sections) + std::min(i, length % sections));
+    }
+    return SplitBefore(a, indices, ax);
+}
+
+std::vector<Array> SplitInto(const char* name, const Array& a, const Sections& sections, int64_t axis, bool equal) {
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    if (const int64_t* count = std::get_if<int64_t>(&sections)) return SplitEvenly(name, a, *count, ax, equal);
+    return SplitBefore(a, std::get<std::vector<int64_t>>(sections), ax);
 }
 
 }  // namespace
@@ -74,11 +83,32 @@ array([0, 1], shape=(2,), dtype=int32, device='native:0')
 array([2, 3, 4], shape=(3,), dtype=int32, device='native:0')
 )");
 std::vector<Array> Split(const Array& a, const Sections& sections, int64_t axis) {
-    int8_t ax = NormalizeAxis(axis, a.ndim());
-    if (const int64_t* count = std::get_if<int64_t>(&sections)) {
-        return SplitBefore(a, EqualSections(a.shape()[ax], *count), ax);
-    }
-    return SplitBefore(a, std::get<std::vector<int64_t>>(sections), ax);
+    return SplitInto("split", a, sections, axis, true);
+}
+
+CHAINERX_ROUTINE(ArraySplit, "array_split", "ary, indices_or_sections, axis=0", "", R"(
+Parts of an array along an axis, as views; like :func:`chainerx.split`, but parts need not be equal.
+
+Of :math:`n` parts of a length :math:`l`, the first :math:`l \bmod n` are longer by one.
+
+Differentiable any number of times.
+
+Args:
+    ary (~chainerx.ndarray): Array of any dtype.
+    indices_or_sections (int or sequence of int): Number of parts, or the indices at which parts begin.
+    axis (int): Axis.
+
+Returns:
+    list of ~chainerx.ndarray: Views.
+
+Raises:
+    ~chainerx.DimensionError: If the number of parts is not positive, or the axis is out of range.
+
+>>> [part.tolist() for part in chainerx.array_split(chainerx.arange(5), 3)]
+[[0, 1], [2, 3], [4]]
+)");
+std::vector<Array> ArraySplit(const Array& a, const Sections& sections, int64_t axis) {
+    return SplitInto("array_split", a, sections, axis, false);
 }
 
 CHAINERX_ROUTINE(Vsplit, "vsplit", "ary, indices_or_sections", "", R"(

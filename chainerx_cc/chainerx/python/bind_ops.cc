@@ -1,5 +1,10 @@
 // Binds every op of the families' lists as a Python function, and as a method if its declaration says so.
 
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
@@ -21,6 +26,7 @@
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/sorting.h"
 #include "chainerx/ops/special.h"
+#include "chainerx/ops/statistics.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
@@ -29,14 +35,72 @@
 namespace chainerx::python {
 namespace {
 
-// Ops of one array also take a number.
-template <auto Call>
-struct OfNumbers {
+// Writes the result of an op to an array, outside of graphs.
+Array WriteElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n, const Array& out) {
+    internal::CheckInPlace(out, info.name);
+    bool has_array = false;
+    for (int i = 0; i < n; ++i) {
+        if (!inputs[i].is_array()) continue;
+        has_array = true;
+        if (internal::GetRecordMask(inputs[i].array()) != 0) {
+            throw ChainerxError{info.name,
+                                " with an operand that belongs to a computational graph cannot be recorded; "
+                                "leave out `out`"};
+        }
+    }
+    if (!has_array) throw TypeError{info.name, " needs at least one array among its arguments"};
+    internal::RunElementwiseInto(info, op, inputs, n, out);
+    return out;
+}
+
+// What Python calls. Ops of one array also take a number, and those of one or two operands without parameters an array
+// for the result.
+template <class Op, auto Call = &Op::Call>
+struct PyElementwise {
+    static constexpr bool kHasOut = false;
     static constexpr auto kCall = Call;
 };
-template <class... A, Array (*Call)(const Array&, A...)>
-struct OfNumbers<Call> {
+template <class Op, class... A, Array (*Call)(const Array&, A...)>
+struct PyElementwise<Op, Call> {
+    static constexpr bool kHasOut = sizeof...(A) == 0;
     static Array Function(const ArrayOrNumber& x, A... parameters) { return Call(x.array(), parameters...); }
+    static Array FunctionWithOut(const ArrayOrNumber& x, const std::optional<Array>& out) {
+        if (CHAINERX_LIKELY(!out.has_value())) return Call(x.array());
+        Op op{};
+        const Operand inputs[] = {x.array()};
+        return WriteElementwise(Op::Info(), &op, inputs, 1, *out);
+    }
+    static constexpr auto Choose() {
+        if constexpr (kHasOut) {
+            return &FunctionWithOut;
+        } else {
+            return &Function;
+        }
+    }
+    static constexpr auto kCall = Choose();
+};
+template <class Op, Array (*Call)(const Operand&, const Operand&)>
+struct PyElementwise<Op, Call> {
+    static constexpr bool kHasOut = true;
+    static Array Function(const Operand& x1, const Operand& x2, const std::optional<Array>& out) {
+        if (CHAINERX_LIKELY(!out.has_value())) return Call(x1, x2);
+        Op op{};
+        const Operand inputs[] = {x1, x2};
+        return WriteElementwise(Op::Info(), &op, inputs, 2, *out);
+    }
+    static constexpr auto kCall = &Function;
+};
+// With a condition alone, where is nonzero.
+template <auto Call>
+struct PyElementwise<ops::Where, Call> {
+    static constexpr bool kHasOut = false;
+    static std::variant<Array, ArrayTuple> Function(const Operand& condition, const std::optional<Operand>& x,
+                                                    const std::optional<Operand>& y) {
+        if (CHAINERX_LIKELY(x.has_value() && y.has_value())) return Call(condition, *x, *y);
+        if (x.has_value() || y.has_value()) throw ValueError{"where: x and y must be given both, or neither of them"};
+        if (!condition.is_array()) throw TypeError{"where needs at least one array among its arguments"};
+        return Nonzero(condition.array());
+    }
     static constexpr auto kCall = &Function;
 };
 
@@ -44,9 +108,11 @@ template <class Op>
 void BindElementwise(const char* family) {
     constexpr unsigned kGrads = (ops::GradOf<Op, 0>::kExists ? 1 : 0) | (ops::GradOf<Op, 1>::kExists ? 2 : 0) |
                                 (ops::GradOf<Op, 2>::kExists ? 4 : 0);
+    std::string signature = Op::kSignature;
+    if (PyElementwise<Op>::kHasOut) signature += ", out=None";
     const char* doc = Op::kDoc;
-    if (Op::kName[0] != '_') doc = DescribeElementwise(doc, Op::kSignature, Op::Info(), Op::kArity, kGrads);
-    Bind<OfNumbers<&Op::Call>::kCall>(family, {Op::kName, Op::kSignature, Op::kName, doc, Op::kIsMethod});
+    if (Op::kName[0] != '_') doc = DescribeElementwise(doc, signature.c_str(), Op::Info(), Op::kArity, kGrads);
+    Bind<PyElementwise<Op>::kCall>(family, {Op::kName, signature.c_str(), Op::kName, doc, Op::kIsMethod});
 }
 
 void PyRandomSeed(int64_t seed) { GetDefaultContext().random_generator().Seed(static_cast<uint64_t>(seed)); }
@@ -113,6 +179,7 @@ void BindOps() {
     CHAINERX_ARITHMETIC_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "comparison";
     CHAINERX_COMPARISON_OPS(CHAINERX_BIND_ELEMENTWISE)
+    CHAINERX_COMPARISON_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "explog";
     CHAINERX_EXPLOG_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "trigonometric";
@@ -124,6 +191,8 @@ void BindOps() {
     CHAINERX_ACTIVATION_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "reduction";
     CHAINERX_REDUCTION_ROUTINES(CHAINERX_BIND_ROUTINE)
+    family = "statistics";
+    CHAINERX_STATISTICS_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "linalg";
     CHAINERX_LINALG_ROUTINES(CHAINERX_BIND_ROUTINE)
     AddFunction({nullptr, family, routines::Einsum, &EinsumTypes}, &CallEinsum, nullptr);

@@ -231,6 +231,15 @@ Indices Arg<Indices>::Get(PyObject* o, const char*) {
     return Indices::OfValues(array.GetTotalSize() == 0 ? AsType(array, Dtype::kInt64, false) : array);
 }
 
+Numbers Arg<Numbers>::Get(PyObject* o, const char* name) {
+    if (IsNdarray(o) || IsNumpyArray(o)) {
+        PyRef list = Check(PyObject_CallMethod(o, "tolist", nullptr));
+        return Get(list.get(), name);
+    }
+    if (!IsSequence(o) || PyUnicode_Check(o)) return Arg<double>::Get(o, name);
+    return Arg<std::vector<double>>::Get(o, name);
+}
+
 AxesPair Arg<AxesPair>::Get(PyObject* o, const char* name) {
     std::vector<PyRef> pair;
     if (IsSequence(o)) {

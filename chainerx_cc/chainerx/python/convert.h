@@ -24,6 +24,7 @@
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/routine.h"
+#include "chainerx/ops/statistics.h"
 #include "chainerx/ops/window.h"
 #include "chainerx/python/common.h"
 #include "chainerx/python/ndarray.h"
@@ -219,6 +220,11 @@ struct Arg<E, std::enable_if_t<std::is_enum_v<E>>> {
     static E Get(PyObject* o, const char* name) {
         return static_cast<E>(GetWordArg(o, name, EnumWords<E>::kWords, std::size(EnumWords<E>::kWords)));
     }
+};
+template <>
+struct Arg<Numbers> {
+    static std::string Type() { return "_Number | Sequence[_Number] | numpy.ndarray | ndarray"; }
+    static Numbers Get(PyObject* o, const char* name);
 };
 template <>
 struct Arg<Shape> {

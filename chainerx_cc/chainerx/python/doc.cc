@@ -121,8 +121,12 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
     out += is_unary ? " or number): Array of " + dtypes + ".\n"
                     : " or number): Arrays of " + dtypes +
                               " whose shapes broadcast;\n        all but one may be numbers.\n";
-    for (size_t i = inputs.size(); i < names.size(); ++i)
-        out += "    " + names[i] + " (float): Parameter of the formula.\n";
+    for (size_t i = inputs.size(); i < names.size(); ++i) {
+        out += names[i] == "out" ? "    out (~chainerx.ndarray or None): Array to which the result is written, and "
+                                   "which is returned.\n"
+                                   "        Neither it nor the others may belong to a graph.\n"
+                                 : "    " + names[i] + " (float): Parameter of the formula.\n";
+    }
 
     out += "\nReturns:\n    ~chainerx.ndarray: Array of the ";
     std::string shape = is_unary ? "shape of ``" + inputs[0] + "``" : "broadcast shape";

@@ -208,23 +208,10 @@ PyRef ToNumpy(const Array& a, bool copy) {
 }
 
 PyRef ItemOf(const Array& a) {
-    if (a.GetTotalSize() != 1) {
-        throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
-    }
-    char buffer[8];
-    a.device().Synchronize();
-    a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
-    return VisitDtype(a.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        const T& v = *reinterpret_cast<const T*>(buffer);
-        if constexpr (std::is_same_v<T, bool>) {
-            return PyRef::Borrow(v ? Py_True : Py_False);
-        } else if constexpr (std::is_integral_v<T>) {
-            return Check(PyLong_FromLongLong(v));
-        } else {
-            return Check(PyFloat_FromDouble(static_cast<double>(v)));
-        }
-    });
+    Scalar s = AsScalar(a);
+    if (s.kind() == DtypeKind::kBool) return PyRef::Borrow(static_cast<bool>(s) ? Py_True : Py_False);
+    if (s.kind() == DtypeKind::kFloat) return Check(PyFloat_FromDouble(static_cast<double>(s)));
+    return Check(PyLong_FromLongLong(static_cast<int64_t>(s)));
 }
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {

@@ -5,11 +5,14 @@
 #include <variant>
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
@@ -42,6 +45,10 @@ void FillMethod(const Array& self, const std::variant<Array, Scalar>& value) {
 Array FlattenMethod(const Array& self) {
     Array flat = Ravel(self);
     return flat.body()->storage.get() == self.body()->storage.get() ? Copy(flat) : flat;
+}
+void SortMethod(const Array& self, int64_t axis) {
+    internal::CheckInPlace(self, "sort");
+    SetAt(self, {Ellipsis{}}, Sort(self.AsDetached(), axis));
 }
 PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
@@ -93,6 +100,23 @@ PyTuple GetState(const Array& self) {
     PyRef device{ToPython(self.device().name())};
     return Check(PyTuple_Pack(2, values.get(), device.get()));
 }
+// Numbers are formatted as Python's, other arrays only without a format.
+std::string FormatProtocol(const Array& self, const std::string& format_spec) {
+    PyRef text;
+    if (format_spec.empty()) {
+        text = Check(PyObject_Str(Check(ToPython(self)).get()));
+    } else if (self.GetTotalSize() == 1) {
+        PyRef format =
+                Check(PyUnicode_FromStringAndSize(format_spec.data(), static_cast<Py_ssize_t>(format_spec.size())));
+        text = Check(PyObject_Format(ItemOf(self).get(), format.get()));
+    } else {
+        throw TypeError{"the format '", format_spec, "' needs an array with one element, shape was ", self.shape()};
+    }
+    const char* data = PyUnicode_AsUTF8(text.get());
+    if (data == nullptr) throw PythonError{};
+    return data;
+}
+
 PyTuple Reduce(const Array& self) {
     PyRef module = Check(PyImport_ImportModule("chainerx._core"));
     PyRef rebuild = Check(PyObject_GetAttrString(module.get(), "_rebuild_array"));
@@ -190,7 +214,7 @@ CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
-CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(100)))
+CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(kArrayPriority)))
 #undef CHAINERX_PROPERTY
 
 int SetGradProperty(PyObject* self, PyObject* value, void*) {
@@ -235,6 +259,7 @@ void AddNdarrayMethods() {
     Method<&AsTypeMethod>("astype", "self, dtype, copy=True", docs::kAsType);
     Method<&FillMethod>("fill", "self, value", docs::kFill);
     Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
+    Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
     Method<&ToList>("tolist", "self", docs::kToList);
     Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
     Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
@@ -256,6 +281,7 @@ void AddNdarrayMethods() {
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
+    Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
     Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
     Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
     MethodDefs().push_back(
@@ -284,6 +310,14 @@ PyObject* Repr(PyObject* self) {
                                            a.device().name(), "'");
         if (a.IsAnyBackpropRequired()) out += ", backprop_ids=" + GraphNames(a);
         return ToPython(out + ")");
+    });
+}
+
+// A number in place of an array without dimensions.
+PyObject* Str(PyObject* self) {
+    return Guard([&]() -> PyObject* {
+        const Array& a = GetArray(self);
+        return a.ndim() == 0 ? PyObject_Str(ToNumpy(a.AsDetached(), false).get()) : Repr(self);
     });
 }
 

@@ -62,6 +62,12 @@ PyList ListKernels(const std::string& backend) {
     return PyRef{out.release().ptr()};
 }
 
+// (core type, reason)
+PyTuple GetBlasCore() {
+    native::BlasCore core = native::GetBlasCore();
+    return PyRef{py::make_tuple(core.type, core.reason).release().ptr()};
+}
+
 int64_t CountLiveArrays() { return ArrayBody::GetLiveCount(); }
 
 void BindModule() {
@@ -71,6 +77,7 @@ void BindModule() {
     Function<&ListKernels>("_kernels", "backend", "(name, present) of each kernel of a backend.");
     Function<&CountLiveArrays>("_live_array_count", "", "Number of arrays alive in the process.");
     Function<&native::GetThreadCount>("_get_num_threads", "", "Threads that kernels may use.");
+    Function<&GetBlasCore>("_get_blas_core", "", "The type of processor OpenBLAS works for, and why it is this one.");
     Function<&native::SetThreadCount>("_set_num_threads", "n", "Sets the number of threads that kernels may use.");
 }
 

@@ -67,14 +67,27 @@ Py_hash_t Hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<
 
 // ---------------------------------------------------------------- operators
 
+// Whether an operand claims the operators by a higher priority than ndarray's, as a variable of Chainer does.
+bool HasOperators(PyObject* other) {
+    PyRef priority{PyObject_GetAttrString(other, "__array_priority__")};
+    if (!priority) {
+        PyErr_Clear();
+        return false;
+    }
+    const double value = PyFloat_AsDouble(priority.get());
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();
+    return value > kArrayPriority;
+}
+
 // Leaves an operator to the other operand. Raises for arrays of other libraries, which have no operators for these
 // arrays: Python's messages would mislead, and comparisons would compare identities.
 PyObject* NotImplemented(PyObject* a, PyObject* b) {
     PyTypeObject* x = Py_TYPE(a);
     PyTypeObject* y = Py_TYPE(b);
     PyObject* other = reinterpret_cast<PyObject*>(x == g_ndarray_type ? y : x);
-    if (!PyObject_HasAttrString(other, "__array__")) Py_RETURN_NOTIMPLEMENTED;
-    ThrowTypeError("unsupported operand types: '%s' and '%s'", x->tp_name, y->tp_name);
+    if (!PyObject_HasAttrString(other, "__array__") || HasOperators(other)) Py_RETURN_NOTIMPLEMENTED;
+    ThrowTypeError("unsupported operand types: '%s' and '%s': convert one with chainerx.asarray or chainerx.to_numpy",
+                   x->tp_name, y->tp_name);
 }
 
 // The right operand of an operator. An array of NumPy goes to the device of the left one, and `kept` holds it.
@@ -280,6 +293,7 @@ void InitNdarray(PyObject* module) {
             {Py_tp_dealloc, Slot(&Dealloc)},
             {Py_tp_new, Slot(&New)},
             {Py_tp_repr, Slot(&Repr)},
+            {Py_tp_str, Slot(&Str)},
             {Py_tp_hash, Slot(&Hash)},
             {Py_tp_richcompare, Slot(&RichCompare)},
             {Py_tp_iter, Slot(&Iterate)},

@@ -239,7 +239,9 @@ def test_pytest(run, options):
 def test_unittest(run):
     out = run('-m', 'unittest', '-v', 'test_suite')
     count = sum('TestScale' in i or 'Select' in i or 'Linear' in i or 'Gpus' in i for i in IDS)
-    assert f'Ran {count} tests' in out
+    # Python 3.12.1 alone leaves those that are skipped out of "Ran N tests".
+    assert len(re.findall(r' \.\.\. (?:ok|skipped)', out)) == count
+    assert '\nOK' in out
 
 
 def test_script(run):

@@ -9,22 +9,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
-#include "chainerx/backends/native/kernels/lapack.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
-
-// Calls the routine of T.
-#define CHAINERX_LAPACK(T, name, ...)               \
-    do {                                            \
-        if constexpr (std::is_same_v<T, float>) {   \
-            CHAINERX_BLAS(s##name##_)(__VA_ARGS__); \
-        } else {                                    \
-            CHAINERX_BLAS(d##name##_)(__VA_ARGS__); \
-        }                                           \
-    } while (false)
 
 namespace chainerx::native {
 namespace {
@@ -134,7 +124,7 @@ public:
         }
         Transpose(a, n_, n_, factors_.data());
         int info = 0;
-        CHAINERX_LAPACK(T, getrf, &n_, &n_, factors_.data(), &n_, pivots_.data(), &info);
+        GetLapack<T>().getrf(&n_, &n_, factors_.data(), &n_, pivots_.data(), &info);
         return info == 0;
     }
 
@@ -149,8 +139,8 @@ public:
         Transpose(b, n_, columns, buffer_.data());
         char trans = 'N';
         int info = 0;
-        CHAINERX_LAPACK(T, getrs, &trans, &n_, &columns, factors_.data(), &n_, pivots_.data(), buffer_.data(), &n_,
-                        &info, 1);
+        GetLapack<T>().getrs(&trans, &n_, &columns, factors_.data(), &n_, pivots_.data(), buffer_.data(), &n_, &info,
+                             1);
         Transpose(buffer_.data(), columns, n_, x);
     }
 
@@ -164,10 +154,10 @@ public:
         int info = 0;
         int length = -1;
         T answer = 0;
-        CHAINERX_LAPACK(T, getri, &n_, factors_.data(), &n_, pivots_.data(), &answer, &length, &info);
+        GetLapack<T>().getri(&n_, factors_.data(), &n_, pivots_.data(), &answer, &length, &info);
         length = WorkLength("inv", answer);
         buffer_.resize(length);
-        CHAINERX_LAPACK(T, getri, &n_, factors_.data(), &n_, pivots_.data(), buffer_.data(), &length, &info);
+        GetLapack<T>().getri(&n_, factors_.data(), &n_, pivots_.data(), buffer_.data(), &length, &info);
         Transpose(factors_.data(), n_, n_, out);
     }
 
@@ -270,8 +260,8 @@ void Svd(const Array& a, const Array& u, const Array& sigma, const Array& vt) {
             int length = -1;
             int info = 0;
             auto decompose = [&](T* values) {
-                CHAINERX_LAPACK(T, gesdd, &job, &s.m, &s.n, x.data(), &s.m, values, left.data(), &ldu, right.data(),
-                                &ldvt, work.data(), &length, integers.data(), &info, 1);
+                GetLapack<T>().gesdd(&job, &s.m, &s.n, x.data(), &s.m, values, left.data(), &ldu, right.data(), &ldvt,
+                                     work.data(), &length, integers.data(), &info, 1);
             };
             decompose(sigma.data<T>() + begin * s.k);
             length = WorkLength("svd", work[0]);
@@ -336,11 +326,10 @@ public:
 
 private:
     void Geqrf() {
-        CHAINERX_LAPACK(T, geqrf, &s_.m, &s_.n, x.data(), &lead_, factors.data(), work_.data(), &length_, &info_);
+        GetLapack<T>().geqrf(&s_.m, &s_.n, x.data(), &lead_, factors.data(), work_.data(), &length_, &info_);
     }
     void Orgqr() {
-        CHAINERX_LAPACK(T, orgqr, &s_.m, &columns_, &s_.k, q.data(), &lead_, factors.data(), work_.data(), &length_,
-                        &info_);
+        GetLapack<T>().orgqr(&s_.m, &columns_, &s_.k, q.data(), &lead_, factors.data(), work_.data(), &length_, &info_);
     }
 
     const Stack& s_;
@@ -387,7 +376,7 @@ bool FactorLower(const Stack& s, T* a) {
     // The lower triangle in row-major order is the upper one in column-major order.
     char uplo = 'U';
     int info = 0;
-    CHAINERX_LAPACK(T, potrf, &uplo, &s.n, a, &s.n, &info, 1);
+    GetLapack<T>().potrf(&uplo, &s.n, a, &s.n, &info, 1);
     return info == 0;
 }
 
@@ -422,8 +411,8 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
             int integers_length = -1;
             int info = 0;
             auto decompose = [&](T* values) {
-                CHAINERX_LAPACK(T, syevd, &job, &uplo, &s.n, x.data(), &s.n, values, work.data(), &length,
-                                integers.data(), &integers_length, &info, 1, 1);
+                GetLapack<T>().syevd(&job, &uplo, &s.n, x.data(), &s.n, values, work.data(), &length, integers.data(),
+                                     &integers_length, &info, 1, 1);
             };
             decompose(w.data<T>() + begin * s.n);
             length = WorkLength("eigh", work[0]);

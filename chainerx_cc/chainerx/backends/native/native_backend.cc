@@ -4,6 +4,8 @@
 #include <new>
 
 #include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/core/context.h"
 
@@ -22,7 +24,10 @@ void FreeStorage(Storage* storage) noexcept {
 
 }  // namespace
 
-NativeBackend::NativeBackend(Context& context) : Backend{context, kName} { NativeKernels::RegisterAll(*this); }
+NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
+    InitBlas();  // loaded now, when few threads run that read environment variables
+    NativeKernels::RegisterAll(*this);
+}
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 
@@ -40,6 +45,8 @@ void NativeDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
 
 int GetThreadCount() { return GetNumThreads(); }
 void SetThreadCount(int n) { SetNumThreads(n); }
+
+BlasCore GetBlasCore() { return {GetBlas().core_type, GetBlas().reason}; }
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/device.h"
@@ -36,5 +37,12 @@ using NativeKernels = KernelFamily<NativeBackend>;
 // Threads that kernels may use, the calling one included.
 int GetThreadCount();
 void SetThreadCount(int n);
+
+// The type of processor whose kernels multiply matrices, and why it is this one (see kernels/blas.h).
+struct BlasCore {
+    std::string type;
+    std::string reason;
+};
+BlasCore GetBlasCore();
 
 }  // namespace chainerx::native

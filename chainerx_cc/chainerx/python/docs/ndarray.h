@@ -184,6 +184,22 @@ Returns:
 array([1, 2, 3, 4], shape=(4,), dtype=int64, device='native:0')
 )";
 
+constexpr const char* kSortMethod = R"(
+Sorts the array in place, those elements last that are not-a-number; :func:`chainerx.sort` makes a sorted copy.
+
+Args:
+    axis (int): Axis.
+
+Raises:
+    ~chainerx.DimensionError: If the axis is out of range.
+    ~chainerx.ChainerxError: If the array belongs to a graph.
+
+>>> x = chainerx.array([3, 1, 2])
+>>> x.sort()
+>>> x
+array([1, 2, 3], shape=(3,), dtype=int64, device='native:0')
+)";
+
 constexpr const char* kToList = R"(
 The elements as nested lists of Python numbers.
 

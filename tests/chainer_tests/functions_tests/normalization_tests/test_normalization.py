@@ -18,12 +18,12 @@ def _standardize(x, axis, eps=1e-5):
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
 
 
-@pytest.mark.parametrize('shape', [(4, 3), (1, 5), (3, 1), (0, 2)])
+@pytest.mark.parametrize('shape', [(4, 3), (1, 5), (3, 1), (0, 2), (4,), (2, 3, 4), (2, 1, 2, 3)])
 def test_layer_normalization(shape):
     check_function(
         F.layer_normalization,
-        _draw(shape, shape[1], shape[1]),
-        lambda x, g, b: _standardize(x, 1) * g + b if x.size else x,
+        _draw(shape, shape[-1], shape[-1]),
+        lambda x, g, b: _standardize(x, x.ndim - 1) * g + b if x.size else x,
         tolerances=_low,
     )
 

@@ -282,10 +282,14 @@ def test_group_normalization():
         L.GroupNormalization(2)(f(4))
 
 
-def test_layer_normalization():
-    link = L.LayerNormalization(4, eps=1e-3, initial_beta=chainer.initializers.Normal(1))
-    x = f(3, 4)
-    expected = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-3)
+@pytest.mark.parametrize('size', [None, 4])
+@pytest.mark.parametrize('shape', [(4,), (3, 4), (2, 3, 4)])
+def test_layer_normalization(shape, size):
+    link = L.LayerNormalization(size, eps=1e-3)
+    x = f(*shape)
+    link(x)
+    link.beta.array[...] = f(4)
+    expected = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-3)
     np.testing.assert_allclose(link(x).array, expected + link.beta.array, atol=1e-5)
 
 

@@ -185,9 +185,41 @@ class TestProgressBar:
         assert lines[0] == '\x1b[J' + total
         assert lines[1] == 'this epoch [..........]  0.00%\n'
         assert lines[2] == status
-        assert lines[3] == ('       inf iters/sec. Estimated time to finish: 0:00:00.\n')
+        assert re.fullmatch(
+            r' *[0-9.e+]+ iters/sec\. Estimated time to finish: 0:00:[0-9.]+\.\n', lines[3]
+        )
         assert len(lines) == 4
         assert out.getvalue().endswith('\x1b[J')
+
+    def test_unknown_speed(self, trainer, monkeypatch):
+        monkeypatch.setattr(util.time, 'time', lambda: 100.0)
+        out = io.StringIO()
+        trainer.extend(extensions.ProgressBar(update_interval=4, out=out))
+        trainer.run()
+        assert '         ? iters/sec. Estimated time to finish: unknown.\n' in out.getvalue()
+        assert 'inf' not in out.getvalue()
+
+    @pytest.mark.parametrize('seconds', [0, 4, 10])
+    def test_redirected_output(self, trainer, monkeypatch, tmp_path, seconds):
+        now = [100.0]
+        monkeypatch.setattr(util.time, 'time', lambda: now[0])
+
+        def wait(trainer):
+            now[0] += seconds
+
+        trainer.extend(wait, trigger=(1, 'iteration'), priority=1000)
+        path = tmp_path / 'log'
+        with path.open('w') as out:
+            trainer.extend(extensions.ProgressBar((4, 'iteration'), update_interval=1, out=out))
+            trainer.run()
+        text = path.read_text()
+        assert '\x1b' not in text and '[' not in text
+        lines = text.splitlines()
+        expected = {0: [], 4: [3, 6], 10: [1, 2, 3, 4, 5, 6]}[seconds]
+        for line, iteration in zip(lines, expected, strict=True):
+            assert line.startswith(f'total {iteration / 4:.2%}, this epoch ')
+            assert f', {iteration} iter, ' in line
+            assert f'{1 / seconds:g} iters/sec. Estimated time to finish: ' in line
 
     def test_speed(self, monkeypatch):
         now = [100.0]

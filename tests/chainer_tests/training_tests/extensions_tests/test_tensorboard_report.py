@@ -146,7 +146,7 @@ def test_tensorboard(tmp_path, tensorboard):
 def test_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tensorboardX', None)
     monkeypatch.setitem(sys.modules, 'tensorboard', None)
-    with pytest.raises(ImportError, match='pip install tensorboardX'):
+    with pytest.raises(ImportError, match=r'pip install .chainer\[tensorboard\]'):
         extensions.TensorBoardReport()
 
 

@@ -1,12 +1,54 @@
 #pragma once
 
-// Names in OpenBLAS. The scipy-openblas32 wheel prefixes them; define CHAINERX_BLAS_PREFIX as empty for a
-// plain OpenBLAS. Integers are 32-bit.
+#include <string>
+#include <type_traits>
 
-#ifndef CHAINERX_BLAS_PREFIX
-#define CHAINERX_BLAS_PREFIX scipy_
-#endif
+#include "chainerx/backends/native/kernels/isa.h"
+#include "chainerx/backends/native/kernels/lapack.h"
 
-#define CHAINERX_BLAS_JOIN2(prefix, name) prefix##name
-#define CHAINERX_BLAS_JOIN(prefix, name) CHAINERX_BLAS_JOIN2(prefix, name)
-#define CHAINERX_BLAS(name) CHAINERX_BLAS_JOIN(CHAINERX_BLAS_PREFIX, name)
+namespace chainerx::native {
+
+// Functions of OpenBLAS, which is loaded from the folder of this code. Integers are 32-bit.
+struct Blas {
+    void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+    void (*cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                        int);
+    float (*cblas_sdot)(int, const float*, int, const float*, int);
+    double (*cblas_ddot)(int, const double*, int, const double*, int);
+    Lapack<float> slapack;
+    Lapack<double> dlapack;
+
+    // The type of processor whose kernels it uses. By itself, it takes some processors for lesser ones.
+    std::string core_type;
+    // "OPENBLAS_CORETYPE=...", which the user has set, "chosen by ChainerX" or "detected by OpenBLAS".
+    std::string reason;
+};
+
+// Loads OpenBLAS at the first call, with one thread: the thread pool is what runs in parallel. While it loads,
+// environment variables of this process tell it the number of threads and, unless the user has set it, the core type.
+// They are as before when the function returns, so that neither other copies of OpenBLAS, such as NumPy's, nor
+// processes started later see them. Throws std::runtime_error if the library cannot be loaded.
+const Blas& GetBlas();
+
+template <class T>
+const Lapack<T>& GetLapack() {
+    if constexpr (std::is_same_v<T, float>) {
+        return GetBlas().slapack;
+    } else {
+        return GetBlas().dlapack;
+    }
+}
+
+// What the choice of a core type goes by.
+struct CpuFeatures {
+    Isa isa;
+    bool amx;
+};
+
+CpuFeatures GetCpuFeatures();
+
+// The core type with the fastest products for a processor (see benchmarks/core_types.py), or an empty string where
+// OpenBLAS knows as much.
+const char* ChooseCoreType(const CpuFeatures& cpu);
+
+}  // namespace chainerx::native

@@ -17,16 +17,6 @@
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
-extern "C" {
-void CHAINERX_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float,
-                                float*, int);
-void CHAINERX_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
-                                double*, int);
-float CHAINERX_BLAS(cblas_sdot)(int, const float*, int, const float*, int);
-double CHAINERX_BLAS(cblas_ddot)(int, const double*, int, const double*, int);
-void CHAINERX_BLAS(openblas_set_num_threads)(int);
-}
-
 namespace chainerx::native {
 namespace {
 
@@ -46,12 +36,12 @@ struct Operand {
 
 void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
-    CHAINERX_BLAS(cblas_sgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    GetBlas().cblas_sgemm(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void BlasGemm(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
               double beta, double* c, int ldc) {
-    CHAINERX_BLAS(cblas_dgemm)(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    GetBlas().cblas_dgemm(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
@@ -69,10 +59,10 @@ int LeadingDimension(int64_t ld, int64_t rows, int64_t columns) {
 }
 
 float BlasDot(int n, const float* x, int x_step, const float* y, int y_step) {
-    return CHAINERX_BLAS(cblas_sdot)(n, x, x_step, y, y_step);
+    return GetBlas().cblas_sdot(n, x, x_step, y, y_step);
 }
 double BlasDot(int n, const double* x, int x_step, const double* y, int y_step) {
-    return CHAINERX_BLAS(cblas_ddot)(n, x, x_step, y, y_step);
+    return GetBlas().cblas_ddot(n, x, x_step, y, y_step);
 }
 
 // Whether the functions of gemm_small.h are faster than OpenBLAS, as measured with AVX-512: for little work, for few
@@ -210,7 +200,7 @@ BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
 
 void InitBlas() {
     static const bool done = [] {
-        CHAINERX_BLAS(openblas_set_num_threads)(1);
+        GetBlas();
 #ifdef __linux__
         LetForksWait();
 #endif

@@ -22,7 +22,7 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
                  int64_t lda, int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, T beta, T* c, int64_t ldc,
                  int64_t stride_c);
 
-// Sets OpenBLAS to one thread, at the first call. For callers that use BLAS or LAPACK directly.
+// Loads OpenBLAS, at the first call. For callers that use BLAS or LAPACK directly.
 void InitBlas();
 
 // The buffer of a call of BLAS or LAPACK, to hold during the call. OpenBLAS keeps as many as calls have run at a time;

@@ -1,0 +1,170 @@
+"""Models and graphs for notebooks and terminals."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+from helpers.functions import devices
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import computational_graph
+
+
+class Net(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.a_last = chainer.Sequential(L.Linear(None, 16), F.relu, L.Linear(16, 10))
+            self.conv = L.Convolution2D(3, 8, 3, pad=1)
+            self.unused = L.Linear(None, 2)
+
+    def forward(self, x):
+        return self.a_last(F.max_pooling_2d(F.relu(self.conv(x)), 2))
+
+
+@pytest.mark.parametrize('device', devices())
+def test_summary(device):
+    model = Net()
+    model.to_device(device)
+    summary = chainer.model_summary(model, (2, 3, 8, 8))
+    assert [tuple(row) for row in summary.rows] == [
+        ('/', 'Net', (2, 10), 0, 0),
+        ('/conv', 'Convolution2D', (2, 8, 8, 8), 8 * 3 * 9 + 8, 2 * 2 * 64 * 8 * 27),
+        ('/a_last', 'Sequential', (2, 10), 0, 0),
+        ('/a_last/0', 'Linear', (2, 16), 128 * 16 + 16, 2 * 2 * 128 * 16),
+        ('/a_last/1', 'Linear', (2, 10), 170, 2 * 2 * 160),
+        ('/unused', 'Linear', None, 2, 0),
+    ]
+    assert summary.n_params == sum(p.size for p in model.params(include_uninit=False))
+    assert summary.flops == sum(row.flops for row in summary.rows)
+    assert str(summary).splitlines()[0].split() == ['Link', 'Output', 'Parameters', 'FLOPs']
+    assert str(summary).splitlines()[-1].split() == ['Total', f'{summary.n_params:,}', '64,128']
+    assert len({len(line) for line in str(summary).splitlines()}) == 1
+    table = xml.etree.ElementTree.fromstring(summary._repr_html_())
+    assert len(table.findall('tr')) == len(summary.rows) + 2
+
+
+@pytest.mark.parametrize(
+    ('f', 'shapes', 'n'),
+    [
+        (F.matmul, [(2, 3), (3, 4)], 2 * 3 * 4),
+        (lambda a, b: F.matmul(a, b, transa=True), [(3, 2), (3, 4)], 2 * 3 * 4),
+        (lambda a, b: F.matmul(a, b, transb=True), [(5, 2, 3), (5, 4, 3)], 5 * 2 * 3 * 4),
+        (F.matmul, [(3,), (3,)], 3),
+        (lambda x, W: F.linear(x, W, n_batch_axes=2), [(2, 5, 3), (4, 3)], 2 * 5 * 3 * 4),
+        (F.convolution_2d, [(2, 4, 6, 6), (8, 4, 3, 3)], 2 * 16 * 8 * 4 * 9),
+        (lambda x, W: F.convolution_2d(x, W, groups=2), [(2, 4, 6, 6), (8, 2, 3, 3)], 2 * 16 * 144),
+        (lambda x, W: F.convolution_1d(x, W, stride=2), [(2, 4, 7), (8, 4, 3)], 2 * 3 * 96),
+        (F.deconvolution_2d, [(2, 4, 6, 6), (4, 8, 3, 3)], 2 * 36 * 4 * 8 * 9),
+        (F.scaled_dot_product_attention, [(2, 5, 8), (2, 7, 8), (2, 7, 4)], 2 * 5 * 7 * 12),
+        (F.add, [(2, 3), (2, 3)], 0),
+    ],
+)
+@pytest.mark.parametrize('device', devices())
+def test_flops(f, shapes, n, device):
+    class Model(chainer.Link):
+        def forward(self, *xs):
+            return f(*xs)
+
+    model = Model()
+    model.to_device(device)
+    assert chainer.model_summary(model, *shapes).flops == 2 * n
+
+
+def test_summary_of_shared_links_and_other_outputs():
+    linear = L.Linear(2, 2)
+
+    class Twice(chainer.Chain):
+        def forward(self, x):
+            return [self.a(self.b(x))]
+
+    model = Twice(a=linear)
+    with model.init_scope():
+        model.b = linear
+    rows = chainer.model_summary(model, np.ones((1, 2), np.float32)).rows
+    assert [row.flops for row in rows] == [0, 16, 0]
+    assert [row.n_params for row in rows] == [0, 6, 0]
+    assert rows[0].output is None
+    assert not model.local_link_hooks and not chainer.get_function_hooks()
+
+
+@pytest.mark.parametrize(
+    'link',
+    [
+        Net(),
+        chainer.ChainList(L.Linear(2, 2), L.BatchNormalization(3)),
+        chainer.Sequential(L.Linear(None, 2), F.relu),
+        L.EmbedID(3, 4),
+        chainer.Chain(),
+    ],
+)
+def test_links_in_notebooks(link):
+    html = link._repr_html_()
+    tree = xml.etree.ElementTree.fromstring(html)
+    text = ' '.join(tree.itertext())
+    assert type(link).__name__ in text
+    for path, param in link.namedparams():
+        shown = f'{param.shape} float32 on @numpy' if param.is_initialized else 'the first input'
+        assert f'{path.rsplit("/", 1)[1]}: ' in text and shown in text
+    if isinstance(link, L.EmbedID):
+        assert '12 parameters' in text
+
+
+def test_names_are_escaped():
+    link = chainer.Chain()
+    with link.init_scope():
+        setattr(link, '<b>&', L.Linear(1, 1))
+    assert '&lt;b&gt;&amp;: ' in link._repr_html_()
+    x = chainer.Variable(np.zeros(1, np.float32), name='<script>')
+    assert '<script' not in computational_graph.build_computational_graph(x * 1).to_svg()
+
+
+def test_a_link_without_init_has_no_tree():
+    assert chainer.Chain.__new__(chainer.Chain)._repr_html_() is None
+
+
+@pytest.mark.parametrize('rankdir', ['TB', 'BT', 'LR', 'RL'])
+@pytest.mark.parametrize('remove_variable', [False, True])
+def test_graphs_in_notebooks(rankdir, remove_variable):
+    x = chainer.Variable(np.ones((2, 3), np.float32), name='x')
+    h = F.relu(x) + x * x
+    graph = computational_graph.build_computational_graph(
+        [F.sum(h), F.exp(h)], rankdir=rankdir, remove_variable=remove_variable
+    )
+    svg = xml.etree.ElementTree.fromstring(graph._repr_svg_())
+    names = [element.text for element in svg.iter('{http://www.w3.org/2000/svg}text')]
+    nodes = [node for node in graph.nodes if not (remove_variable and hasattr(node, 'creator'))]
+    assert sorted(names) == sorted(
+        f'x: {node.label}' if node is x.node else node.label for node in nodes
+    )
+    boxes = [
+        [float(box.get(key)) for key in ('x', 'y', 'width', 'height')]
+        for box in svg.iter('{http://www.w3.org/2000/svg}rect')
+    ]
+    width, height = float(svg.get('width')), float(svg.get('height'))
+    for i, (x0, y0, w, h) in enumerate(boxes):
+        assert x0 >= 0 and y0 >= 0 and x0 + w <= width and y0 + h <= height
+        for x1, y1, w1, h1 in boxes[:i]:
+            apart = x0 + w <= x1 or x1 + w1 <= x0 or y0 + h <= y1 or y1 + h1 <= y0
+            assert apart
+    along = 'y' if rankdir in ('TB', 'BT') else 'x'
+    place = dict(zip(names, (box[1] if along == 'y' else box[0] for box in boxes)))
+    first, last = ('ReLU', 'exp') if rankdir in ('TB', 'LR') else ('exp', 'ReLU')
+    assert place[first] < place[last]
+
+
+def test_empty_graph():
+    graph = computational_graph.ComputationalGraph([], [])
+    assert graph.to_svg().startswith('<svg')
+
+
+def test_python_m_chainer():
+    result = subprocess.run(
+        [sys.executable, '-m', 'chainer'], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith('Platform: ')
+    assert f'Chainer: {chainer.__version__}\n' in result.stdout

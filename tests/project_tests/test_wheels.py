@@ -1,0 +1,168 @@
+"""The tools that make wheels, without making one."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import chainerx
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / 'tools' / 'wheels'
+
+needs_gcc = pytest.mark.skipif(
+    not all(map(shutil.which, ('g++', 'readelf'))), reason='needs GCC and binutils'
+)
+
+
+@pytest.fixture
+def tools(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    names = 'contents', 'cross', 'old_libraries', 'trial'
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield lambda name: __import__(name)
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def compile_shared(path, code, *options):
+    source = path.with_suffix('.cc')
+    source.write_text(code)
+    subprocess.run(['g++', '-shared', '-fPIC', *options, str(source), '-o', str(path)], check=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    ('version', 'is_old'),
+    [
+        ('GLIBCXX_3.4', True),
+        ('GLIBCXX_3.4.9', True),
+        ('GLIBCXX_3.4.24', True),
+        ('GLIBCXX_3.4.25', False),
+        ('GLIBCXX_3.4.30', False),
+        ('CXXABI_1.3.11', True),
+        ('CXXABI_1.3.12', False),
+        ('CXXABI_TM_1', False),
+        ('GLIBCXX_LDBL_3.4', False),
+    ],
+)
+def test_old_symbols_of_the_cxx_library(tools, version, is_old):
+    assert tools('old_libraries').is_old_cxx_symbol(version) is is_old
+
+
+LISTING = """
+   Num:    Value          Size Type    Bind   Vis      Ndx Name
+     1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND malloc@GLIBC_2.2.5 (8)
+   100: 00000000000a6f80    57 FUNC    WEAK   DEFAULT   15 old@@GLIBCXX_3.4
+   101: 0000000000230000   272 OBJECT  GLOBAL DEFAULT   30 cout@@GLIBCXX_3.4
+   102: 0000000000000010     8 TLS     GLOBAL DEFAULT   20 call@@GLIBCXX_3.4.11
+   103: 00000000000a6f80    57 FUNC    GLOBAL DEFAULT   15 replaced@GLIBCXX_3.4
+   104: 00000000000a6f80    57 FUNC    GLOBAL DEFAULT   15 new@@GLIBCXX_3.4.30
+"""
+
+
+def test_reads_listings(tools):
+    assert tools('old_libraries').old_cxx_symbols(LISTING) == {
+        'GLIBCXX_3.4': [('old', 'FUNC'), ('cout', 'OBJECT')],
+        'GLIBCXX_3.4.11': [('call', 'TLS')],
+    }
+
+
+@needs_gcc
+def test_new_symbols_come_from_the_archive(tools, tmp_path):
+    """A wait has a new version in GCC 12 and later; the linked library does not need it."""
+    tools('old_libraries')._make_cxx_library(tmp_path)
+    library = compile_shared(
+        tmp_path / 'library.so',
+        '#include <condition_variable>\n#include <iostream>\n'
+        'void f(std::condition_variable& c, std::unique_lock<std::mutex>& l) {\n'
+        '    std::cout << "waiting" << std::endl;\n    c.wait(l);\n}\n',
+        f'-L{tmp_path}',
+    )
+    text = subprocess.check_output(['readelf', '--version-info', '--wide', library], text=True)
+    needed = {word for word in text.split() if word.startswith(('GLIBCXX_', 'CXXABI_'))}
+    assert 'GLIBCXX_3.4' in needed  # still the system's library
+    assert all(map(tools('old_libraries').is_old_cxx_symbol, needed)), needed
+
+
+@needs_gcc
+def test_unresolved_symbols(tools, tmp_path):
+    code = 'extern "C" { %s void PyNothing(); void g() { f(); PyNothing(); } }'
+    caller = compile_shared(tmp_path / 'caller.so', code % 'void f();')
+    helper = compile_shared(tmp_path / 'helper.so', 'extern "C" void f() {}')
+    assert tools('contents').unresolved_symbols([caller]) == {'f'}
+    assert tools('contents').unresolved_symbols([caller, helper]) == set()
+
+
+def make_wheel(path, names, size=10):
+    with zipfile.ZipFile(path, 'w') as wheel:
+        for name in names:
+            wheel.writestr(name, b'0' * size)
+    return path
+
+
+def test_missing_and_foreign_files(tools, tmp_path):
+    contents = tools('contents')
+    complete = [
+        f'{start}{"" if "." in start[-4:] else "x"}' for start in contents.REQUIRED.values()
+    ]
+    complete.append('chainer-8.dist-info/licenses/LICENSE')
+    assert contents.problems_of(make_wheel(tmp_path / 'a.whl', complete)) == []
+    for i, what in enumerate([*contents.REQUIRED, 'the licence']):
+        rest = complete[:i] + complete[i + 1 :]
+        (problem,) = contents.problems_of(make_wheel(tmp_path / 'b.whl', rest))
+        assert problem.startswith(f'{what} is missing')
+    for name in 'chainerx/core/array.cc', 'chainerx/x.o', 'chainer/__pycache__/x.pyc':
+        wheel = make_wheel(tmp_path / 'c.whl', [*complete, name])
+        assert contents.problems_of(wheel) == [f'{name} does not belong there']
+
+
+def test_large_wheels(tools, tmp_path, monkeypatch):
+    contents = tools('contents')
+    monkeypatch.setattr(contents, 'LARGEST', 1000)
+    problems = contents.problems_of(make_wheel(tmp_path / 'a.whl', ['x'], 2000))
+    assert problems[0] == 'it has 0.0 MB, more than 0'
+
+
+def test_training_command_of_the_readme(tools):
+    script, *arguments = tools('trial').training_command()
+    assert script.is_file()
+    assert 'native:0' in arguments
+
+
+@pytest.mark.parametrize(
+    ('target', 'tag'),
+    [
+        ('aarch64-linux-gnu.2.28', 'manylinux_2_28_aarch64'),
+        ('x86_64-linux-gnu.2.17', 'manylinux_2_28_x86_64'),
+        ('aarch64-macos', 'macosx_11_0_arm64'),
+        ('x86_64-macos', 'macosx_10_9_x86_64'),
+    ],
+)
+def test_tags_of_targets(tools, target, tag):
+    assert tools('cross').platform_tag(target) == tag
+
+
+def test_unknown_target(tools):
+    with pytest.raises(ValueError, match="'x86_64-windows' is for neither"):
+        tools('cross').platform_tag('x86_64-windows')
+
+
+def test_source_distribution_has_the_tools():
+    lines = (ROOT / 'MANIFEST.in').read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith('recursive-include tools ')]
+    files = [path for path in TOOLS.iterdir() if path.is_file()]
+    assert len(files) >= 6
+    assert {f'*{path.suffix}' for path in files} <= set(line.split())
+
+
+def test_cmake_dir(tmp_path, monkeypatch):
+    monkeypatch.setattr(chainerx, '__file__', str(tmp_path / '__init__.py'))
+    with pytest.raises(RuntimeError, match='editable installs and builds without ChainerX'):
+        chainerx.get_cmake_dir()
+    (tmp_path / 'cmake').mkdir()
+    assert chainerx.get_cmake_dir() == str(tmp_path / 'cmake')

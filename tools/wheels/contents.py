@@ -1,0 +1,71 @@
+"""What must be in a wheel with ChainerX, and what must not."""
+
+import re
+import subprocess
+import tempfile
+import zipfile
+
+LARGEST = 20e6  # bytes
+REQUIRED = {
+    'the compiled module': 'chainerx/_core.cpython-',
+    'the library': 'chainerx/libchainerx.',
+    'OpenBLAS': 'chainerx/libscipy_openblas.',
+    'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
+    'the headers': 'chainerx/include/chainerx/chainerx.h',
+    'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',
+    'the types': 'chainerx/_core.pyi',
+    'the digits': 'chainer/datasets/_digits/digits.bin',
+    'the licence of the digits': 'chainer/datasets/_digits/README.md',
+}
+_FOREIGN = ('.cc', '.o', '.a', '.pyc')
+
+
+def unresolved_symbols(libraries):
+    """Returns what shared objects look up without saying where, apart from Python's own symbols.
+
+    Every function of the system's libraries has a version there; a name without one is missing from
+    the version that the link was made for, unless another of these objects has it.
+
+    Args:
+        libraries (list of pathlib.Path): Shared objects that find each other.
+
+    Returns:
+        set of str: Names.
+    """
+    wanted, found = set(), set()
+    for path in libraries:
+        listing = subprocess.check_output(['readelf', '--dyn-syms', '--wide', str(path)], text=True)
+        for bind, section, name in re.findall(
+            r'^ *\d+: \w+ +\w+ \w+ +(\w+) +\w+ +(\w+) ([^\s@]+)$', listing, re.M
+        ):
+            if section != 'UND':
+                found.add(name)
+            elif bind == 'GLOBAL' and not name.startswith(('Py', '_Py')):
+                wanted.add(name)
+    return wanted - found
+
+
+def _unresolved_in(wheel):
+    own = [
+        name for name in wheel.namelist() if re.match(r'chainerx/(_core\.|libchainerx\.so)', name)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        return unresolved_symbols([wheel.extract(name, folder) for name in own if '.so' in name])
+
+
+def problems_of(path):
+    """Returns what is wrong with a wheel, as lines of text."""
+    problems = []
+    if path.stat().st_size > LARGEST:
+        problems.append(f'it has {path.stat().st_size / 1e6:.1f} MB, more than {LARGEST / 1e6:.0f}')
+    with zipfile.ZipFile(path) as wheel:
+        names = wheel.namelist()
+        for what, start in REQUIRED.items():
+            if not any(name.startswith(start) for name in names):
+                problems.append(f'{what} is missing: {start}')
+        if not any('.dist-info/licenses/LICENSE' in name for name in names):
+            problems.append('the licence is missing')
+        problems += [f'{name} does not belong there' for name in names if name.endswith(_FOREIGN)]
+        if unresolved := _unresolved_in(wheel):
+            problems.append(f'no old library has {", ".join(sorted(unresolved))}')
+    return problems
