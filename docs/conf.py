@@ -16,15 +16,44 @@ version = release = chainer.__version__
 extensions = [
     'sphinx.ext.autodoc',
     'sphinx.ext.autosummary',
-    'sphinx.ext.mathjax',
     'sphinx.ext.napoleon',
+    'sphinx.ext.viewcode',
+    'sphinx_copybutton',
+    'sphinx_gallery.gen_gallery',
+    'check_html',
     'cpp_overview',
-    'reference',
+    'mathml',
+    'names_elsewhere',
     'native_functions',
+    'reference',
+    'source_anchors',
 ]
-exclude_patterns = ['_build']
-html_theme = 'alabaster'
+exclude_patterns = ['_build', '_gallery', '_tutorial']
+
+html_theme = 'furo'
+html_title = f'Chainer {version}'
 html_static_path = ['_static']
+html_css_files = ['site.css']
+html_copy_source = html_show_sourcelink = False
+html_math_renderer = 'mathml'
+python_maximum_signature_line_length = 90
+copybutton_prompt_text = r'>>> |\.\.\. |\$ '
+copybutton_prompt_is_regexp = True
+
+# Scripts that run in each build; the pages show what they print and plot.
+sphinx_gallery_conf = {
+    'examples_dirs': ['_tutorial', '_gallery'],
+    'gallery_dirs': ['tutorial', 'gallery'],
+    'filename_pattern': r'\.py$',
+    'ignore_pattern': r'__init__\.py',
+    'within_subsection_order': 'FileNameSortKey',
+    'abort_on_example_error': True,
+    'download_all_examples': False,
+    'remove_config_comments': True,
+    'show_memory': False,
+    'write_computation_times': False,
+    'show_signature': False,
+}
 
 autodoc_member_order = 'bysource'
 autodoc_default_options = {'members': True}

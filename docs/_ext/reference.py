@@ -1,8 +1,9 @@
-"""Writes the reference: one page for each public namespace.
+"""Writes the reference: a page for each public namespace, and one for each function and class.
 
 One more page per package lists names that are public in a submodule but not in the package.
 
-Each build regenerates the pages, so new names appear automatically.
+Each build regenerates the pages, so new names appear automatically. Pages of functions and classes
+are not in the table of contents: each page would list them all at its side.
 """
 
 import importlib
@@ -100,24 +101,64 @@ def _sections(module):
     return dict(sorted(sections.items()))
 
 
-def _page(module, described):
-    """Returns the text of a page; ``described`` collects the objects described so far."""
-    lines = [module.__name__, '=' * len(module.__name__), '']
+class _Pages:
+    """The pages by their paths, and the objects that they describe."""
+
+    def __init__(self):
+        self._texts = {}
+        self._described = set()  # of ids: some objects cannot be hashed
+
+    def add(self, path, lines):
+        self._texts[path] = '\n'.join(lines) + '\n'
+
+    def describes(self, value):
+        return id(value) in self._described
+
+    def describe(self, module, name, parent):
+        """Adds the page of an object, unless another namespace has described it."""
+        value = getattr(module, name)
+        if self.describes(value):
+            return
+        self._described.add(id(value))
+        title = f'{module.__name__}.{name}'
+        directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
+        self.add(
+            f'{module.__name__}/{name}',
+            [':orphan:', '', *_title(title), f'A part of :doc:`/reference/generated/{parent}`.', '']
+            + ['.. currentmodule:: ' + module.__name__, '', f'.. {directive}:: {name}'],
+        )
+
+    def write(self, folder):
+        """Writes the pages that changed, so that Sphinx reads those only, and removes others."""
+        wanted = {folder / (path + '.rst'): text for path, text in self._texts.items()}
+        for old in set(folder.rglob('*.rst')) - set(wanted):
+            old.unlink()
+        for path, text in wanted.items():
+            if not path.exists() or path.read_text() != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+
+
+def _title(text, line='='):
+    return [text, line * len(text), '']
+
+
+def _summary(names):
+    return ['.. autosummary::', '', *['   ' + name for name in names], '']
+
+
+def _add_namespace(pages, module):
+    """Adds the page of a namespace and those of its objects."""
+    lines = _title(module.__name__)
     if module.__doc__:
         lines += [inspect.cleandoc(module.__doc__), '']
     lines += ['.. currentmodule:: ' + module.__name__, '']
     for title, names in _sections(module).items():
-        if not names:
-            continue
-        lines += [title, '-' * len(title), '', '.. autosummary::', '']
-        lines += ['   ' + name for name in names] + ['']
+        if names:
+            lines += _title(title, '-') + _summary(names)
         for name in names:
-            value = getattr(module, name)
-            if value not in described:
-                described.append(value)
-                directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
-                lines += [f'.. {directive}:: {name}', '']
-    return '\n'.join(lines)
+            pages.describe(module, name, module.__name__)
+    pages.add(module.__name__, lines)
 
 
 def _public_modules():
@@ -132,71 +173,52 @@ def _public_modules():
     return found
 
 
-def _submodule_pages(described):
-    """Returns pages by name, with the objects that the pages of their packages do not describe."""
-    pages = {}
+def _add_submodules(pages):
+    """Adds pages of the objects that no namespace describes; returns the names of their lists."""
+    lists = {}
     for module in _public_modules():
-        lines = []
-        for names, directive in zip(_members(module), ('autoclass', 'autofunction')):
-            for name in names:
-                value = getattr(module, name)
-                if value.__module__ == module.__name__ and value not in described:
-                    described.append(value)
-                    lines += [f'.. {directive}:: {name}', '']
-        if lines:
-            package = '.'.join(module.__name__.split('.')[:2])
-            title = 'Submodules of ' + package
-            page = pages.setdefault(
-                package + '.submodules',
-                [
-                    title,
-                    '=' * len(title),
-                    '',
-                    f'Names that only the submodules of ``{package}`` export: classes that '
-                    'implement its functions, base classes and helpers.',
-                    '',
-                ],
+        package = '.'.join(module.__name__.split('.')[:2]) + '.submodules'
+        names = [
+            name
+            for name in sum(_members(module), [])
+            if getattr(module, name).__module__ == module.__name__
+            and not pages.describes(getattr(module, name))
+        ]
+        for name in names:
+            pages.describe(module, name, package)
+        if names:
+            lists.setdefault(package, []).extend(
+                [*_title(module.__name__, '-'), '.. currentmodule:: ' + module.__name__, '']
+                + _summary(names)
             )
-            page += [
-                module.__name__,
-                '-' * len(module.__name__),
-                '',
-                '.. currentmodule:: ' + module.__name__,
-                '',
-            ] + lines
-    return pages
+    for name, lines in lists.items():
+        package = name.removesuffix('.submodules')
+        about = (
+            f'Names that only the submodules of ``{package}`` export: classes that implement its '
+            'functions, base classes and helpers.'
+        )
+        pages.add(name, [*_title('Submodules of ' + package), about, '', *lines])
+    return list(lists)
 
 
 def write_pages(app):
-    folder = Path(app.srcdir) / 'reference' / 'generated'
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob('*.rst'):
-        old.unlink()
-    names, described = [], []
+    names, pages = [], _Pages()
     for name in NAMESPACES:
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError:
             continue
         if any(_members(module)):
-            (folder / (name + '.rst')).write_text(_page(module, described))
+            _add_namespace(pages, module)
             names.append(name)
-    submodules = _submodule_pages(described)
-    for name, page in submodules.items():
-        (folder / (name + '.rst')).write_text('\n'.join(page))
-    index = [
-        'Reference',
-        '=========',
-        '',
+    names += _add_submodules(pages)
+    about = (
         'In the examples ``np`` is NumPy, ``F`` is :mod:`chainer.functions` and ``L`` is '
-        ':mod:`chainer.links`.',
-        '',
-        '.. toctree::',
-        '   :maxdepth: 1',
-        '',
-    ]
-    index += ['   ' + name for name in names + list(submodules)]
-    (folder / 'index.rst').write_text('\n'.join(index) + '\n')
+        ':mod:`chainer.links`.'
+    )
+    contents = ['.. toctree::', '   :maxdepth: 1', '', *['   ' + name for name in names]]
+    pages.add('index', [*_title('Reference'), about, '', *contents])
+    pages.write(Path(app.srcdir) / 'reference' / 'generated')
 
 
 def setup(app):
