@@ -17,21 +17,22 @@ def drop_compiled_modules(app):
     return []
 
 
-def drop_broken_links(app, pagename, templatename, context, doctree):
+def mend_links(app, pagename, templatename, context, doctree):
     if not pagename.startswith('_modules/') or 'body' not in context:
         return
     described = app.env.domains['py'].objects
 
-    def keep(link):
+    def mend(link):
         path = posixpath.normpath(posixpath.join(posixpath.dirname(pagename), link.group(1)))
         description = described.get(link.group(2))
-        found = description is not None and description.docname + '.html' == path
-        return link.group() if found else ''
+        if description is None or description.docname + '.html' != path:
+            return ''
+        return link.group().replace(f'#{link.group(2)}"', f'#{description.node_id}"')
 
-    context['body'] = BACK.sub(keep, context['body'])
+    context['body'] = BACK.sub(mend, context['body'])
 
 
 def setup(app):
     app.connect('html-collect-pages', drop_compiled_modules, priority=100)  # before viewcode does
-    app.connect('html-page-context', drop_broken_links)
+    app.connect('html-page-context', mend_links)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}
