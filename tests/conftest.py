@@ -3,12 +3,16 @@
 import os
 import pathlib
 import random
+import signal
 import sys
 
 import numpy
 import pytest
 
 os.environ.setdefault('MPLBACKEND', 'Agg')
+# Shells start jobs in the background with Ctrl-C ignored, and so would the programs of tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Worker processes share the cores; one thread each is both faster and steadier.
 if 'PYTEST_XDIST_WORKER' in os.environ:
     for name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS':

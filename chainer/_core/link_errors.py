@@ -38,7 +38,9 @@ def explain(error: InvalidType, link: Link, args: tuple[Any, ...], kwargs: dict[
 
 
 def _explain_dtype(error: InvalidType, link: Link, values: list[Any]) -> str:
-    dtypes = {p.dtype for p in link.params(include_uninit=False) if p.dtype.kind == 'f'}
+    # A hook may have a variable in the place of a parameter.
+    arrays = [param.array for param in link.params()]
+    dtypes = {array.dtype for array in arrays if array is not None and array.dtype.kind == 'f'}
     if len(dtypes) != 1:
         return '.'
     (expected,) = dtypes

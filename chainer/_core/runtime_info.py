@@ -21,9 +21,9 @@ def _get_lines() -> Iterator[str]:
     yield f'Chainer: {_version.__version__}'
     if chainerx.is_available():
         version = getattr(chainerx, '__version__', 'Available')
-        yield f'ChainerX: {version} ({"; ".join(_get_chainerx_backends())})'
         core_type, reason = chainerx._core._get_blas_core()
-        yield f'  OpenBLAS: kernels for {core_type} ({reason})'
+        parts = *_get_chainerx_backends(), f'OpenBLAS for {core_type}, {reason}'
+        yield f'ChainerX: {version} ({"; ".join(parts)})'
     else:
         yield f'ChainerX: Not Available ({_get_chainerx_reason()})'
     yield f'NumPy: {numpy.__version__}'

@@ -110,4 +110,4 @@ def test_report():
     out = io.StringIO()
     chainer.print_runtime_info(out)
     name, reason = chainerx._core._get_blas_core()
-    assert f'  OpenBLAS: kernels for {name} ({reason})' in out.getvalue().splitlines()
+    assert f'; OpenBLAS for {name}, {reason})\n' in out.getvalue()
