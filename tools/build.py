@@ -10,7 +10,7 @@ source tree, where an editable install finds it. ``--test`` also builds and runs
 - ``CHAINERX_BUILD_CUDA``: also build the CUDA backend.
 - ``CHAINERX_BUILD_TYPE``: CMake's build type, ``Release`` by default.
 - ``CHAINERX_CMAKE_GENERATOR``: CMake's generator, ``Ninja`` by default.
-- ``CHAINERX_NVCC_GENERATE_CODE``: nvcc's ``--generate-code`` options, separated by commas.
+- ``CHAINERX_NVCC_GENERATE_CODE``: nvcc's ``--generate-code`` options, separated by semicolons.
 - ``CMAKE_ARGS``: more arguments for CMake's configure step.
 """
 
@@ -138,8 +138,8 @@ def configure(folder, build_type=None, build_tests=False, sanitizer=''):
     if _python_changed(folder):
         command.insert(1, '--fresh')
     if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
-        codes = os.environ['CHAINERX_NVCC_GENERATE_CODE'].split(',')
-        command.append('-DCHAINERX_NVCC_GENERATE_CODE={}'.format(';'.join(codes)))
+        codes = os.environ['CHAINERX_NVCC_GENERATE_CODE']
+        command.append(f'-DCHAINERX_NVCC_GENERATE_CODE={codes}')
     if command[command.index('-G') + 1].startswith('Ninja'):
         command.append('-DCMAKE_MAKE_PROGRAM={}'.format(_program('ninja')))
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
@@ -168,6 +168,20 @@ def run_tests(folder, **variables):
             str(os.cpu_count()),
         ],
         **variables,
+    )
+
+
+def run_emulated_cuda_tests(folder):
+    """Runs tests of ChainerX on the CUDA backend that was compiled for the host."""
+    names = (
+        'accuracy autograd cuda einsum indexing linalg nn_ops ops optimizer_steps random special'
+    )
+    _run(
+        'tests of the CUDA backend, emulated',
+        [sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600']
+        + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()],
+        CHAINERX_PATH=str(folder / 'cuda_emulation'),
+        CHAINERX_TEST_DEVICE='cuda:0',
     )
 
 
@@ -211,12 +225,17 @@ def build_chainerx(prefix, build_type=None, build_tests=False, development=False
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--type', help='CMake build type, for example Debug')
-    parser.add_argument('--test', action='store_true', help='also build and run the C++ tests')
+    parser.add_argument(
+        '--test',
+        action='store_true',
+        help='also build and run the C++ tests, and tests of the CUDA backend on an emulation',
+    )
     args = parser.parse_args()
     try:
         build_chainerx(ROOT, args.type, args.test)
         if args.test:
             run_tests(BUILD)
+            run_emulated_cuda_tests(BUILD)
     except BuildError as error:
         sys.exit(f'error: {error}')
 

@@ -14,9 +14,8 @@ def to_cpu(array):
     if isinstance(array, (numpy.number, numpy.bool_, int, float, complex)):
         return numpy.asarray(array)
     if isinstance(array, chainerx.ndarray):
-        if array.device.backend.name == 'cuda':
-            return to_cpu(from_chainerx(array))
-        return chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+        shares_memory = array.device.backend.name == 'native'
+        return chainerx.to_numpy(array.as_grad_stopped(), copy=not shares_memory)
     if isinstance(array, mdarray):
         return numpy.array(array)
     if isinstance(array, _cupy.ndarray):

@@ -1,10 +1,17 @@
-"""What every test of ChainerX gets: no array may outlive the test that made it."""
+"""What every test of ChainerX gets: the device to test, and no array may outlive its test.
+
+``CHAINERX_TEST_DEVICE=cuda:0`` runs the tests on another default device than ``native:0``.
+"""
 
 import gc
+import os
 
 import pytest
 
 import chainerx
+
+DEVICE = os.environ.get('CHAINERX_TEST_DEVICE')
+collect_ignore = [] if DEVICE is not None and DEVICE.startswith('cuda') else ['test_cuda.py']
 
 
 @pytest.fixture(autouse=True)
@@ -16,3 +23,11 @@ def _no_leaked_arrays():
         leaked = chainerx._core._live_array_count() - before
         if leaked > 0:
             pytest.fail(f'{leaked} arrays are still alive')
+
+
+if DEVICE is not None:
+
+    @pytest.fixture(autouse=True)
+    def _device():
+        with chainerx.using_device(DEVICE):
+            yield

@@ -178,11 +178,15 @@ def test_place_in_memory_of_slices(key):
 )
 def test_errors(key, error):
     x = chainerx.array(A)
+    # A GPU finds errors in data later, and has then written where indices are valid.
     with pytest.raises(error):
         x[key]
+        x.device.synchronize()
     with pytest.raises(error):
         x[key] = 1
-    chainerx.testing.assert_array_equal(x, A)
+        x.device.synchronize()
+    if x.device.backend.name == 'native':
+        chainerx.testing.assert_array_equal(x, A)
 
 
 def test_write_errors():

@@ -657,6 +657,7 @@ def _zeros(*shape, dtype='float32'):
 def test_bad_input(error, match, call):
     with pytest.raises(error, match=match):
         call()
+        chainerx.get_default_device().synchronize()  # a GPU may find errors in data later
 
 
 @pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint8', 'int64', 'float16', 'float64'])

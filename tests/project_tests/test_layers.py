@@ -19,6 +19,7 @@ CPP_LAYERS = {
     'ops': ['core', 'math', 'autograd'],
     'backends/native/kernels': ['core/macro.h', 'math'],
     'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
+    'backends/cuda': ['core', 'math', 'ops'],
     'testing/gradient_check': ['core', 'autograd', 'ops'],
     'chainerx.h': ['core', 'autograd', 'ops', 'testing/gradient_check'],
     'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],

@@ -38,23 +38,28 @@ bool IsFileName(const std::string& name) {
     return !name.empty() && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
+// The folder of this library, where backends of ChainerX itself are installed.
+std::string GetOwnFolder() {
+    Dl_info info;
+    if (dladdr(reinterpret_cast<void*>(&GetOwnFolder), &info) == 0 || info.dli_fname == nullptr) return ".";
+    std::string file = info.dli_fname;
+    size_t end = file.rfind('/');
+    return end == std::string::npos ? "." : file.substr(0, end);
+}
+
 std::string FindLibrary(const std::string& name, const std::string& known) {
     SearchPath path = GetSearchPath();
+    path.folders.push_back(GetOwnFolder());
     std::string searched;
     for (const std::string& folder : path.folders) {
         std::string file = folder + "/backends/" + name + ".so";
         if (IsFileName(name) && access(file.c_str(), F_OK) == 0) return file;
         searched += (searched.empty() ? "" : ", ") + file;
     }
-    throw BackendError{"unknown backend '",
-                       name,
-                       "' (available: ",
-                       known,
-                       "; searched for a library: ",
-                       searched.empty() ? "nowhere" : searched,
-                       ", from ",
-                       path.origin,
-                       ")"};
+    std::string text = "unknown backend '" + name + "' (available: " + known;
+    text += "; searched for a library: " + searched + ", from " + path.origin + ", and beside ChainerX)";
+    if (name == "cuda") text += "; a build of ChainerX with CHAINERX_BUILD_CUDA=1 has it";
+    throw BackendError{text};
 }
 
 [[noreturn]] void ThrowUnusable(const std::string& file, const std::string& why) {

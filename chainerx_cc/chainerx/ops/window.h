@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/macro.h"
 #include "chainerx/core/shape.h"
 
 namespace chainerx {
@@ -75,11 +76,63 @@ struct WindowGeometry {
         }
     }
 
+    // The element of an image that an element of the window (`tap`) meets at an output; -1 in the padding.
+    CHAINERX_HOST_DEVICE int64_t InputOf(int64_t output, int64_t tap) const {
+        int64_t position = 0;
+        int64_t step = 1;
+        for (int d = ndim - 1; d >= 0; --d) {
+            int64_t i = output % out[d] * stride[d] + tap % kernel[d] * dilation[d] - pad[d];
+            if (i < 0 || i >= in[d]) return -1;
+            position += i * step;
+            step *= in[d];
+            output /= out[d];
+            tap /= kernel[d];
+        }
+        return position;
+    }
+    // The output at which an element of the window meets an element of an image; -1 if there is none.
+    CHAINERX_HOST_DEVICE int64_t OutputOf(int64_t input, int64_t tap) const {
+        int64_t position = 0;
+        int64_t step = 1;
+        for (int d = ndim - 1; d >= 0; --d) {
+            int64_t moved = input % in[d] + pad[d] - tap % kernel[d] * dilation[d];
+            int64_t o = moved / stride[d];
+            if (moved < 0 || moved % stride[d] != 0 || o >= out[d]) return -1;
+            position += o * step;
+            step *= out[d];
+            input /= in[d];
+            tap /= kernel[d];
+        }
+        return position;
+    }
+    // The elements of the window at an output that are not in the padding.
+    CHAINERX_HOST_DEVICE int64_t CountInside(int64_t output) const {
+        int64_t count = 1;
+        for (int d = ndim - 1; d >= 0; --d) {
+            int64_t inside = 0;
+            for (int64_t k = 0; k < kernel[d]; ++k) {
+                int64_t i = output % out[d] * stride[d] + k * dilation[d] - pad[d];
+                inside += i >= 0 && i < in[d] ? 1 : 0;
+            }
+            count *= inside;
+            output /= out[d];
+        }
+        return count;
+    }
+    CHAINERX_HOST_DEVICE int64_t InSize() const { return Product(in); }
+    CHAINERX_HOST_DEVICE int64_t KernelSize() const { return Product(kernel); }
+    CHAINERX_HOST_DEVICE int64_t OutSize() const { return Product(out); }
+
     Shape InShape() const { return MakeShape(batch, in_channels, in); }
     Shape OutShape(int64_t channels) const { return MakeShape(batch, channels, out); }
     Shape WeightShape() const { return MakeShape(out_channels, in_channels / groups, kernel); }
 
 private:
+    CHAINERX_HOST_DEVICE int64_t Product(const int64_t* sizes) const {
+        int64_t size = 1;
+        for (int d = 0; d < ndim; ++d) size *= sizes[d];
+        return size;
+    }
     Shape MakeShape(int64_t first, int64_t second, const int64_t* sizes) const {
         Shape shape{first, second};
         for (int d = 0; d < ndim; ++d) shape.push_back(sizes[d]);

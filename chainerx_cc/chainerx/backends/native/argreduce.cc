@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/backends/native/reduce.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/reduction.h"
@@ -13,7 +13,7 @@ namespace chainerx::native {
 namespace {
 
 // (outer, inner, reduce)
-Array Transposed(const Layout& l) {
+Array Transposed(const ReduceLayout& l) {
     Shape shape{l.outer, l.reduce, l.inner};
     Array in = internal::MakeView(l.in, shape, Strides{shape, l.in.GetItemSize()}, l.in.offset());
     return Contiguous(Permuted(in, Axes{0, 2, 1}));
@@ -22,7 +22,7 @@ Array Transposed(const Layout& l) {
 template <template <class> class Op>
 void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Layout l = MakeLayout(a, axes);
+    ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) {
         using E = typename decltype(tag)::type;
         using T = std::conditional_t<std::is_same_v<E, bool>, uint8_t, E>;
@@ -52,7 +52,7 @@ void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
 
 }  // namespace
 
-const KernelFamily g_argreduce_kernels{[](Backend& backend) {
+const NativeKernels g_argreduce_kernels{[](Backend& backend) {
     kArgmaxKernel.Register(backend, &ArgReduce<MaxOp>);
     kArgminKernel.Register(backend, &ArgReduce<MinOp>);
 }};

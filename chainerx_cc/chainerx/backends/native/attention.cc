@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/attention.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -128,7 +128,7 @@ void AttentionGrad(const Array& q_, const Array& k_, const Array& v_, const Arra
 
 }  // namespace
 
-const KernelFamily g_attention_kernels{[](Backend& backend) {
+const NativeKernels g_attention_kernels{[](Backend& backend) {
     kAttentionKernel.Register(backend, &Attention);
     kAttentionGradKernel.Register(backend, &AttentionGrad);
 }};

@@ -4,11 +4,11 @@
 
 #include <type_traits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/conv.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
 
@@ -39,32 +39,17 @@ void Run(const ConvShape& s, const Array& a_, const Array& b_, const Array& bias
     out.Finish();
 }
 
-// The element of an image that an element of a filter meets at an output; -1 in the padding.
-int64_t FindInput(const WindowGeometry& g, int64_t output, int64_t tap) {
-    int64_t position = 0;
-    int64_t step = 1;
-    for (int d = g.ndim - 1; d >= 0; --d) {
-        int64_t i = output % g.out[d] * g.stride[d] + tap % g.kernel[d] * g.dilation[d] - g.pad[d];
-        if (i < 0 || i >= g.in[d]) return -1;
-        position += i * step;
-        step *= g.in[d];
-        output /= g.out[d];
-        tap /= g.kernel[d];
-    }
-    return position;
-}
-
 // Calls `visit` with the offsets in x, w and y of the factors of every product.
 template <class Visit>
 void VisitProducts(const WindowGeometry& g, Visit&& visit) {
-    int64_t in = SpatialSize(g.in, g.ndim);
-    int64_t taps = SpatialSize(g.kernel, g.ndim);
-    int64_t out = SpatialSize(g.out, g.ndim);
+    int64_t in = g.InSize();
+    int64_t taps = g.KernelSize();
+    int64_t out = g.OutSize();
     int64_t group_in = g.in_channels / g.groups;
     int64_t group_out = g.out_channels / g.groups;
     for (int64_t p = 0; p < out; ++p) {
         for (int64_t q = 0; q < taps; ++q) {
-            int64_t i = FindInput(g, p, q);
+            int64_t i = g.InputOf(p, q);
             if (i < 0) continue;
             for (int64_t n = 0; n < g.batch; ++n) {
                 for (int64_t o = 0; o < g.out_channels; ++o) {
@@ -127,7 +112,7 @@ void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const A
 
 }  // namespace
 
-const KernelFamily g_convolution_kernels{[](Backend& backend) {
+const NativeKernels g_convolution_kernels{[](Backend& backend) {
     kConvKernel.Register(backend, &Conv);
     kConvDataKernel.Register(backend, &ConvData);
     kConvWeightKernel.Register(backend, &ConvWeight);

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/transpose.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/creation.h"
 
@@ -147,7 +147,7 @@ void Arange(const Array& out, const Scalar& start, const Scalar& step) {
 
 }  // namespace
 
-const KernelFamily g_copy_kernels{[](Backend& backend) {
+const NativeKernels g_copy_kernels{[](Backend& backend) {
     kCopyKernel.Register(backend, &Copy);
     kFillKernel.Register(backend, &Fill);
     kArangeKernel.Register(backend, &Arange);

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/elementwise.h"
 #include "chainerx/backends/native/kernels/half.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/strided.h"
+#include "chainerx/core/compute_type.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/core/macro.h"
 

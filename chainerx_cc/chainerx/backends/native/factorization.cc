@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -439,7 +439,7 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
 
 }  // namespace
 
-const KernelFamily g_factorization_kernels{[](Backend& backend) {
+const NativeKernels g_factorization_kernels{[](Backend& backend) {
     kSolveKernel.Register(backend, &Solve);
     kInverseKernel.Register(backend, &Inverse);
     kSlogdetKernel.Register(backend, &Slogdet);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/linalg.h"
 
 namespace chainerx::native {
@@ -158,6 +158,6 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
 
 }  // namespace
 
-const KernelFamily g_gemm_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
+const NativeKernels g_gemm_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
 
 }  // namespace chainerx::native

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <vector>
 
-#include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/indexing.h"
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/compute_type.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -143,7 +143,7 @@ Array Nonzero(const Array& a) {
 
 }  // namespace
 
-const KernelFamily g_indexing_kernels{[](Backend& backend) {
+const NativeKernels g_indexing_kernels{[](Backend& backend) {
     kTakeKernel.Register(backend, &Take);
     kAddAtKernel.Register(backend, &AddAt);
     kPutKernel.Register(backend, &Put);

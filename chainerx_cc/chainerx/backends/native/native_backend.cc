@@ -3,7 +3,6 @@
 #include <cstring>
 #include <new>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/gemm.h"
@@ -27,7 +26,7 @@ void FreeStorage(Storage* storage) noexcept {
 
 NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
     InitBlas();  // loaded now, when few threads run that read environment variables
-    KernelFamily::RegisterAll(*this);
+    NativeKernels::RegisterAll(*this);
 }
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/device.h"
+#include "chainerx/core/kernel_family.h"
 
 namespace chainerx::native {
 
@@ -30,6 +31,8 @@ public:
     bool CanAccess(const Device& other) const override { return &other.backend() == &backend(); }
     bool HasHostMemory() const override { return true; }
 };
+
+using NativeKernels = KernelFamily<NativeBackend>;
 
 // Threads that kernels may use, the calling one included.
 int GetThreadCount();

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/norm.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -155,7 +155,7 @@ void LayerNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
 
 }  // namespace
 
-const KernelFamily g_normalization_kernels{[](Backend& backend) {
+const NativeKernels g_normalization_kernels{[](Backend& backend) {
     kBatchNormKernel.Register(backend, &BatchNorm);
     kBatchNormGradKernel.Register(backend, &BatchNormGrad);
     kFixedBatchNormKernel.Register(backend, &FixedBatchNorm);

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/backends/native/optimizer.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -93,7 +93,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
 
 }  // namespace
 
-const KernelFamily g_optimizer_kernels{[](Backend& backend) {
+const NativeKernels g_optimizer_kernels{[](Backend& backend) {
 #define CHAINERX_REGISTER_UPDATE(Rule, name, n_states, n_scalars, doc) \
     k##Rule##Update.Register(backend, &Update<update_rules::Rule, n_states>);
     CHAINERX_UPDATE_RULES(CHAINERX_REGISTER_UPDATE)

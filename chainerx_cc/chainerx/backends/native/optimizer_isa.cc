@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "chainerx/backends/native/compute_type.h"
 #include "chainerx/backends/native/optimizer.h"
+#include "chainerx/core/compute_type.h"
 #include "chainerx/ops/optimizer.h"
 
 namespace chainerx::native::CHAINERX_ISA {

@@ -2,11 +2,11 @@
 
 #include "chainerx/ops/pooling.h"
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/pool.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -54,7 +54,7 @@ void AveragePoolGrad(const WindowGeometry& g, chainerx::PoolPadding padding, con
 
 }  // namespace
 
-const KernelFamily g_pooling_kernels{[](Backend& backend) {
+const NativeKernels g_pooling_kernels{[](Backend& backend) {
     kMaxPoolKernel.Register(backend, &MaxPool);
     kMaxPoolGradKernel.Register(backend, &MaxPoolGrad);
     kAveragePoolKernel.Register(backend, &AveragePool);

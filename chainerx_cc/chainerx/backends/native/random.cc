@@ -6,10 +6,10 @@
 #include <cmath>
 #include <type_traits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/random.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -67,7 +67,7 @@ void Dropout(const RandomStream& stream, double ratio, const Array& x_, const Ar
 
 }  // namespace
 
-const KernelFamily g_random_kernels{[](Backend& backend) {
+const NativeKernels g_random_kernels{[](Backend& backend) {
     kRandomUniformKernel.Register(backend, &Uniform);
     kRandomNormalKernel.Register(backend, &Normal);
     kRandomIntegersKernel.Register(backend, &Integers);

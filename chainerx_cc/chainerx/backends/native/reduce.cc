@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/ops/reduction.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 // Runs a reduction for one input type and writes results of the type R.
 template <template <class> class Op, class T, class R>
-void ReduceTyped(const Layout& l, const Array& out) {
+void ReduceTyped(const ReduceLayout& l, const Array& out) {
     using Kind = Reduction<Op, T>;
     using Acc = typename Kind::Acc;
     const T* in = l.in.template data<T>();
@@ -96,7 +96,7 @@ template <template <class> class Op, template <class> class Join = Op>
 void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     if (ReduceInTwoSteps(a, axes, out, &ReduceSame<Op, Join>, &ReduceSame<Join>)) return;
-    Layout l = MakeLayout(a, axes);
+    ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         if constexpr (!std::is_same_v<T, bool>) {
@@ -112,7 +112,7 @@ template <template <class> class Op>
 void ReduceBool(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     if (ReduceInTwoSteps(a, axes, out, &ReduceBool<Op>, &ReduceBool<Op>)) return;
-    Layout l = MakeLayout(a, axes);
+    ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) { ReduceTyped<Op, typename decltype(tag)::type, bool>(l, out); });
 }
 
@@ -146,7 +146,7 @@ void LogSumExp(const Array& a, const Axes& axes, const Array& out) {
 
 }  // namespace
 
-const KernelFamily g_reduce_kernels{[](Backend& backend) {
+const NativeKernels g_reduce_kernels{[](Backend& backend) {
     kSumKernel.Register(backend, &ReduceSame<SumOp>);
     kNansumKernel.Register(backend, &ReduceSame<NansumOp, SumOp>);
     kProdKernel.Register(backend, &ReduceSame<ProdOp>);

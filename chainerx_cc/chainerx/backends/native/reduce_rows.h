@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chainerx/backends/native/reduce_ops.h"
+#include "chainerx/ops/reduce_ops.h"
 
 namespace chainerx::native::CHAINERX_ISA {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/rnn.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 
 namespace chainerx::native {
 namespace {
@@ -155,7 +155,7 @@ void TreeLstmGrad(const std::vector<Array>& c_prevs_, const std::vector<Array>& 
 
 }  // namespace
 
-const KernelFamily g_rnn_kernels{[](Backend& backend) {
+const NativeKernels g_rnn_kernels{[](Backend& backend) {
     kLstmKernel.Register(backend, &Lstm);
     kLstmGradKernel.Register(backend, &LstmGrad);
     kTreeLstmKernel.Register(backend, &TreeLstm);

@@ -4,12 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/rnn.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/rnn.h"
 
 namespace chainerx::native {
@@ -178,7 +178,7 @@ void LayerGrad(const RnnLayer& layer, const Array& gy, const Array& gh, const Ar
 
 }  // namespace
 
-const KernelFamily g_rnn_layer_kernels{[](Backend& backend) {
+const NativeKernels g_rnn_layer_kernels{[](Backend& backend) {
     kRnnLayerKernel.Register(backend, &Layer);
     kRnnLayerGradKernel.Register(backend, &LayerGrad);
 }};

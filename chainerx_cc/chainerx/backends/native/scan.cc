@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/backends/native/compute_type.h"
-#include "chainerx/backends/native/kernel_family.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
+#include "chainerx/core/compute_type.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {
@@ -55,7 +55,7 @@ struct MultiplyBy {
 
 }  // namespace
 
-const KernelFamily g_scan_kernels{[](Backend& backend) {
+const NativeKernels g_scan_kernels{[](Backend& backend) {
     kCumsumKernel.Register(backend, &Scan<AddTo>);
     kCumprodKernel.Register(backend, &Scan<MultiplyBy>);
 }};

@@ -2,9 +2,9 @@
 
 #include "chainerx/backends/native/kernels/softmax.h"
 
-#include "chainerx/backends/native/kernel_family.h"
-#include "chainerx/backends/native/operands.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/reduction.h"
@@ -99,7 +99,7 @@ void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, cons
 
 }  // namespace
 
-const KernelFamily g_softmax_kernels{[](Backend& backend) {
+const NativeKernels g_softmax_kernels{[](Backend& backend) {
     kSoftmaxKernel.Register(backend, &Softmax);
     kLogSoftmaxKernel.Register(backend, &LogSoftmax);
     kSoftmaxGradKernel.Register(backend, &SoftmaxGrad);

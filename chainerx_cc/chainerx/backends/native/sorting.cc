@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "chainerx/backends/native/kernel_family.h"
 #include "chainerx/backends/native/kernels/sort.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -49,7 +49,7 @@ void Argsort(const Array& x, const Array& out) {
 
 }  // namespace
 
-const KernelFamily g_sorting_kernels{[](Backend& backend) {
+const NativeKernels g_sorting_kernels{[](Backend& backend) {
     kSortKernel.Register(backend, &Sort);
     kArgsortKernel.Register(backend, &Argsort);
 }};

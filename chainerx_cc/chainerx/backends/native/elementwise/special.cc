@@ -1,10 +1,10 @@
 #include "chainerx/ops/special.h"
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/kernel_family.h"
+#include "chainerx/backends/native/native_backend.h"
 
 namespace chainerx::native {
 
-const KernelFamily g_special_kernels{[](Backend& backend) { CHAINERX_SPECIAL_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
+const NativeKernels g_special_kernels{[](Backend& backend) { CHAINERX_SPECIAL_OPS(CHAINERX_REGISTER_ELEMENTWISE) }};
 
 }  // namespace chainerx::native

@@ -2,7 +2,7 @@
 
 #include "chainerx/core/float16.h"
 
-namespace chainerx::native {
+namespace chainerx {
 
 // What a functor computes in: half precision values are widened.
 template <class T>
@@ -14,4 +14,4 @@ struct ComputeType<Float16> {
     using type = float;
 };
 
-}  // namespace chainerx::native
+}  // namespace chainerx

@@ -5,30 +5,30 @@
 #include <limits>
 #include <type_traits>
 
-#include "chainerx/backends/native/compute_type.h"
+#include "chainerx/core/compute_type.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/ops/math.h"
 
-namespace chainerx::native {
+namespace chainerx {
 
 // A reduction: Map turns an element into an accumulator, Combine joins two.
 template <class C>
 struct SumOp {
     using Acc = C;
     static constexpr C kInit = 0;
-    CHAINERX_INLINE static C Map(C v) { return v; }
-    CHAINERX_INLINE static C Combine(C a, C b) { return a + b; }
+    CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return a + b; }
 };
 template <class C>
 struct NansumOp : SumOp<C> {
-    CHAINERX_INLINE static C Map(C v) { return v != v ? C{0} : v; }
+    CHAINERX_HOST_DEVICE static C Map(C v) { return v != v ? C{0} : v; }
 };
 template <class C>
 struct ProdOp {
     using Acc = C;
     static constexpr C kInit = 1;
-    CHAINERX_INLINE static C Map(C v) { return v; }
-    CHAINERX_INLINE static C Combine(C a, C b) { return a * b; }
+    CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return a * b; }
 };
 template <class C>
 constexpr C Lowest() {
@@ -50,32 +50,32 @@ constexpr C Highest() {
 template <class C>
 struct MaxOp {
     using Acc = C;
-    CHAINERX_INLINE static C Keep(C a, C b) { return b > a ? b : a; }
+    CHAINERX_HOST_DEVICE static C Keep(C a, C b) { return b > a ? b : a; }
     static constexpr C kInit = Lowest<C>();
-    CHAINERX_INLINE static C Map(C v) { return v; }
-    CHAINERX_INLINE static C Combine(C a, C b) { return math::Max(a, b); }
+    CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return math::Max(a, b); }
 };
 template <class C>
 struct MinOp {
     using Acc = C;
-    CHAINERX_INLINE static C Keep(C a, C b) { return b < a ? b : a; }
+    CHAINERX_HOST_DEVICE static C Keep(C a, C b) { return b < a ? b : a; }
     static constexpr C kInit = Highest<C>();
-    CHAINERX_INLINE static C Map(C v) { return v; }
-    CHAINERX_INLINE static C Combine(C a, C b) { return math::Min(a, b); }
+    CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return math::Min(a, b); }
 };
 template <class C>
 struct AllOp {
     using Acc = bool;
     static constexpr bool kInit = true;
-    CHAINERX_INLINE static bool Map(C v) { return v != C{}; }
-    CHAINERX_INLINE static bool Combine(bool a, bool b) { return a & b; }
+    CHAINERX_HOST_DEVICE static bool Map(C v) { return v != C{}; }
+    CHAINERX_HOST_DEVICE static bool Combine(bool a, bool b) { return a & b; }
 };
 template <class C>
 struct AnyOp {
     using Acc = bool;
     static constexpr bool kInit = false;
-    CHAINERX_INLINE static bool Map(C v) { return v != C{}; }
-    CHAINERX_INLINE static bool Combine(bool a, bool b) { return a | b; }
+    CHAINERX_HOST_DEVICE static bool Map(C v) { return v != C{}; }
+    CHAINERX_HOST_DEVICE static bool Combine(bool a, bool b) { return a | b; }
 };
 
 template <class O, class = void>
@@ -92,4 +92,4 @@ struct Reduction {
     using Acc = typename Op::Acc;
 };
 
-}  // namespace chainerx::native
+}  // namespace chainerx

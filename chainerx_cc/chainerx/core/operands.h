@@ -5,7 +5,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernels.h"
 
-namespace chainerx::native {
+namespace chainerx {
 
 // The dtype in which kernels compute for floating point arrays.
 constexpr Dtype GetComputeDtype(Dtype dtype) { return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32; }
@@ -54,6 +54,7 @@ public:
     T* data() const {
         return buffer_.data<T>();
     }
+    const Array& buffer() const { return buffer_; }
     void Finish() const {
         if (!is_direct_) CopyData(buffer_, target_);
     }
@@ -64,4 +65,4 @@ private:
     Array buffer_;
 };
 
-}  // namespace chainerx::native
+}  // namespace chainerx

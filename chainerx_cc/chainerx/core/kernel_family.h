@@ -2,12 +2,14 @@
 
 #include "chainerx/core/backend.h"
 
-namespace chainerx::native {
+namespace chainerx {
 
-// A function that registers kernels. Each source file with kernels ends with one, which makes them known to the
-// backend:
+// A function that registers kernels of the backend class `B`. Each source file with kernels ends with one, which makes
+// them known to the backend:
 //
-//     const KernelFamily g_sorting_kernels{[](Backend& backend) { kSortKernel.Register(backend, &Sort); }};
+//     const KernelFamily<NativeBackend> g_sorting_kernels{
+//             [](Backend& backend) { kSortKernel.Register(backend, &Sort); }};
+template <class B>
 class KernelFamily {
 public:
     using Function = void (*)(Backend& backend);
@@ -17,7 +19,7 @@ public:
     KernelFamily& operator=(const KernelFamily&) = delete;
 
     // Fills the slots of a new backend.
-    static void RegisterAll(Backend& backend) {
+    static void RegisterAll(B& backend) {
         for (const KernelFamily* f = first_; f != nullptr; f = f->next_) f->function_(backend);
     }
 
@@ -29,4 +31,4 @@ private:
     const KernelFamily* next_;
 };
 
-}  // namespace chainerx::native
+}  // namespace chainerx

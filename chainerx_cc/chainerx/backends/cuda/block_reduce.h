@@ -1,0 +1,46 @@
+#pragma once
+
+// Sums and other combinations over the threads of a warp or a block.
+
+#include <cstdint>
+#include <cstring>
+
+#include "chainerx/backends/cuda/launch.h"
+
+namespace chainerx::cuda {
+
+// The value of the lane whose index differs in the given bits.
+template <class T>
+__device__ T ShuffleXor(T value, int bits) {
+    constexpr int kWords = (sizeof(T) + 3) / 4;
+    uint32_t words[kWords] = {};
+    std::memcpy(words, &value, sizeof(T));
+    for (int i = 0; i < kWords; ++i) words[i] = __shfl_xor_sync(kAllLanes, words[i], bits);
+    std::memcpy(&value, words, sizeof(T));
+    return value;
+}
+
+// Combines the values of a warp; all lanes get the result.
+template <class Op, class Acc>
+__device__ Acc CombineWarp(const Op& op, Acc value) {
+    for (int bits = kWarp / 2; bits > 0; bits /= 2) value = op.Combine(value, ShuffleXor(value, bits));
+    return value;
+}
+
+// Combines the values of a block of kBlock threads; the first warp gets the result.
+template <class Op, class Acc>
+__device__ Acc CombineBlock(const Op& op, Acc value) {
+    constexpr unsigned kWarps = kBlock / kWarp;
+    alignas(Acc) __shared__ char memory[kWarps * sizeof(Acc)];
+    Acc* parts = reinterpret_cast<Acc*>(memory);
+    value = CombineWarp(op, value);
+    __syncthreads();  // after an earlier use of the memory
+    if (threadIdx.x % kWarp == 0) parts[threadIdx.x / kWarp] = value;
+    __syncthreads();
+    if (threadIdx.x < kWarp) {
+        value = CombineWarp(op, threadIdx.x < kWarps ? parts[threadIdx.x] : op.Init());
+    }
+    return value;
+}
+
+}  // namespace chainerx::cuda

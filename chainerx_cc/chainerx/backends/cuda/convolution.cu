@@ -1,0 +1,150 @@
+// Convolution without a library: the reference for that of cuDNN. Every thread computes one element of the result, so
+// sums have the same order each time.
+
+#include <type_traits>
+
+#include "chainerx/backends/cuda/launch.h"
+#include "chainerx/core/compute_type.h"
+#include "chainerx/core/convert.h"
+#include "chainerx/ops/convolution.h"
+
+namespace chainerx::cuda {
+namespace {
+
+// The type of sums; integers wrap around.
+template <class T>
+using SumOf = std::conditional_t<std::is_integral_v<T>, uint64_t, typename ComputeType<T>::type>;
+
+template <class T>
+__device__ SumOf<T> Product(T a, T b) {
+    return static_cast<SumOf<T>>(a) * static_cast<SumOf<T>>(b);
+}
+
+template <class T>
+__device__ T Finish(SumOf<T> sum) {
+    if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(sum);
+    } else {
+        return Convert<SumOf<T>, T>(sum);
+    }
+}
+
+template <class T>
+__global__ void ConvElements(int64_t n, WindowGeometry g, const T* x, const T* w, const T* b, T* y) {
+    int64_t i = ThreadIndex();
+    if (i >= n) return;
+    int64_t out = g.OutSize();
+    int64_t in = g.InSize();
+    int64_t taps = g.KernelSize();
+    int64_t channels = g.in_channels / g.groups;
+    int64_t position = i % out;
+    int64_t o = i / out % g.out_channels;
+    int64_t image = i / out / g.out_channels;
+    int64_t group = o / (g.out_channels / g.groups);
+    const T* xs = x + (image * g.in_channels + group * channels) * in;
+    const T* ws = w + o * channels * taps;
+    SumOf<T> sum = b == nullptr ? SumOf<T>{} : static_cast<SumOf<T>>(b[o]);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        int64_t p = g.InputOf(position, tap);
+        if (p < 0) continue;
+        for (int64_t c = 0; c < channels; ++c) sum += Product<T>(xs[c * in + p], ws[c * taps + tap]);
+    }
+    y[i] = Finish<T>(sum);
+}
+
+template <class T>
+__global__ void ConvDataElements(int64_t n, WindowGeometry g, const T* y, const T* w, const T* b, T* x) {
+    int64_t i = ThreadIndex();
+    if (i >= n) return;
+    int64_t out = g.OutSize();
+    int64_t in = g.InSize();
+    int64_t taps = g.KernelSize();
+    int64_t channels = g.in_channels / g.groups;
+    int64_t outputs = g.out_channels / g.groups;
+    int64_t position = i % in;
+    int64_t channel = i / in % g.in_channels;
+    int64_t image = i / in / g.in_channels;
+    int64_t first = channel / channels * outputs;
+    const T* ys = y + (image * g.out_channels + first) * out;
+    const T* ws = w + (first * channels + channel % channels) * taps;
+    SumOf<T> sum = b == nullptr ? SumOf<T>{} : static_cast<SumOf<T>>(b[channel]);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        int64_t p = g.OutputOf(position, tap);
+        if (p < 0) continue;
+        for (int64_t o = 0; o < outputs; ++o) sum += Product<T>(ys[o * out + p], ws[o * channels * taps + tap]);
+    }
+    x[i] = Finish<T>(sum);
+}
+
+template <class T>
+__global__ void ConvWeightElements(int64_t n, WindowGeometry g, const T* x, const T* y, T* w) {
+    int64_t i = ThreadIndex();
+    if (i >= n) return;
+    int64_t out = g.OutSize();
+    int64_t in = g.InSize();
+    int64_t taps = g.KernelSize();
+    int64_t channels = g.in_channels / g.groups;
+    int64_t tap = i % taps;
+    int64_t c = i / taps % channels;
+    int64_t o = i / taps / channels;
+    int64_t channel = o / (g.out_channels / g.groups) * channels + c;
+    SumOf<T> sum{};
+    for (int64_t image = 0; image < g.batch; ++image) {
+        const T* xs = x + (image * g.in_channels + channel) * in;
+        const T* ys = y + (image * g.out_channels + o) * out;
+        for (int64_t position = 0; position < out; ++position) {
+            int64_t p = g.InputOf(position, tap);
+            if (p >= 0) sum += Product<T>(xs[p], ys[position]);
+        }
+    }
+    w[i] = Finish<T>(sum);
+}
+
+template <class T>
+const T* DataOrNull(const Array& a) {
+    return a ? a.data<T>() : nullptr;
+}
+
+// Calls f(TypeTag<T>, n) for an array with n elements.
+template <class F>
+void ForElements(const Array& out, F&& f) {
+    int64_t n = out.GetTotalSize();
+    if (n == 0) return;
+    VisitDtype(out.dtype(), [&](auto tag) {
+        if constexpr (!std::is_same_v<typename decltype(tag)::type, bool>) f(tag, n);
+    });
+}
+
+void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
+    ForElements(y, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("conv", y.device(), BlocksFor(n), kBlock, &ConvElements<T>, n, g, DataOrNull<T>(x), DataOrNull<T>(w),
+               DataOrNull<T>(b), y.data<T>());
+    });
+}
+
+void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
+    ForElements(x, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("conv_transpose", x.device(), BlocksFor(n), kBlock, &ConvDataElements<T>, n, g, DataOrNull<T>(y),
+               DataOrNull<T>(w), DataOrNull<T>(b), x.data<T>());
+    });
+}
+
+void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
+    ForElements(w, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("conv", w.device(), BlocksFor(n), kBlock, &ConvWeightElements<T>, n, g, DataOrNull<T>(x),
+               DataOrNull<T>(y), w.data<T>());
+    });
+}
+
+}  // namespace
+
+const CudaKernels g_convolution_kernels{[](Backend& backend) {
+    kConvKernel.Register(backend, &Conv);
+    kConvDataKernel.Register(backend, &ConvData);
+    kConvWeightKernel.Register(backend, &ConvWeight);
+}};
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,192 @@
+// Softmax, its logarithm, and the cross entropy of it.
+
+#include "chainerx/backends/cuda/block_reduce.h"
+#include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/report_fault.h"
+#include "chainerx/core/compute_type.h"
+#include "chainerx/ops/loss.h"
+#include "chainerx/ops/math.h"
+#include "chainerx/ops/reduce_ops.h"
+#include "chainerx/ops/reduction.h"
+
+namespace chainerx::cuda {
+namespace {
+
+struct Sizes {
+    int64_t outer{1};
+    int64_t n;
+    int64_t inner{1};
+
+    Sizes(const Shape& shape, int axis) : n{shape[axis]} {
+        for (int i = 0; i < axis; ++i) outer *= shape[i];
+        for (int i = axis + 1; i < shape.ndim(); ++i) inner *= shape[i];
+    }
+    CHAINERX_HOST_DEVICE int64_t rows() const { return outer * inner; }
+};
+
+template <class C>
+struct Largest {
+    __device__ C Init() const { return Lowest<C>(); }
+    __device__ C Combine(C a, C b) const { return math::Max(a, b); }
+};
+template <class C>
+struct Total {
+    __device__ C Init() const { return C{0}; }
+    __device__ C Combine(C a, C b) const { return a + b; }
+};
+
+// Elements of a row along the axis, which a warp walks along.
+struct Row {
+    int64_t begin;
+    int64_t step;
+    unsigned lane;
+
+    __device__ Row(const Sizes& s, int64_t row)
+        : begin{row / s.inner * s.n * s.inner + row % s.inner}, step{s.inner}, lane{threadIdx.x % kWarp} {}
+    __device__ int64_t At(int64_t i) const { return begin + i * step; }
+};
+
+template <class C>
+struct Normalizer {
+    C shift;  // the maximum, if it is finite
+    C sum;    // of exp(x - shift)
+};
+
+template <class C, class T>
+__device__ Normalizer<C> Normalize(const Sizes& s, const Row& row, const T* x) {
+    C max = Lowest<C>();
+    for (int64_t i = row.lane; i < s.n; i += kWarp) max = math::Max(max, static_cast<C>(x[row.At(i)]));
+    max = CombineWarp(Largest<C>{}, max);
+    C shift = max - max == 0 ? max : C{0};  // no difference of infinities
+    C sum{0};
+    for (int64_t i = row.lane; i < s.n; i += kWarp) sum += math::Exp(static_cast<C>(x[row.At(i)]) - shift);
+    return {shift, CombineWarp(Total<C>{}, sum)};
+}
+
+template <bool is_log, class T>
+__global__ void SoftmaxRows(Sizes s, const T* x, T* y) {
+    using C = typename ComputeType<T>::type;
+    int64_t index = ThreadIndex() / kWarp;
+    if (index >= s.rows()) return;
+    Row row{s, index};
+    Normalizer<C> z = Normalize<C>(s, row, x);
+    C log_sum = z.shift + math::Log(z.sum);
+    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+        C v = static_cast<C>(x[row.At(i)]);
+        y[row.At(i)] = static_cast<T>(is_log ? v - log_sum : math::Exp(v - z.shift) / z.sum);
+    }
+}
+
+template <bool is_log, class T>
+__global__ void SoftmaxGradRows(Sizes s, const T* y, const T* gy, T* gx) {
+    using C = typename ComputeType<T>::type;
+    int64_t index = ThreadIndex() / kWarp;
+    if (index >= s.rows()) return;
+    Row row{s, index};
+    C sum{0};
+    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+        C g = static_cast<C>(gy[row.At(i)]);
+        sum += is_log ? g : g * static_cast<C>(y[row.At(i)]);
+    }
+    sum = CombineWarp(Total<C>{}, sum);
+    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+        C g = static_cast<C>(gy[row.At(i)]);
+        C v = static_cast<C>(y[row.At(i)]);
+        gx[row.At(i)] = static_cast<T>(is_log ? g - math::Exp(v) * sum : v * (g - sum));
+    }
+}
+
+template <bool is_log>
+void Softmax(const Array& x, int8_t axis, const Array& y) {
+    if (x.GetTotalSize() == 0) return;
+    Sizes s{x.shape(), axis};
+    VisitFloatDtype(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        Launch("softmax", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxRows<is_log, T>, s,
+               static_cast<const T*>(x.data<T>()), y.data<T>());
+    });
+}
+
+template <bool is_log>
+void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) {
+    if (y.GetTotalSize() == 0) return;
+    Sizes s{y.shape(), axis};
+    VisitFloatDtype(y.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        Launch("softmax", y.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxGradRows<is_log, T>, s,
+               static_cast<const T*>(y.data<T>()), static_cast<const T*>(gy.data<T>()), gx.data<T>());
+    });
+}
+
+// `C`: the type of log_sum.
+template <class T, class C>
+__global__ void CrossEntropyRows(Sizes s, const T* x, const int64_t* t, int64_t ignore_label, T* loss, C* log_sum,
+                                 Fault* fault) {
+    int64_t index = ThreadIndex() / kWarp;
+    if (index >= s.rows()) return;
+    Row row{s, index};
+    Normalizer<C> z = Normalize<C>(s, row, x);
+    if (row.lane != 0) return;
+    C total = z.shift + math::Log(z.sum);
+    log_sum[index] = total;
+    int64_t label = t[index];
+    bool is_label = label >= 0 && label < s.n;
+    if (label == ignore_label || !is_label) {
+        if (label != ignore_label) ReportFault(fault, FaultKind::kLabel, label, s.n);
+        loss[index] = static_cast<T>(C{0});
+    } else {
+        loss[index] = static_cast<T>(total - static_cast<C>(x[row.At(label)]));
+    }
+}
+
+template <class T, class C>
+__global__ void CrossEntropyGradRows(Sizes s, const T* x, const int64_t* t, int64_t ignore_label, const C* log_sum,
+                                     const T* gloss, T* gx) {
+    int64_t i = ThreadIndex();
+    if (i >= s.rows() * s.n) return;
+    int64_t column = i % s.inner;
+    int64_t k = i / s.inner % s.n;
+    int64_t index = i / s.inner / s.n * s.inner + column;
+    int64_t label = t[index];
+    C g = label == ignore_label ? C{0} : static_cast<C>(gloss[index]);
+    C p = math::Exp(static_cast<C>(x[i]) - log_sum[index]);
+    gx[i] = static_cast<T>(label == ignore_label ? C{0} : (p - (k == label ? C{1} : C{0})) * g);
+}
+
+void CrossEntropy(const Array& x, const Array& t, int64_t ignore_label, const Array& loss, const Array& log_sum) {
+    if (loss.GetTotalSize() == 0) return;
+    Sizes s{x.shape(), 1};
+    VisitFloatDtype(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        using C = typename ComputeType<T>::type;
+        Launch("softmax_cross_entropy", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &CrossEntropyRows<T, C>, s,
+               static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
+               loss.data<T>(), log_sum.data<C>(), GetCudaDevice(x.device()).fault());
+    });
+}
+
+void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, const Array& log_sum, const Array& gloss,
+                      const Array& gx) {
+    if (x.GetTotalSize() == 0) return;
+    Sizes s{x.shape(), 1};
+    VisitFloatDtype(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        using C = typename ComputeType<T>::type;
+        Launch("softmax_cross_entropy", x.device(), BlocksFor(x.GetTotalSize()), kBlock, &CrossEntropyGradRows<T, C>, s,
+               static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
+               static_cast<const C*>(log_sum.data<C>()), static_cast<const T*>(gloss.data<T>()), gx.data<T>());
+    });
+}
+
+}  // namespace
+
+const CudaKernels g_softmax_kernels{[](Backend& backend) {
+    kSoftmaxKernel.Register(backend, &Softmax<false>);
+    kLogSoftmaxKernel.Register(backend, &Softmax<true>);
+    kSoftmaxGradKernel.Register(backend, &SoftmaxGrad<false>);
+    kLogSoftmaxGradKernel.Register(backend, &SoftmaxGrad<true>);
+    kSoftmaxCrossEntropyKernel.Register(backend, &CrossEntropy);
+    kSoftmaxCrossEntropyGradKernel.Register(backend, &CrossEntropyGrad);
+}};
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+namespace cuda_emulation {
+
+constexpr int kMaxDevices = 8;
+
+int DeviceCount();
+// Memory of a device, or null if it has not enough.
+void* AllocateMemory(int device, size_t bytes);
+// Overwrites the block, so that a late read shows.
+void FreeMemory(void* pointer);
+// The device that has the memory; -1 for memory of the host.
+int DeviceOf(const void* pointer);
+
+// Opens device memory to the host while kernels and copies run.
+class MemoryAccess {
+public:
+    MemoryAccess();
+    ~MemoryAccess();
+    MemoryAccess(const MemoryAccess&) = delete;
+    MemoryAccess& operator=(const MemoryAccess&) = delete;
+};
+
+}  // namespace cuda_emulation

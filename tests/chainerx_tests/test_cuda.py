@@ -1,0 +1,254 @@
+"""What the CUDA backend adds to the tests of all backends.
+
+It needs a GPU, or the emulation that ``python tools/build.py --test`` builds and tests.
+"""
+
+import gc
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainerx
+from chainerx import _core
+from tests.helpers.programs import run_python
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _is_emulated():
+    return 'cuda_emulation' in os.environ.get('CHAINERX_PATH', '')
+
+
+def _random(*shape):
+    return np.random.default_rng(0).standard_normal(shape).astype('float32')
+
+
+def test_all_kernels_are_there():
+    assert [name for name, present in _core._kernels('cuda') if not present] == []
+
+
+@pytest.mark.parametrize('op', _core._ops(), ids=lambda op: op['name'])
+def test_ops_have_their_kernels(op):
+    assert set(op['kernels']) <= {name for name, present in _core._kernels('cuda') if present}
+
+
+def test_devices():
+    backend = chainerx.get_backend('cuda')
+    assert backend.name == 'cuda'
+    assert chainerx.get_device('cuda:0') is backend.get_device(0)
+    with pytest.raises(IndexError, match='devices'):
+        chainerx.get_device('cuda', backend.get_device_count())
+
+
+def test_transfers():
+    a = _random(3, 4)
+    x = chainerx.array(a, device='cuda:0')
+    back = x.to_device('native:0')
+    assert back.device.name == 'native:0'
+    np.testing.assert_array_equal(chainerx.to_numpy(back), a)
+    np.testing.assert_array_equal(chainerx.to_numpy(back.to_device('cuda:0').T), a.T)
+    with pytest.raises(chainerx.DeviceError):
+        x + back
+
+
+def test_gradients_cross_devices():
+    x = chainerx.array(_random(3)).to_device('native:0').require_grad()
+    y = x.to_device('cuda:0')
+    (y * y).sum().backward()
+    assert x.grad.device.name == 'native:0'
+    np.testing.assert_allclose(
+        chainerx.to_numpy(x.grad), 2 * chainerx.to_numpy(x.as_grad_stopped())
+    )
+
+
+class TestErrorsInData:
+    """Calls do not wait for the GPU; the next one that does raises the error, once."""
+
+    @pytest.mark.parametrize(
+        'call, message',
+        [
+            (lambda x, i: x.take(i, 0), 'indexing: index 3 is out of bounds.* length 2'),
+            (F.softmax_cross_entropy, 'softmax_cross_entropy: label 3 is out of range for 2'),
+        ],
+        ids=['index', 'label'],
+    )
+    def test_raised_once(self, call, message):
+        x = chainerx.array([[1.0, 2], [3, 4]], 'float32')
+        call(x, chainerx.array([3, 1]))
+        with pytest.raises(IndexError, match=message):
+            x.device.synchronize()
+        x.device.synchronize()
+        assert x.tolist() == [[1, 2], [3, 4]]
+
+    def test_reading_raises(self):
+        y = chainerx.array([1.0, 2]).take(chainerx.array([3]), 0)
+        with pytest.raises(IndexError, match='index 3'):
+            chainerx.to_numpy(y)
+
+    def test_nothing_to_take(self):
+        with pytest.raises(IndexError, match='index 0'):
+            chainerx.zeros((0, 2)).take(chainerx.array([0]), 0)
+
+    def test_invalid_indices_are_not_written(self):
+        x = chainerx.zeros(3)
+        with pytest.raises(IndexError):
+            x[chainerx.array([1, 5])] = 1
+            x.device.synchronize()
+        assert x.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize('exponent', [2, 3, -1, 0.5])
+@pytest.mark.parametrize('step', [1, 2])
+def test_special_exponents(exponent, step):
+    a = np.array([-np.inf, -0.0, 0.0, 0.25, 2, 3, np.nan, np.inf] * 2)
+    with np.errstate(all='ignore'):
+        expected = a[::step] ** exponent
+    np.testing.assert_array_equal(
+        chainerx.to_numpy(chainerx.array(a)[::step] ** exponent), expected
+    )
+
+
+def test_products_with_many_rows():
+    y = chainerx.dot(chainerx.ones((1100000, 1), 'int8'), chainerx.full((1, 1), 2, 'int8'))
+    assert (y == 2).all()
+
+
+def test_random_numbers_are_those_of_native():
+    def draw(device):
+        with chainerx.using_device(device):
+            chainerx.random.seed(3)
+            x = chainerx.random.standard_normal((5, 70), 'float32')
+            i = chainerx.random.randint(0, 99, (70,))
+            chainerx.random.seed()
+        return chainerx.to_numpy(x), chainerx.to_numpy(i)
+
+    (x, i), (native_x, native_i) = draw('cuda:0'), draw('native:0')
+    np.testing.assert_allclose(x, native_x, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(i, native_i)
+
+
+def test_a_network_learns_as_on_native():
+    def losses(device):
+        np.random.seed(0)
+        model = chainer.Sequential(
+            L.Convolution2D(1, 4, 3), L.BatchNormalization(4), F.relu, L.Linear(None, 3)
+        )
+        x, t = _random(8, 1, 6, 6), np.arange(8, dtype='int32') % 3
+        model(x)  # makes the parameters
+        model.to_device(device)
+        optimizer = chainer.optimizers.Adam().setup(model)
+        x, t = chainer.get_device(device).send((x, t))
+        values = []
+        for _ in range(3):
+            loss = F.softmax_cross_entropy(model(x), t)
+            model.cleargrads()
+            loss.backward()
+            optimizer.update()
+            values.append(float(loss.array))
+        return values
+
+    np.testing.assert_allclose(losses('cuda:0'), losses('native:0'), rtol=0, atol=1e-5)
+
+
+def test_mnist_example(tmp_path):
+    script = ROOT / 'examples' / 'mnist' / 'train_mnist.py'
+    logs = []
+    for device in 'native:0', 'cuda:0':
+        options = f'--dataset digits --seed 0 -e 2 -u 64 -d {device} -o {device}'.split()
+        run_python(
+            f"""
+            import runpy, sys
+            sys.path.insert(0, {str(script.parent)!r})
+            sys.argv = {[str(script), *options]}
+            runpy.run_path(sys.argv[0], run_name='__main__')
+            """,
+            cwd=tmp_path,
+        )
+        logs.append(json.loads((tmp_path / device / 'log').read_text()))
+    losses = [
+        [value for entry in log for name, value in entry.items() if name.endswith('loss')]
+        for log in logs
+    ]
+    assert len(losses[0]) >= 4
+    np.testing.assert_allclose(losses[1], losses[0], rtol=0, atol=1e-5)
+
+
+def test_snapshots_cross_devices(tmp_path):
+    link = L.Linear(3, 2)
+    link.to_device('cuda:0')
+    chainer.serializers.save_npz(tmp_path / 'x.npz', link)
+    other = L.Linear(3, 2)
+    chainer.serializers.load_npz(tmp_path / 'x.npz', other)
+    np.testing.assert_array_equal(other.W.array, chainerx.to_numpy(link.W.array))
+    other.to_device('cuda:0')
+    chainer.serializers.load_npz(tmp_path / 'x.npz', other)
+    assert other.W.device.name == 'cuda:0'
+
+
+@pytest.mark.skipif(not _is_emulated(), reason='tests the emulation')
+class TestEmulation:
+    def test_no_gpu(self):
+        code = 'import chainerx; chainerx.get_device("cuda:0")'
+        result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_DEVICES='0')
+        assert 'CUDA cannot be used: there is no GPU' in result.stderr
+
+    def test_the_host_cannot_touch_device_memory(self):
+        code = """
+            import chainerx, ctypes
+            x = chainerx.ones(3, device='cuda:0')
+            x.device.synchronize()
+            ctypes.string_at(x.data_ptr, 8)
+        """
+        run_python(code, status=-signal.SIGSEGV)
+
+    def test_out_of_memory(self):
+        code = """
+            import chainerx
+            chainerx.set_default_device('cuda:0')
+            x = [chainerx.zeros(1000, 'float32') for _ in range(9)]
+            try:
+                chainerx.zeros(10000, 'float32')
+            except MemoryError:
+                del x[1:]
+            print(float(chainerx.ones(10000, 'float32').sum()))
+        """
+        result = run_python(code, CHAINERX_CUDA_EMULATION_BYTES='65536')
+        assert result.stdout == '10000.0\n'
+
+    def test_several_devices(self):
+        x = chainerx.array(_random(3), device='cuda:1')
+        y = x.to_device('cuda:2')
+        assert (y.device.name, (y + y).device.name) == ('cuda:2', 'cuda:2')
+        np.testing.assert_array_equal(chainerx.to_numpy(y), _random(3))
+        with pytest.raises(chainerx.DeviceError):
+            x + y
+        del x, y
+        gc.collect()
+
+    def test_parallel_updater(self):
+        def weights(devices):
+            np.random.seed(0)
+            model = L.Classifier(L.Linear(5, 3))
+            model.to_device(devices['main'])
+            optimizer = chainer.optimizers.SGD(0.1).setup(model)
+            data = chainer.datasets.TupleDataset(_random(16, 5), np.arange(16, dtype='int32') % 3)
+            iterator = chainer.iterators.SerialIterator(data, 16, shuffle=False)
+            updater = chainer.training.ParallelUpdater(iterator, optimizer, devices=devices)
+            values = []
+            for _ in range(3):
+                updater.update()
+                values.append(chainerx.to_numpy(model.predictor.W.array))
+            return values
+
+        names = ['main', 'a', 'b', 'c']
+        cuda, native = (
+            {names[i]: f'{backend}:{i}' for i in range(4)} for backend in ('cuda', 'native')
+        )
+        np.testing.assert_allclose(weights(cuda), weights(native), atol=1e-6)
