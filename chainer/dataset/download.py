@@ -133,7 +133,7 @@ def cached_download(url: str, *, checksum: str | None = None, timeout: float | N
         os.makedirs(cache_root, exist_ok=True)
     except OSError as e:
         raise type(e)(f'cannot create the download cache {cache_root}: {e}') from e
-    with _new_file(cache_path, '_dl_lock') as temp_path:
+    with _new_file(cache_path) as temp_path:
         print(f'Downloading from {url}...')
         _fetch.fetch(url, temp_path, checksum, timeout, cache_path)
     return cache_path
@@ -180,7 +180,7 @@ def cache_or_load_file(
         os.makedirs(folder, exist_ok=True)
     except OSError as e:
         raise RuntimeError(f'cannot create the dataset folder {folder}: {e}') from e
-    with _new_file(path, '_create_lock') as temp_path:
+    with _new_file(path) as temp_path:
         content = creator(temp_path)
         if not os.path.exists(temp_path):
             raise FileNotFoundError(f'creator wrote no file at the path it was given, {temp_path}')
@@ -188,18 +188,16 @@ def cache_or_load_file(
 
 
 @contextlib.contextmanager
-def _new_file(path: str, lock_name: str) -> Iterator[str]:
+def _new_file(path: str) -> Iterator[str]:
     """Yields a temporary path; what is there at the end moves to ``path`` in one step.
 
-    No lock is held meanwhile: two processes may both do the work, which costs time once, but
-    one that is stuck stops nobody else.
+    No lock is held: two processes may both do the work, which costs time once, but one that is
+    stuck stops nobody else.
     """
-    import filelock
-
     folder, name = os.path.split(os.path.abspath(path))
     with temporary_folder.temporary_folder(folder, name) as temp_root:
         temp_path = os.path.join(temp_root, name)
         yield temp_path
-        with filelock.FileLock(os.path.join(folder, lock_name)):
-            if not os.path.exists(path):
-                os.replace(temp_path, path)
+        # Whoever is first wins: on Windows, a file that is open cannot be replaced.
+        if not os.path.exists(path):
+            os.replace(temp_path, path)

@@ -28,7 +28,6 @@ HEAVY = [
     'matplotlib',
     'PIL',
     'cupy',
-    'filelock',
     'pandas',
     'pytest',
 ]

@@ -13,11 +13,6 @@ def _read(path):
         return f.read()
 
 
-def _list(folder):
-    """Returns the files other than locks."""
-    return [name for name in os.listdir(folder) if not name.endswith('_lock')]
-
-
 def _write(path, content='content'):
     with open(path, 'w') as f:
         f.write(content)
@@ -44,13 +39,13 @@ def test_failing_creator(tmp_path, error):
 
     with pytest.raises(error):
         dataset.cache_or_load_file(path, creator, None)
-    assert _list(tmp_path) == []
+    assert os.listdir(tmp_path) == []
 
 
 def test_creator_writes_nothing(tmp_path):
     with pytest.raises(FileNotFoundError, match='creator wrote no file .*file'):
         dataset.cache_or_load_file(str(tmp_path / 'file'), lambda path: 1, None)
-    assert _list(tmp_path) == []
+    assert os.listdir(tmp_path) == []
 
 
 def test_creator_in_creator(tmp_path):
@@ -61,7 +56,7 @@ def test_creator_in_creator(tmp_path):
         _write(path)
 
     dataset.cache_or_load_file(outer, creator, None)
-    assert sorted(_list(tmp_path)) == ['inner', 'outer']
+    assert sorted(os.listdir(tmp_path)) == ['inner', 'outer']
 
 
 def test_relative_path(tmp_path, monkeypatch):
@@ -92,7 +87,7 @@ def test_race(tmp_path):
         thread.join()
     assert results == ['created'] * 4
     assert _read(path) == 'x' * 1000
-    assert _list(tmp_path) == ['file']
+    assert os.listdir(tmp_path) == ['file']
 
 
 def test_killed_creator(tmp_path):
@@ -109,7 +104,7 @@ def creator(path):
 dataset.cache_or_load_file({path!r}, creator, None)
 """
     run_python(program, status=-signal.SIGKILL)
-    [left] = _list(tmp_path)
+    [left] = os.listdir(tmp_path)
     assert left != 'file'
     dataset.cache_or_load_file(path, _write, None)
-    assert _list(tmp_path) == ['file']
+    assert os.listdir(tmp_path) == ['file']

@@ -36,11 +36,6 @@ def _write(path, content='content'):
         f.write(content)
 
 
-def _list(folder):
-    """Returns the files other than locks."""
-    return [name for name in os.listdir(folder) if not name.endswith('_lock')]
-
-
 def _name(url):
     return hashlib.md5(url.encode()).hexdigest()
 
@@ -186,7 +181,7 @@ class TestDownload:
         assert f'could not download {url} (' in str(e.value)
         assert message in str(e.value)
         assert f'put the file at {os.path.join(cache, _name(url))}' in str(e.value)
-        assert _list(cache) == []
+        assert os.listdir(cache) == []
 
     def test_next_try(self, server):
         url = server.url + '/file'
@@ -204,7 +199,7 @@ class TestDownload:
         monkeypatch.setattr(shutil, 'copyfileobj', interrupt)
         with pytest.raises(KeyboardInterrupt):
             dataset.cached_download(server.url + '/whole')
-        assert _list(cache) == []
+        assert os.listdir(cache) == []
 
     @pytest.mark.parametrize('timeout', [0, -1, 'soon', float('nan'), float('inf')])
     def test_invalid_timeout(self, root, timeout, monkeypatch):
@@ -312,7 +307,7 @@ class TestRedirections:
         plain = next(url for url in urls if url.startswith('http:'))
         with pytest.raises(urllib.error.URLError, match=f'refused the redirection .* to {plain}'):
             dataset.cached_download(urls[0])
-        assert _list(cache) == []
+        assert os.listdir(cache) == []
 
 
 class TestProcesses:
@@ -350,7 +345,7 @@ class TestProcesses:
         server.replies['/file'] = both
         processes = [start(f'dataset.cached_download({url!r})') for _ in range(2)]
         assert [process.wait(60) for process in processes] == [0, 0]
-        assert _list(cache) == [_name(url)]
+        assert os.listdir(cache) == [_name(url)]
         assert _read_bytes(os.path.join(cache, _name(url))) == CONTENT
 
     def test_stuck_download_stops_no_other(self, cache, server, start):
@@ -358,11 +353,11 @@ class TestProcesses:
         server.replies['/file'] = _hanging
         process = start(f'dataset.cached_download({url!r})')
         _wait(lambda: server.requests)
-        [partial] = _list(cache)
+        [partial] = os.listdir(cache)
         server.replies['/file'] = _whole
         assert _read_bytes(dataset.cached_download(url)) == CONTENT
         # The other process still works in its folder.
-        assert set(_list(cache)) == {partial, _name(url)}
+        assert set(os.listdir(cache)) == {partial, _name(url)}
         assert process.poll() is None
 
     def test_killed_download(self, cache, server, start):
@@ -372,14 +367,14 @@ class TestProcesses:
         _wait(lambda: server.requests)
         process.kill()
         process.wait()
-        [left] = _list(cache)
+        [left] = os.listdir(cache)
         assert left != _name(url)
         dataset.cached_download(other_url)  # not responsible for it
-        assert set(_list(cache)) == {left, _name(other_url)}
+        assert set(os.listdir(cache)) == {left, _name(other_url)}
         server.replies['/file'] = _short
         with pytest.raises(urllib.error.URLError):
             dataset.cached_download(url)
-        assert _list(cache) == [_name(other_url)]
+        assert os.listdir(cache) == [_name(other_url)]
 
 
 def _wait(condition):
