@@ -13,6 +13,7 @@
 
 using cuda_emulation::DeviceCount;
 using cuda_emulation::DeviceOf;
+using cuda_emulation::IsMemoryShared;
 
 using Work = std::function<void()>;
 
@@ -60,7 +61,7 @@ cudaError_t Submit(Work work) {
     std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
     cudaEmulatedStream& stream = CurrentStream();
     stream.work.push_back(std::move(work));
-    if (stream.work.size() > kMostWaiting) Drain(stream);
+    if (stream.work.size() > kMostWaiting || IsMemoryShared()) Drain(stream);
     return cudaSuccess;
 }
 
@@ -140,7 +141,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (to_device != (DeviceOf(to) >= 0) || from_device != (DeviceOf(from) >= 0)) return Fail(cudaErrorInvalidValue);
+    bool is_valid = to_device == (DeviceOf(to) >= 0) && from_device == (DeviceOf(from) >= 0);
+    if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
     if (kind == cudaMemcpyHostToDevice) {
         std::vector<char> staged(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
         return Submit([to, staged = std::move(staged)] { std::memcpy(to, staged.data(), staged.size()); });

@@ -9,6 +9,7 @@ import chainer.functions as F
 import chainerx
 from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 from chainer.utils.type_check import InvalidType
+from tests.helpers.devices import CHX
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
 CALLS = [(name, call) for name, row in ROWS.items() for call in [(row.f, *row.inputs), *row.calls]]
@@ -55,7 +56,7 @@ def _on_chainerx(name, call, mode):
     """Results on ChainerX, and whether a function fell back."""
     double = ROWS[name].checks.get('double', True)
     with chainer.using_config('chainerx_fallback', mode), chainer.FallbackReport() as report:
-        results = _results(call, lambda x: chainerx.array(x, device='native:1'), double)
+        results = _results(call, lambda x: chainerx.array(x, device=CHX[1]), double)
     return results, bool(report.summary())
 
 
@@ -119,7 +120,7 @@ def test_shapes_that_do_not_fit(name):
         else:
             continue
         with pytest.raises(InvalidType):
-            row.f(*[chainerx.array(x, device='native:0') for x in arrays])
+            row.f(*[chainerx.array(x, device=CHX[0]) for x in arrays])
 
 
 @pytest.mark.parametrize('dtypes', [('e', 'f'), ('f', 'd'), ('d', 'f')])
@@ -156,7 +157,7 @@ def test_no_samples(name):
     x, *params = row.inputs
     results = [
         _results((row.f, x[:0], *params), send, False)
-        for send in (np.array, lambda x: chainerx.array(x, device='native:0'))
+        for send in (np.array, lambda x: chainerx.array(x, device=CHX[0]))
     ]
     for a, b in zip(*results):
         np.testing.assert_array_equal(a, b)
