@@ -10,7 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainerx
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, IS_CUDA
 
 pytestmark = pytest.mark.chainerx
 
@@ -379,9 +379,9 @@ class TestMoves:
         link.W.grad = np.full((2, 2), 3, np.float32)
         link.b.grad = np.full(2, 4, np.float32)
         for move, device in (
-            (link.to_chx, CHX[0]),
+            (link.to_chx, 'native:0'),
             (lambda: link.to_device(CHX[1]), CHX[1]),
-            (link.from_chx, '@numpy'),
+            (link.from_chx, '@cupy:1' if IS_CUDA else '@numpy'),
         ):
             move()
             assert link.W.device == chainer.get_device(device)

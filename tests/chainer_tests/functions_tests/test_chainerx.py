@@ -9,7 +9,7 @@ import chainer.functions as F
 import chainerx
 from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 from chainer.utils.type_check import InvalidType
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, IS_CUDA
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
 CALLS = [(name, call) for name, row in ROWS.items() for call in [(row.f, *row.inputs), *row.calls]]
@@ -76,7 +76,8 @@ def _compare_with_numpy(name, call, actual):
 def test_call(name, call):
     actual, fell_back = _on_chainerx(name, call, 'silent' if name in FALLBACKS else 'raise')
     assert fell_back == (name in FALLBACKS)
-    _compare_with_numpy(name, call, actual)
+    if not (IS_CUDA and name in ('gumbel_softmax', 'zoneout')):  # which draw random numbers
+        _compare_with_numpy(name, call, actual)
 
 
 @_calls(RANDOM)
@@ -86,6 +87,8 @@ def test_random_call(name, call):
 
 @_calls(FALLING_BACK)
 def test_call_that_falls_back(name, call):
+    if IS_CUDA and name in ('batch_normalization', 'batch_renormalization'):
+        pytest.skip('NumPy has no running statistics in device memory')
     actual, fell_back = _on_chainerx(name, call, 'silent')
     assert fell_back
     _compare_with_numpy(name, call, actual)

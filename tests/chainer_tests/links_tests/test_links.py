@@ -10,7 +10,7 @@ from helpers.functions import GPUS, devices, no_fallback
 import chainer
 import chainerx
 from chainer import links as L
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, IS_CUDA
 
 _rng = np.random.RandomState(0)
 
@@ -453,7 +453,10 @@ def test_chainerx(name):
     expected = call(make(name), name)
     link = make(name).to_device(CHX[0])
     with no_fallback():
-        assert_same(call(link, name, CHX[0]), expected, 1e-4)
+        actual = call(link, name, CHX[0])
+    draws = hasattr(link, 'sampler') or name == 'SimplifiedDropconnect'
+    if not (IS_CUDA and draws):
+        assert_same(actual, expected, 1e-4)
     device = chainer.get_device(CHX[0])
     for value in vars(link).values():
         if isinstance(value, (chainer.Variable, np.ndarray, chainerx.ndarray)):

@@ -13,7 +13,7 @@ from chainer import optimizers
 from chainer._core import update
 from chainer.optimizers import _elementwise
 from chainer.serializers import npz
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, IS_CUDA
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
 DEVICES = ['@numpy', pytest.param(CHX[0], marks=native)]
@@ -385,7 +385,9 @@ def test_gradients_that_are_missing(device):
 
 @pytest.mark.parametrize('base', [optimizers.sgd.SGDRule, optimizers.adam.AdamRule])
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize('method', ['update', 'update_core', 'update_core_cpu'])
+@pytest.mark.parametrize(
+    'method', ['update', 'update_core', 'update_core_gpu' if IS_CUDA else 'update_core_cpu']
+)
 def test_overridden_methods_are_called(base, method, device):
     check_that_an_override_is_called(base, method, device)
 

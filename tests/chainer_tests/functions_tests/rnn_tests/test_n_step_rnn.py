@@ -7,7 +7,7 @@ import chainerx
 from chainer import functions as F
 from chainer.functions.rnn import n_step_gru, n_step_lstm, n_step_rnn
 from chainer.utils import type_check
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, drawn_by_numpy
 
 _rng = np.random.RandomState(0)
 _n_weights = {'lstm': 8, 'gru': 6, 'tanh': 2, 'relu': 2}
@@ -162,6 +162,7 @@ def test_dropout(kind, directions):
 
 
 @pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+@drawn_by_numpy
 @_kinds
 @pytest.mark.parametrize('directions', [1, 2])
 def test_dropout_on_chainerx(kind, directions, monkeypatch):

@@ -8,7 +8,7 @@ from helpers.functions import devices, no_fallback
 import chainer
 from chainer import functions as F, links as L
 from chainer.links.rnn import n_step_rnn
-from tests.helpers.devices import CHX
+from tests.helpers.devices import CHX, drawn_by_numpy
 
 
 def f(*shape):
@@ -210,6 +210,7 @@ def test_directions_have_their_own_dropout(device):
 
 
 @pytest.mark.chainerx
+@drawn_by_numpy
 @pytest.mark.parametrize('name', ['NStepBiLSTM', 'NStepBiGRU', 'NStepBiRNNReLU', 'NStepGRU'])
 def test_dropout_on_chainerx(name):
     """Sequences of all lengths get the masks of NumPy, in both directions."""
