@@ -8,8 +8,7 @@ from helpers.functions import devices
 
 import chainer
 import chainer.functions as F
-
-chainerx = pytest.importorskip('chainerx')
+import chainerx
 
 
 @pytest.fixture(params=devices())
