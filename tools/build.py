@@ -189,9 +189,14 @@ def run_emulated_cuda_tests(folder):
         + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()],
         **device,
     )
+    tests = [
+        'chainer_tests',
+        'smoke_tests',
+        'example_tests/test_same_losses.py::test_20_losses[mnist/train_mnist.py -u 64 -e 2 -b 64]',
+    ]
     _run(
         'tests of Chainer on the CUDA backend, emulated',
-        [*pytest, '-k', 'chainerx or cuda', str(ROOT / 'tests' / 'chainer_tests')],
+        [*pytest, '-k', 'chainerx or cuda', *[str(ROOT / 'tests' / test) for test in tests]],
         CHAINER_TEST_CUPY='emulated',
         **device,
     )
