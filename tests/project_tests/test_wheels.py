@@ -116,7 +116,13 @@ def test_missing_and_foreign_files(tools, tmp_path):
         rest = complete[:i] + complete[i + 1 :]
         (problem,) = contents.problems_of(make_wheel(tmp_path / 'b.whl', rest))
         assert problem.startswith(f'{what} is missing')
-    for name in 'chainerx/core/array.cc', 'chainerx/x.o', 'chainer/__pycache__/x.pyc':
+    for name in (
+        'chainerx/core/array.cc',
+        'chainerx/x.o',
+        'chainer/__pycache__/x.pyc',
+        'chainerx/backends/cuda.so',
+        'chainerx/include/chainerx/backends/cuda/fault.h',
+    ):
         wheel = make_wheel(tmp_path / 'c.whl', [*complete, name])
         assert contents.problems_of(wheel) == [f'{name} does not belong there']
 
