@@ -135,7 +135,7 @@ class GPT(Training):
             return chainerx.layer_norm(h, gamma, beta, EPS)
 
         def linear(h, w, b):
-            return chainerx.linear(h, w, b, n_batch_axes=2)
+            return chainerx.linear(h, w, b, n_batch_axis=2)
 
         def split(h):
             return h.reshape(*h.shape[:2], self.heads, -1).transpose(0, 2, 1, 3)
