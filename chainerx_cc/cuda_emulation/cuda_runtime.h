@@ -21,6 +21,7 @@ enum cudaError_t {
     cudaErrorInvalidDevice = 101,
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 
 struct cudaEmulatedStream;
@@ -28,11 +29,19 @@ struct cudaEmulatedPool;
 using cudaStream_t = cudaEmulatedStream*;  // null: the only one of the current device
 using cudaMemPool_t = cudaEmulatedPool*;
 
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+};
+
+// As in CUDA, programs find these functions by their names.
+extern "C" {
+
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 
 cudaError_t cudaGetDeviceCount(int* count);  // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -44,7 +53,10 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, size_t bytes);
 cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+
+}  // extern "C"
 
 struct cudaLaunchConfig_t {
     dim3 gridDim;

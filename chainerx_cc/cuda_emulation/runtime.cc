@@ -3,6 +3,8 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -34,6 +36,7 @@ thread_local cudaError_t t_error = cudaSuccess;
 struct Runtime {
     std::recursive_mutex mutex;
     cudaEmulatedStream streams[cuda_emulation::kMaxDevices];
+    std::map<const char*, size_t> pinned;  // memory of the host that CUDA reaches
 };
 
 Runtime& GetRuntime() {
@@ -64,6 +67,12 @@ cudaError_t Submit(Work work) {
     return cudaSuccess;
 }
 
+bool IsPinned(const void* pointer) {
+    const auto* p = static_cast<const char*>(pointer);
+    auto next = GetRuntime().pinned.upper_bound(p);
+    return next != GetRuntime().pinned.begin() && p < std::prev(next)->first + std::prev(next)->second;
+}
+
 bool IsDevice(int device) { return device >= 0 && device < DeviceCount(); }
 
 }  // namespace
@@ -88,6 +97,10 @@ cudaError_t cudaGetLastError() { return std::exchange(t_error, cudaSuccess); }
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = DeviceCount();
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+    *device = t_device;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
@@ -126,22 +139,34 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
     *pointer = std::malloc(std::max<size_t>(bytes, 1));
-    return *pointer == nullptr ? Fail(cudaErrorMemoryAllocation) : cudaSuccess;
+    if (*pointer == nullptr) return Fail(cudaErrorMemoryAllocation);
+    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
+    GetRuntime().pinned[static_cast<char*>(*pointer)] = bytes;
+    return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* pointer) {
     std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
     for (cudaEmulatedStream& stream : GetRuntime().streams) Drain(stream);
+    GetRuntime().pinned.erase(static_cast<char*>(pointer));
     std::free(pointer);
     return cudaSuccess;
 }
 
-// Memory of the host is taken for pageable: CUDA has read or written it when the call returns.
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
+    attributes->type = DeviceOf(pointer) >= 0 ? cudaMemoryTypeDevice
+                       : IsPinned(pointer)    ? cudaMemoryTypeHost
+                                              : cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+}
+
+// When the call returns, CUDA has read pageable memory of the host. It reads pinned memory later.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
     std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (to_device != (DeviceOf(to) >= 0) || from_device != (DeviceOf(from) >= 0)) return Fail(cudaErrorInvalidValue);
-    if (kind == cudaMemcpyHostToDevice) {
+    if (kind == cudaMemcpyHostToDevice && !IsPinned(from)) {
         std::vector<char> staged(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
         return Submit([to, staged = std::move(staged)] { std::memcpy(to, staged.data(), staged.size()); });
     }

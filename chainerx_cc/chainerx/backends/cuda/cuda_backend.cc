@@ -23,7 +23,8 @@ cudaMemPool_t GetPool(int device) {
 
 void FreeStorage(Storage* storage) noexcept {
     // Errors of earlier kernels show here again; whoever synchronizes raises them.
-    cudaFreeAsync(storage->data(), GetCudaDevice(storage->device()).Activate());
+    CurrentDevice current{storage->device()};
+    cudaFreeAsync(storage->data(), current.stream());
     delete storage;
 }
 
@@ -48,7 +49,7 @@ std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_
 CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index} {
     uint64_t keep = std::numeric_limits<uint64_t>::max();  // free memory stays in the pool
     Check(cudaMemPoolSetAttribute(GetPool(index), cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
-    Activate();
+    CurrentDevice current{*this};
     void* memory = nullptr;
     Check(cudaMallocHost(&memory, sizeof(Fault)), "cudaMallocHost");
     fault_ = new (memory) Fault{};
@@ -56,20 +57,15 @@ CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index} {
 
 CudaDevice::~CudaDevice() { cudaFreeHost(fault_); }
 
-cudaStream_t CudaDevice::Activate() const {
-    cudaSetDevice(index());
-    return nullptr;
-}
-
 StoragePtr CudaDevice::Allocate(size_t bytes) {
-    cudaStream_t stream = Activate();
+    CurrentDevice current{*this};
     void* data = nullptr;
-    cudaError_t error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), stream);
+    cudaError_t error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), current.stream());
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         Synchronize();
         Check(cudaMemPoolTrimTo(GetPool(index()), 0), "cudaMemPoolTrimTo");  // the pool may be fragmented
-        error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), stream);
+        error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), current.stream());
     }
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
@@ -82,21 +78,28 @@ StoragePtr CudaDevice::Allocate(size_t bytes) {
 void CudaDevice::CopyFromHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking{bytes >= kLongCopy};
-    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, Activate()), "a copy from the host");
+    CurrentDevice current{*this};
+    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, current.stream()), "a copy from the host");
+    // CUDA has read pageable memory, but not yet memory that other libraries pinned, which the caller may change now.
+    cudaPointerAttributes source{};
+    Check(cudaPointerGetAttributes(&source, src), "a copy from the host");
+    if (source.type != cudaMemoryTypeUnregistered) {
+        Check(cudaStreamSynchronize(current.stream()), "a copy from the host");
+    }
 }
 
 void CudaDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking;
-    cudaStream_t stream = Activate();
-    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream), "a copy to the host");
-    Check(cudaStreamSynchronize(stream), "a copy to the host");
+    CurrentDevice current{*this};
+    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, current.stream()), "a copy to the host");
+    Check(cudaStreamSynchronize(current.stream()), "a copy to the host");
     CheckFault(fault_);
 }
 
 void CudaDevice::Synchronize() {
     BlockingScope blocking;
-    Activate();
+    CurrentDevice current{*this};
     Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     CheckFault(fault_);
 }

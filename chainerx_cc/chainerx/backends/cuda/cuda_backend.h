@@ -41,14 +41,32 @@ public:
     bool CanAccess(const Device& other) const override { return &other == this; }
     void Synchronize() override;
 
-    // Makes the device the current one of the calling thread, as CUDA's functions need it, and returns the stream.
-    cudaStream_t Activate() const;
-
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }
 
 private:
     Fault* fault_;  // in memory of the host that kernels reach
+};
+
+// Makes a device the current one of the calling thread, as CUDA's functions need it. The program may have chosen
+// another one for other libraries, which comes back at the end.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(const Device& device) : index_{device.index()}, previous_{index_} {
+        cudaGetDevice(&previous_);
+        if (previous_ != index_) cudaSetDevice(index_);
+    }
+    ~CurrentDevice() {
+        if (previous_ != index_) cudaSetDevice(previous_);
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+    cudaStream_t stream() const { return nullptr; }  // the default one of the current device
+
+private:
+    int index_;
+    int previous_;
 };
 
 using CudaKernels = KernelFamily<CudaBackend>;
