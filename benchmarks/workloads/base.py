@@ -48,6 +48,10 @@ class Training(Workload):
         """Returns a module that computes the scores, and its parameters in order."""
         raise NotImplementedError
 
+    def torch_parameters(self):
+        """Returns the initial parameters in PyTorch's layout."""
+        return self.parameters()
+
     def bare_forward(self, x, params):
         """Returns the scores, computed from ChainerX arrays."""
         raise NotImplementedError
@@ -111,7 +115,7 @@ class Training(Workload):
 
         model, params = self.torch_model()
         with torch.no_grad():
-            for param, array in zip(params, self.parameters()):
+            for param, array in zip(params, self.torch_parameters()):
                 param.copy_(torch.from_numpy(array))
         model.to(devices.torch_device())
         optimizer = torch.optim.SGD(params, lr=self.lr)
