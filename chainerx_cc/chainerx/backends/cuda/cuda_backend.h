@@ -2,13 +2,18 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <memory>
-#include <string>
+#include <optional>
 
 #include "chainerx/backends/cuda/fault.h"
+#include "chainerx/backends/cuda/memory.h"
+#include "chainerx/backends/cuda/staging.h"
+#include "chainerx/backends/cuda/stream.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/device.h"
 #include "chainerx/core/kernel_family.h"
+#include "chainerx/core/storage.h"
 
 namespace chainerx::cuda {
 
@@ -28,9 +33,7 @@ private:
     int device_count_;
 };
 
-// Kernels and copies of all threads run in order on the device's default stream, and calls return before they end.
-// Memory comes from the driver's pool of the device, in the order of the stream. CuPy and PyTorch can allocate from the
-// same pool, so the libraries share free memory.
+// Kernels and copies run in order on the thread's current stream of the device, and calls return before they end.
 class CudaDevice final : public Device {
 public:
     CudaDevice(Backend& backend, int index);
@@ -39,20 +42,37 @@ public:
     void CopyFromHost(void* dst, const void* src, size_t bytes) override;
     void CopyToHost(void* dst, const void* src, size_t bytes) override;
     bool CanAccess(const Device& other) const override { return &other == this; }
+    bool CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes) override;
     void Synchronize() override;
 
-    // Makes the device the current one of the calling thread, as CUDA's functions need it, and returns the stream.
+    StreamPtr MakeStream() override;
+    StreamPtr GetDefaultStream() override;
+
+    MemoryStatistics GetMemoryStatistics() override;
+    void ResetMemoryPeaks() override;
+    void SetMemoryLimit(std::optional<size_t> bytes) override;
+    void FreeUnusedBlocks() override;
+    void Free(Storage* storage) noexcept;
+
+    // Makes the device the current one of the calling thread, as CUDA's functions need it, and returns the current
+    // stream.
     cudaStream_t Activate() const;
 
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }
 
 private:
+    [[noreturn]] void ThrowOutOfMemory(size_t bytes);
+
     Fault* fault_;  // in memory of the host that kernels reach
+    StreamSet streams_;
+    MemoryPool memory_;
+    Staging staging_;
 };
 
 using CudaKernels = KernelFamily<CudaBackend>;
 
 inline const CudaDevice& GetCudaDevice(const Device& device) { return static_cast<const CudaDevice&>(device); }
+inline CudaDevice& GetCudaDevice(Device& device) { return static_cast<CudaDevice&>(device); }
 
 }  // namespace chainerx::cuda

@@ -1,5 +1,7 @@
 // Matrix products without a library: the reference for those of cuBLAS, and the path of integers.
 
+#include "chainerx/backends/cuda/matmul.h"
+
 #include <algorithm>
 #include <type_traits>
 
@@ -7,7 +9,6 @@
 #include "chainerx/backends/cuda/layout.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
-#include "chainerx/ops/linalg.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -63,7 +64,9 @@ __global__ void MatmulTiles(int64_t batch, int64_t rows, int64_t columns, int64_
 
 MatrixStrides GetMatrixStrides(const Array& a) { return {a.strides()[a.ndim() - 2], a.strides()[a.ndim() - 1]}; }
 
-void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
+}  // namespace
+
+void MatmulByTiles(const Array& a, const Array& b, double beta, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     int n = out.ndim();
     int64_t rows = out.shape()[n - 2];
@@ -82,9 +85,5 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
                static_cast<const char*>(b.raw_data()), GetMatrixStrides(b), beta, out.data<T>());
     });
 }
-
-}  // namespace
-
-const CudaKernels g_matmul_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
 
 }  // namespace chainerx::cuda
