@@ -215,8 +215,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
     cuda_emulation::MemoryUse use = cuda_emulation::GetMemoryUse(pool->device);
     if (attribute == cudaMemPoolAttrReleaseThreshold) return Fail(cudaErrorInvalidValue);
-    *static_cast<uint64_t*>(value) =
-            attribute == cudaMemPoolAttrReservedMemCurrent ? use.reserved : use.peak_reserved;
+    *static_cast<uint64_t*>(value) = attribute == cudaMemPoolAttrReservedMemCurrent ? use.reserved : use.peak_reserved;
     return cudaSuccess;
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {

@@ -4,6 +4,7 @@ They need a GPU, or the emulation that ``python tools/build.py --test`` builds a
 """
 
 import os
+import shutil
 from textwrap import dedent
 
 import numpy as np
@@ -59,10 +60,14 @@ def test_products(case, dtype):
     actual = chainerx.matmul(x, y)
     assert actual.dtype == dtype
     tolerance = TOLERANCE[dtype]
-    np.testing.assert_allclose(chainerx.to_numpy(actual), expected, rtol=tolerance, atol=10 * tolerance)
+    np.testing.assert_allclose(
+        chainerx.to_numpy(actual), expected, rtol=tolerance, atol=10 * tolerance
+    )
 
 
-@pytest.mark.parametrize('shape_a, shape_b', [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0, 2, 3), (0, 3, 2))])
+@pytest.mark.parametrize(
+    'shape_a, shape_b', [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0, 2, 3), (0, 3, 2))]
+)
 def test_empty(shape_a, shape_b):
     x, y = (chainerx.ones(s, 'float32', device='cuda:0') for s in (shape_a, shape_b))
     expected = np.matmul(np.ones(shape_a), np.ones(shape_b))
@@ -75,7 +80,9 @@ def test_integers():
 
 
 def test_bias_is_added():
-    x, w, b = (chainerx.array(_random(s, 'float32', 0), device='cuda:0') for s in ((3, 4), (5, 4), 5))
+    x, w, b = (
+        chainerx.array(_random(s, 'float32', 0), device='cuda:0') for s in ((3, 4), (5, 4), 5)
+    )
     expected = chainerx.to_numpy(x) @ chainerx.to_numpy(w).T + chainerx.to_numpy(b)
     np.testing.assert_allclose(chainerx.to_numpy(chainerx.linear(x, w, b)), expected, atol=1e-5)
 
@@ -154,7 +161,7 @@ class TestLibrary:
         folder = tmp_path / 'backends'
         folder.mkdir()
         library = os.path.abspath(os.path.join(os.environ['CHAINERX_PATH'], 'backends', 'cuda.so'))
-        (folder / 'cuda.so').write_bytes(open(library, 'rb').read())
+        shutil.copy(library, folder)
         paths = {'CHAINERX_PATH': str(tmp_path)}
         assert run_python(PRODUCT, CHAINERX_CUDA_LIBRARIES='auto', **paths).stdout == 'exact\n'
         result = run_python(PRODUCT, status=1, CHAINERX_CUDA_LIBRARIES='always', **paths)
@@ -167,10 +174,8 @@ class TestLibrary:
         for folder in 'backends', 'packages':
             (tmp_path / folder).mkdir()
         library = os.path.join(build, 'backends', 'cuda.so')
-        (tmp_path / 'backends' / 'cuda.so').write_bytes(open(library, 'rb').read())
+        shutil.copy(library, tmp_path / 'backends')
         (tmp_path / 'packages' / 'nvidia').symlink_to(os.path.join(build, 'nvidia'))
         code = f'import sys; sys.path.append({str(tmp_path / "packages")!r})\n' + dedent(PRODUCT)
-        result = run_python(
-            code, CHAINERX_CUDA_LIBRARIES='always', CHAINERX_PATH=str(tmp_path)
-        )
+        result = run_python(code, CHAINERX_CUDA_LIBRARIES='always', CHAINERX_PATH=str(tmp_path))
         assert result.stdout == 'rounded\n'

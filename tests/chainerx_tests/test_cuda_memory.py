@@ -75,7 +75,9 @@ class TestMemory:
         used = device.memory_statistics()['used']
         device.set_memory_limit(used + 2 * MIB)
         x = chainerx.zeros(MIB, 'int8', device=device)
-        with pytest.raises(MemoryError, match=rf'{2 * MIB} bytes.*cuda:0.*limit is {used + 2 * MIB}'):
+        with pytest.raises(
+            MemoryError, match=rf'{2 * MIB} bytes.*cuda:0.*limit is {used + 2 * MIB}'
+        ):
             chainerx.zeros(2 * MIB, 'int8', device=device)
         y = chainerx.zeros(MIB, 'int8', device=device)
         assert device.memory_statistics()['limit'] == used + 2 * MIB

@@ -13,8 +13,9 @@ constexpr const char* kNames[] = {"float32", "tf32", "float16", "bfloat16"};  //
 std::atomic<ComputeMode>& Current() {
     static std::atomic<ComputeMode> mode{[] {
         const char* name = std::getenv("CHAINERX_COMPUTE_MODE");
-        return name == nullptr || *name == '\0' ? ComputeMode::kFloat32
-                                                : ParseComputeMode(name, "the environment variable CHAINERX_COMPUTE_MODE");
+        return name == nullptr || *name == '\0'
+                       ? ComputeMode::kFloat32
+                       : ParseComputeMode(name, "the environment variable CHAINERX_COMPUTE_MODE");
     }()};
     return mode;
 }

@@ -54,9 +54,9 @@ class MemoryError : public std::bad_alloc {
 public:
     // `use`: what the device knows about its use of memory.
     MemoryError(size_t bytes, const std::string& device, const std::string& use = "")
-        : text_{std::make_shared<const std::string>(
-                  internal::Concat("cannot allocate ", bytes, " bytes of memory on device '", device, "'",
-                                   use.empty() ? "" : ": ", use))} {}
+        : text_{std::make_shared<const std::string>(internal::Concat("cannot allocate ", bytes,
+                                                                     " bytes of memory on device '", device, "'",
+                                                                     use.empty() ? "" : ": ", use))} {}
     const char* what() const noexcept override { return text_->c_str(); }
 
 private:

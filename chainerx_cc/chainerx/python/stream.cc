@@ -15,7 +15,9 @@ namespace chainerx::python {
 template <>
 struct Arg<Stream> {
     static std::string Type() { return "Stream"; }
-    static Stream& Get(PyObject* o, const char* name) { return *ValueArg<StreamRef>(o, name, "chainerx.Stream").stream; }
+    static Stream& Get(PyObject* o, const char* name) {
+        return *ValueArg<StreamRef>(o, name, "chainerx.Stream").stream;
+    }
 };
 
 PyObject* ToPython(StreamRef stream) { return MakeObject(std::move(stream)).release(); }

@@ -23,9 +23,8 @@ struct Blas {
         library.Get(get_status_name, "cublasGetStatusName");
     }
 
-    Library library{"cuBLAS",
-                    {"nvidia/cu13/lib/libcublas.so.13", "nvidia/cublas/lib/libcublas.so.12"},
-                    "nvidia-cublas"};
+    Library library{
+            "cuBLAS", {"nvidia/cu13/lib/libcublas.so.13", "nvidia/cublas/lib/libcublas.so.12"}, "nvidia-cublas"};
     int (*create)(Handle* handle);
     int (*set_stream)(Handle handle, cudaStream_t stream);
     int (*gemm)(Handle handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a, int type_a,

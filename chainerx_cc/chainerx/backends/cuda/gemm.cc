@@ -1,4 +1,5 @@
-// Matrix products by cuBLAS. What it has no functions for, and everything where it is not there, takes the plain kernel.
+// Matrix products by cuBLAS. What it has no functions for, and everything where it is not there, takes the plain
+// kernel.
 
 #include <cstdint>
 #include <limits>

@@ -61,8 +61,12 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
     std::string problems;
     handle_ = Load(files, &problems);
     if (handle_ == nullptr && use == "always") {
-        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ", name, " cannot be loaded: \"pip install ",
-                           packages, "\" installs it", problems};
+        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ",
+                           name,
+                           " cannot be loaded: \"pip install ",
+                           packages,
+                           "\" installs it",
+                           problems};
     }
 }
 

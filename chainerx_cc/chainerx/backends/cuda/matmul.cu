@@ -1,12 +1,11 @@
 // Matrix products without a library: the reference for those of cuBLAS, and the path of integers.
 
-#include "chainerx/backends/cuda/matmul.h"
-
 #include <algorithm>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/layout.h"
+#include "chainerx/backends/cuda/matmul.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 
