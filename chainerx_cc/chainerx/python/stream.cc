@@ -58,9 +58,9 @@ void AddStreams(PyObject* module) {
     Class<StreamRef>{"Stream", docs::kStream}
             .Init<&NewStream>("device=None")
             .Property<&GetStreamDevice>("device", "The :class:`~chainerx.Device`.")
-            .Property<&GetStreamPointer>("ptr", "What CUDA calls it, for other libraries; 0 for the default stream.")
-            .Property<&IsStreamDone>("done", "Whether all its work is done.")
-            .Method<&SynchronizeStream>("synchronize", "self", "Waits until all its work is done.")
+            .Property<&GetStreamPointer>("ptr", docs::kStreamPointer)
+            .Property<&IsStreamDone>("done", docs::kStreamDone)
+            .Method<&SynchronizeStream>("synchronize", "self", docs::kStreamSynchronize)
             .Method<&WaitForStream>("wait", "self, stream", docs::kStreamWait)
             .Method<&Enter>("__enter__", "self", "Makes it the thread's current stream of its device.")
             .Method<&Exit>("__exit__", "self, exc_type=None, exc_value=None, traceback=None",

@@ -41,6 +41,36 @@ Args:
 >>> second.wait(first)
 )";
 
-constexpr const char* kCurrentStream = R"(The thread's current :class:`~chainerx.Stream` of the device.)";
+constexpr const char* kStreamSynchronize = R"(
+Waits until all its work is done.
+
+Raises:
+    IndexError: If an operation found an index out of bounds on a GPU.
+
+>>> chainerx.Stream('native:0').synchronize()
+)";
+
+constexpr const char* kStreamDone = R"(
+Whether all its work is done.
+
+>>> chainerx.Stream('native:0').done
+True
+)";
+
+constexpr const char* kStreamPointer = R"(
+What CUDA calls it, for other libraries; 0 for the default stream.
+
+>>> chainerx.get_device('native:0').current_stream.ptr
+0
+)";
+
+constexpr const char* kCurrentStream = R"(
+The thread's current :class:`~chainerx.Stream` of the device.
+
+>>> device = chainerx.get_device('native:0')
+>>> with chainerx.Stream(device) as stream:
+...     device.current_stream == stream
+True
+)";
 
 }  // namespace chainerx::python::docs
