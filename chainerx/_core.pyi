@@ -269,7 +269,7 @@ class Stream:
     def wait(self, stream: Stream) -> None: ...
 
 class _Subgraph:
-    def grad(self, indexes: int | Sequence[int], grad_outputs: Any) -> list[ndarray]: ...
+    def grad(self, indexes: int | Sequence[int], grad_outputs: Any, recorded: bool = True) -> list[ndarray]: ...
     def numpy_grad(self, indexes: int | Sequence[int], grad_outputs: Any) -> tuple[Any, ...]: ...
     def of_gradients(self, grad_outputs: Any, grad_inputs: Any) -> _Subgraph: ...
 
@@ -311,6 +311,9 @@ def _rebuild_array(values: Any, device: str) -> ndarray:
 
 def _set_num_threads(n: int) -> None:
     """Sets the number of threads that kernels may use."""
+
+def _subgraph(inputs: Any, outputs: Any) -> Any:
+    """The graph from inputs to outputs, if there is one."""
 
 def _to_cupy(array: ndarray) -> Any:
     """The array as cupy.ndarray; it must live on a CUDA device."""

@@ -65,7 +65,7 @@ def savez(file: str | os.PathLike[str] | BinaryIO, *args: ndarray, **kwds: ndarr
         ['x', 'y']
 
     """
-    _savez(numpy.savez, 'savez', file, args, kwds)
+    _savez(numpy.savez, file, args, kwds)
 
 
 def savez_compressed(
@@ -91,12 +91,12 @@ def savez_compressed(
         True
 
     """
-    _savez(numpy.savez_compressed, 'savez_compressed', file, args, kwds)
+    _savez(numpy.savez_compressed, file, args, kwds)
 
 
-def _savez(write: Any, function: str, file: Any, args: Any, kwds: Any) -> None:
-    args = [_values(a, function, f'argument {i}') for i, a in enumerate(args)]
-    kwds = {name: _values(a, function, name) for name, a in kwds.items()}
+def _savez(write: Any, file: Any, args: Any, kwds: Any) -> None:
+    args = [_values(a, write.__name__, f'argument {i}') for i, a in enumerate(args)]
+    kwds = {name: _values(a, write.__name__, name) for name, a in kwds.items()}
     # Saved arrays hold no objects, so nothing is pickled. Only NumPy 2.1 takes allow_pickle.
     write(file, *args, **kwds)
 

@@ -333,6 +333,8 @@ def _probabilities(p, n):
 
 def _draw_seeded(n, shape, count, replace, p, device):
     """Indices below ``n`` by ChainerX's own generator."""
+    if count == 0:
+        return _core.zeros(shape, 'int64', device)
     if p is None:
         if replace:
             return _core._random_integers(shape, 0, n, device)
@@ -389,7 +391,8 @@ def choice(
     shape = numpy.broadcast_to(False, _shape(size)).shape
     count = math.prod(shape)
     if n < 0 or (n == 0 and count > 0):
-        raise ValueError(f'choice: there must be elements to choose from, a is {n}')
+        given = f'has shape {a.shape}' if is_array else f'is {n}'
+        raise ValueError(f'choice: there must be elements to choose from, a {given}')
     if p is not None:
         p = _probabilities(p, n)
     if not replace and count > (n if p is None else numpy.count_nonzero(p)):

@@ -2,13 +2,16 @@
 
 import timeit
 
+import devices
 import numpy
 
 from workloads.base import Workload
 
 
 class Add(Workload):
-    unit = 'hand'
+    @property
+    def unit(self):
+        return 'torch' if devices.kind() else 'hand'
 
     def __init__(self, name, about, recorded):
         super().__init__(name, about)
@@ -24,7 +27,10 @@ class Add(Workload):
     def torch(self):
         import torch
 
-        return self._timer(lambda array: torch.from_numpy(array).requires_grad_(self.recorded))
+        device = devices.torch_device()
+        return self._timer(
+            lambda array: torch.from_numpy(array).to(device).requires_grad_(self.recorded)
+        )
 
     def bare(self):
         import chainerx
@@ -39,7 +45,10 @@ class Add(Workload):
         return self._variable_timer('@numpy')
 
     def chainerx(self):
-        return self._variable_timer('native:0')
+        return self._variable_timer(devices.name or 'native:0')
+
+    def cupy(self):
+        return self._variable_timer(devices.name)
 
     def _variable_timer(self, device):
         import chainer

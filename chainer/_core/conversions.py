@@ -13,12 +13,14 @@ from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from chainer._core.variable import Variable
-    from chainer.types import Axis
+    from chainer.types import Axis, VariableLike
 
 
-def _check_out(method: str, out: Any) -> None:
-    if out is not None:
-        raise TypeError(f'Variable.{method} cannot write to an array: out must be None')
+def _refuse(method: str, **given: Any) -> None:
+    """Refuses arguments that only functions of NumPy pass, which do not need them."""
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(f'Variable.{method}: {name} must be None, not {value!r}')
 
 
 def _elements(var: Any) -> Any:
@@ -59,7 +61,7 @@ class VariableConversions:
             (variable(10.), variable([3., 4.]), variable([1., 3.]))
 
         """
-        _check_out('sum', out)
+        _refuse('sum', out=out)
         return F.sum(self, axis, keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
@@ -74,7 +76,7 @@ class VariableConversions:
             ~chainer.Variable: Maximum.
 
         """
-        _check_out('max', out)
+        _refuse('max', out=out)
         return F.max(self, axis, keepdims)
 
     def min(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
@@ -89,7 +91,7 @@ class VariableConversions:
             ~chainer.Variable: Minimum.
 
         """
-        _check_out('min', out)
+        _refuse('min', out=out)
         return F.min(self, axis, keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
@@ -104,8 +106,34 @@ class VariableConversions:
             ~chainer.Variable: Product.
 
         """
-        _check_out('prod', out)
+        _refuse('prod', out=out)
         return F.prod(self, axis, keepdims)
+
+    def mean(
+        self,
+        axis: Axis = None,
+        *,
+        weights: VariableLike | None = None,
+        keepdims: bool = False,
+        dtype: None = None,
+        out: None = None,
+    ) -> Variable:
+        """Weighted mean over axes; see :func:`chainer.functions.average`.
+
+        Args:
+            axis (None, int or tuple of ints): Axes. All by default.
+            weights (~chainer.Variable or :ref:`ndarray`): Weights, of the shape of the variable
+                or of the length of the one axis. Equal ones by default.
+            keepdims (bool): Whether to keep the axes with length one.
+            dtype (None): Only for :func:`numpy.mean`, which passes ``None``.
+            out (None): As ``dtype``.
+
+        Returns:
+            ~chainer.Variable: Mean.
+
+        """
+        _refuse('mean', dtype=dtype, out=out)
+        return F.average(self, axis, weights=weights, keepdims=keepdims)
 
     def detach(self) -> Variable:
         """Returns a variable of the same array outside of the graph.
@@ -161,6 +189,11 @@ class VariableConversions:
             return array
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f'a variable of dtype {array.dtype} becomes an array of {_numpy.dtype(dtype)} '
+                    'only by a copy: copy must not be False'
+                )
             return array.astype(dtype)
         return array.copy() if copy else array
 

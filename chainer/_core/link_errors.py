@@ -85,19 +85,19 @@ def not_initialized(cls: type) -> str:
 def warn_of_ignored_links(root: Link, stacklevel: int) -> None:
     """Warns of links that the tree of ``root`` does not contain by mistake.
 
-    Links outside of the tree may be meant, as a teacher that is not to be trained. A mistake are
-    those in a list that is set in an ``init_scope()``, and all where nothing is in the tree.
+    Links outside of the tree may be meant, such as a teacher that is not to be trained. Those in a
+    list that is set in an ``init_scope()`` are a mistake, and so are all if the tree is empty.
     """
-    tree = list(root.links())
-    known = {id(link) for link in tree}
-    is_empty = next(root.params(), None) is None
+    params = list(root.params())
+    known = {id(x) for x in [*root.links(), *params]}
+    is_empty = not params
     for path, link in root.namedlinks():
         for name, value in vars(link).items():
-            in_scope = name in link._containers
-            if (in_scope or is_empty) and any(
-                id(x) not in known and _has_params(x) for x in links_in(value)
-            ):
-                _warn(type(root), f'{path.rstrip("/")}/{name}', value, stacklevel + 1)
+            if name not in link._containers and not is_empty:
+                continue
+            ignored = [x for x in links_in(value) if id(x) not in known and _has_params(x)]
+            if ignored:
+                _warn(type(root), f'{path.rstrip("/")}/{name}', value, ignored[0], stacklevel + 1)
 
 
 def links_in(value: Any) -> Iterator[Any]:
@@ -116,13 +116,18 @@ def _has_params(value: Any) -> bool:
     return params is not None and next(iter(params()), None) is not None
 
 
-def _warn(cls: type, path: str, value: Any, stacklevel: int) -> None:
-    if isinstance(value, (list, tuple, dict)):
-        what = f'a {type(value).__name__} of links'
-        advice = 'Use chainer.ChainList or chainer.Sequential in its place.'
-    else:
-        what = 'a parameter' if isinstance(value, Parameter) else 'a link'
+def _warn(cls: type, path: str, value: Any, ignored: Any, stacklevel: int) -> None:
+    kind = 'parameter' if isinstance(ignored, Parameter) else 'link'
+    if value is ignored:
+        what = f'a {kind}'
         advice = 'Assign it inside a block `with self.init_scope():`.'
+    else:
+        what = f'a {type(value).__name__} of {kind}s'
+        advice = (
+            'Assign each inside a block `with self.init_scope():`.'
+            if kind == 'parameter'
+            else 'Use chainer.ChainList or chainer.Sequential in its place.'
+        )
     warnings.warn(
         f'{path} of {cls.__name__} is {what} that is not registered: its parameters are neither '
         f'trained nor saved nor moved to devices. {advice}',

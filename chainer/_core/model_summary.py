@@ -3,72 +3,18 @@
 from __future__ import annotations
 
 import html
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+import numbers
+from typing import Any, NamedTuple
 
 import numpy
 
 from chainer import backend, configuration
+from chainer._core import flops
 from chainer._core.dtype import get_dtype
 from chainer.function import no_backprop_mode
 from chainer.function_hook import FunctionHook
+from chainer.link import Link
 from chainer.link_hook import LinkHook
-from chainer.utils import conv
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from chainer.link import Link
-
-
-def _linear(func: Any, x: Any, W: Any) -> int:
-    return x.size * W.shape[0]
-
-
-def _convolution(func: Any, x: Any, W: Any) -> int:
-    outs = [
-        conv.get_conv_outsize(size, k, s, p, func.cover_all, d)
-        for size, k, s, p, d in zip(
-            x.shape[2:], W.shape[2:], func.stride, func.pad, func.dilate, strict=True
-        )
-    ]
-    return x.shape[0] * math.prod(outs) * W.size
-
-
-def _deconvolution(func: Any, x: Any, W: Any) -> int:
-    return x.shape[0] * math.prod(x.shape[2:]) * W.size
-
-
-def _matmul(func: Any, a: Any, b: Any) -> int:
-    columns = 1 if b.ndim < 2 else b.shape[-2 if func.transb else -1]
-    inner = a.shape[-2 if func.transa and a.ndim > 1 else -1]
-    rows = 1 if a.ndim < 2 else a.shape[-1 if func.transa else -2]
-    stack = max(math.prod(a.shape[:-2]), math.prod(b.shape[:-2]))
-    return stack * rows * inner * columns
-
-
-def _attention(func: Any, q: Any, k: Any, v: Any) -> int:
-    return q.size * k.shape[-2] + math.prod(q.shape[:-1]) * k.shape[-2] * v.shape[-1]
-
-
-# Multiplications with an addition each, by the names of classes of functions.
-_PRODUCTS: dict[str, tuple[int, Callable[..., int]]] = {
-    'LinearFunction': (2, _linear),
-    'Convolution': (2, _convolution),
-    'Deconvolution': (2, _deconvolution),
-    'MatMul': (2, _matmul),
-    'BatchMatMul': (2, _matmul),
-    '_Fused': (3, _attention),
-}
-
-
-def count_flops(func: Any, in_data: Sequence[Any]) -> int:
-    """Counts the operations of a matrix product or convolution; those of others are few."""
-    for cls in type(func).__mro__:
-        if cls.__name__ in _PRODUCTS and cls.__module__.startswith('chainer.functions'):
-            n, count = _PRODUCTS[cls.__name__]
-            return 2 * count(func, *in_data[:n])
-    return 0
 
 
 class LinkSummary(NamedTuple):
@@ -112,7 +58,7 @@ class _Functions(FunctionHook):
 
     def forward_postprocess(self, function: Any, in_data: Any) -> None:
         link = id(self._stack[-1]) if self._stack else 0
-        self.flops[link] = self.flops.get(link, 0) + count_flops(function, in_data)
+        self.flops[link] = self.flops.get(link, 0) + flops.count(function, in_data)
 
 
 class ModelSummary:
@@ -170,10 +116,10 @@ class ModelSummary:
 def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
     """Calls a model and lists its links, the shapes of their outputs and their sizes.
 
-    FLOPs are twice the numbers of multiplications in matrix products, convolutions and attention,
-    also those of functions that a link calls. Other functions compute little beside them. The call
-    is one in test mode without a graph. It initializes parameters whose shape depends on the
-    input, and changes the state of recurrent links.
+    FLOPs are twice the numbers of multiplications in matrix products, convolutions, attention and
+    recurrent networks, also those of functions that a link calls. Other functions compute little
+    beside them. The call is one in test mode without a graph. It initializes parameters whose shape
+    depends on the input, and changes the state of recurrent links.
 
     Args:
         model (~chainer.Link): Model.
@@ -185,6 +131,9 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         Table, which ``print`` and notebooks show. Programs read ``n_params``, ``flops`` and
         ``rows``, which have the ``path``, ``kind``, ``output``, ``n_params`` and ``flops`` of each
         link.
+
+    Raises:
+        TypeError: If ``model`` is not a link.
 
     .. admonition:: Example
 
@@ -199,6 +148,8 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         Total                      79,510  158,800
 
     """
+    if not isinstance(model, Link):
+        raise TypeError(f'model must be a link, but {type(model)} was given')
     args = tuple([_make_input(model, arg) for arg in args])
     links = _Links()
     functions = _Functions(links.stack)
@@ -213,8 +164,9 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         params = [vars(link)[name] for name in link._params]
         new = {id(p): p.size for p in params if p.is_initialized and id(p) not in seen}
         output = links.outputs.get(id(link))
-        flops = 0 if id(link) in seen else functions.flops.get(id(link), 0)
-        rows.append(LinkSummary(path or '/', type(link).__name__, output, sum(new.values()), flops))
+        n_flops = 0 if id(link) in seen else functions.flops.get(id(link), 0)
+        kind = type(link).__name__
+        rows.append(LinkSummary(path or '/', kind, output, sum(new.values()), n_flops))
         seen.update(new, [id(link)])
         children: list[Any] = list(link._named_children())  # type: ignore[no-untyped-call]
         # In the order of the calls; what is not called comes last.
@@ -227,7 +179,7 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
 
 
 def _make_input(model: Link, arg: Any) -> Any:
-    if isinstance(arg, tuple) and all(isinstance(n, int) for n in arg):
+    if isinstance(arg, tuple) and all(isinstance(n, numbers.Integral) for n in arg):
         with backend.using_device(model.device):
             return model.device.xp.zeros(arg, get_dtype(map_mixed16=numpy.float16))
     return arg

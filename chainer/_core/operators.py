@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from chainer._core.variable import Variable
-    from chainer.types import Axis, VariableLike
+    from chainer.types import VariableLike
 
 _chx_ndarray = chainerx.ndarray
 _new_object = object.__new__
@@ -161,23 +161,6 @@ class VariableOperators:
     def T(self) -> Variable:
         """Variable with its axes reversed."""
         return self.transpose()
-
-    def mean(
-        self, axis: Axis = None, *, weights: VariableLike | None = None, keepdims: bool = False
-    ) -> Variable:
-        """Weighted mean over axes; see :func:`chainer.functions.average`.
-
-        Args:
-            axis (None, int or tuple of ints): Axes. All by default.
-            weights (~chainer.Variable or :ref:`ndarray`): Weights, of the shape of the variable
-                or of the length of the one axis. Equal ones by default.
-            keepdims (bool): Whether to keep the axes with length one.
-
-        Returns:
-            ~chainer.Variable: Mean.
-
-        """
-        return F.average(self, axis, weights=weights, keepdims=keepdims)
 
     def as_layout(self, layout: str | None) -> Variable:
         """Returns a variable of the same value in another memory layout."""

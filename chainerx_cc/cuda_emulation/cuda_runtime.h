@@ -47,11 +47,15 @@ using cudaStream_t = cudaEmulatedStream*;  // null: the default one of the curre
 using cudaEvent_t = cudaEmulatedEvent*;
 using cudaMemPool_t = cudaEmulatedPool*;
 
+// As in CUDA, programs find these functions by their names.
+extern "C" {
+
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 
 cudaError_t cudaGetDeviceCount(int* count);  // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceSynchronize();
 // All but the default one are independent of it.
@@ -82,6 +86,8 @@ cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                 cudaStream_t stream);
+
+}  // extern "C"
 
 struct cudaLaunchConfig_t {
     dim3 gridDim;

@@ -34,7 +34,9 @@ struct Device {
 
 struct Memory {
     Memory() {
-        void* p = mmap(nullptr, kReserved * kMaxDevices, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        int protection = IsMemoryShared() ? PROT_READ | PROT_WRITE : PROT_NONE;
+        void* p =
+                mmap(nullptr, kReserved * kMaxDevices, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) std::abort();
         base = static_cast<char*>(p);
         total = std::min(GetEnvironment("CHAINERX_CUDA_EMULATION_BYTES", size_t{2} << 30), kReserved);
@@ -61,6 +63,7 @@ void ReturnPages(char* begin, char* end) {
 }
 
 void Protect(int protection) {
+    if (IsMemoryShared()) return;
     Memory& m = GetMemory();
     for (int i = 0; i < kMaxDevices; ++i) {
         size_t bytes = (m.devices[i].reached + kPage - 1) / kPage * kPage;
@@ -73,6 +76,11 @@ void Protect(int protection) {
 int DeviceCount() {
     static const auto count = static_cast<int>(GetEnvironment("CHAINERX_CUDA_EMULATION_DEVICES", 4));
     return std::clamp(count, 0, kMaxDevices);
+}
+
+bool IsMemoryShared() {
+    static const bool is_shared = GetEnvironment("CHAINERX_CUDA_EMULATION_SHARED", 0) != 0;
+    return is_shared;
 }
 
 void* AllocateMemory(int device, size_t bytes) {

@@ -7,6 +7,9 @@ namespace cuda_emulation {
 constexpr int kMaxDevices = 8;
 
 int DeviceCount();
+// Whether a stand-in for CuPy computes on the same memory: on the host and at once. Device memory is then open to the
+// host, and memory of the host may be that of the stand-in's devices.
+bool IsMemoryShared();
 // Memory of a device, or null if it has not enough.
 void* AllocateMemory(int device, size_t bytes);
 // Overwrites the block, so that a late read shows.

@@ -17,6 +17,7 @@
 
 using cuda_emulation::DeviceCount;
 using cuda_emulation::DeviceOf;
+using cuda_emulation::IsMemoryShared;
 
 using Work = std::function<void()>;
 
@@ -56,7 +57,7 @@ struct Runtime {
 
     std::recursive_mutex mutex;
     std::vector<std::unique_ptr<cudaEmulatedStream>> streams;  // first the default ones of all devices; never fewer
-    std::map<const char*, size_t> pinned;
+    std::map<const char*, size_t> pinned;                      // memory of the host that CUDA reaches
     cudaEmulatedPool pools[cuda_emulation::kMaxDevices];
 };
 
@@ -93,15 +94,14 @@ cudaError_t Submit(cudaStream_t handle, Work work) {
     if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
     stream.work.push_back(std::move(work));
     ++stream.submitted;
-    if (stream.work.size() > kMostWaiting) Drain(stream);
+    if (stream.work.size() > kMostWaiting || IsMemoryShared()) Drain(stream);
     return cudaSuccess;
 }
 
 bool IsPinned(const void* pointer) {
-    const std::map<const char*, size_t>& pinned = GetRuntime().pinned;
     const auto* p = static_cast<const char*>(pointer);
-    auto next = pinned.upper_bound(p);
-    return next != pinned.begin() && p < std::prev(next)->first + std::prev(next)->second;
+    auto next = GetRuntime().pinned.upper_bound(p);
+    return next != GetRuntime().pinned.begin() && p < std::prev(next)->first + std::prev(next)->second;
 }
 
 bool IsDevice(int device) { return device >= 0 && device < DeviceCount(); }
@@ -132,6 +132,10 @@ cudaError_t cudaGetLastError() { return std::exchange(t_error, cudaSuccess); }
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = DeviceCount();
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+    *device = t_device;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
@@ -277,7 +281,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     auto lock = Lock();
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (to_device != (DeviceOf(to) >= 0) || from_device != (DeviceOf(from) >= 0)) return Fail(cudaErrorInvalidValue);
+    bool is_valid = to_device == (DeviceOf(to) >= 0) && from_device == (DeviceOf(from) >= 0);
+    if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
     cudaError_t error = Submit(stream, [=] { std::memmove(to, from, bytes); });
     bool is_pageable = (!to_device && !IsPinned(to)) || (!from_device && !IsPinned(from));
     if (is_pageable) Drain(GetStream(stream));

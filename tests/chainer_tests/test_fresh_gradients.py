@@ -99,17 +99,15 @@ def test_what_a_program_sets_accumulates(device, touch):
 
 
 def test_nan_that_backward_computes_stays(device):
-    p = chainer.Parameter(2, (3,))
-    p.to_device(device)
-    F.sum(p * np.nan).backward()
-    assert np.isnan(_numpy(p.grad)).all()
-    optimizer = chainer.optimizers.SGD().setup(chainer.Chain())
-    optimizer.target = link = chainer.Link()
+    link = chainer.Link()
     with link.init_scope():
-        link.p = p
-    p.update_rule = optimizer.create_update_rule()
+        link.p = chainer.Parameter(2, (3,))
+    link.to_device(device)
+    optimizer = chainer.optimizers.SGD().setup(link)
+    F.sum(link.p * np.nan).backward()
+    assert np.isnan(_numpy(link.p.grad)).all()
     optimizer.update()
-    assert np.isnan(_numpy(p.array)).all()
+    assert np.isnan(_numpy(link.p.array)).all()
 
 
 def test_other_gradients_are_as_in_chainer_7(device):
@@ -144,5 +142,5 @@ def test_hooks_see_the_sum():
     y = F.sum(p)
     with Names() as hook:
         y.backward()
-    assert '_ + _' in hook.names or 'add' in ''.join(hook.names).lower()
+    assert hook.names == ['BroadcastTo', '_ + _']
     np.testing.assert_array_equal(p.grad, [1, 1, 1])

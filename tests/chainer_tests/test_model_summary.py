@@ -48,6 +48,11 @@ def test_summary(device):
     assert len(table.findall('tr')) == len(summary.rows) + 2
 
 
+def _batch_matmul(a, b):
+    with pytest.warns(DeprecationWarning):
+        return F.batch_matmul(a, b, transb=True)
+
+
 @pytest.mark.parametrize(
     ('f', 'shapes', 'n'),
     [
@@ -61,6 +66,18 @@ def test_summary(device):
         (lambda x, W: F.convolution_1d(x, W, stride=2), [(2, 4, 7), (8, 4, 3)], 2 * 3 * 96),
         (F.deconvolution_2d, [(2, 4, 6, 6), (4, 8, 3, 3)], 2 * 36 * 4 * 8 * 9),
         (F.scaled_dot_product_attention, [(2, 5, 8), (2, 7, 8), (2, 7, 4)], 2 * 5 * 7 * 12),
+        (F.matmul, [(2, 1, 4, 5), (1, 3, 5, 6)], 2 * 3 * 4 * 5 * 6),
+        (F.matmul, [(0, 4, 5), (5, 6)], 0),
+        (_batch_matmul, [(2, 3), (2, 3)], 2 * 3 * 3),
+        (lambda a, b: F.tensordot(a, b, 1), [(2, 3, 4), (4, 5)], 2 * 3 * 4 * 5),
+        (lambda a, b: F.tensordot(a, b, ((-1, 0), (0, 1))), [(2, 3, 4), (4, 2, 5)], 24 * 5),
+        (lambda a, b: F.einsum('ijk,kj->i', a, b), [(2, 3, 4), (4, 3)], 24),
+        (lambda a, b: F.einsum('ij,ij->j', a, b), [(1, 3), (4, 3)], 12),
+        (lambda a: F.einsum('ii->i', a), [(3, 3)], 0),
+        (F.bilinear, [(2, 3), (2, 4), (3, 4, 5)], 2 * 60),
+        (F.bilinear, [(2, 3), (2, 4), (3, 4, 5), (3, 5), (4, 5), (5,)], 2 * (60 + 15 + 20)),
+        (F.simplified_dropconnect, [(2, 3), (4, 3)], 2 * 3 * 4),
+        (F.local_convolution_2d, [(2, 3, 6, 6), (4, 4, 4, 3, 3, 3)], 2 * 16 * 4 * 27),
         (F.add, [(2, 3), (2, 3)], 0),
     ],
 )
@@ -73,6 +90,38 @@ def test_flops(f, shapes, n, device):
     model = Model()
     model.to_device(device)
     assert chainer.model_summary(model, *shapes).flops == 2 * n
+
+
+@pytest.mark.parametrize(
+    ('make', 'n_gates', 'n_directions'),
+    [
+        (L.NStepLSTM, 4, 1),
+        (L.NStepBiLSTM, 4, 2),
+        (L.NStepGRU, 3, 1),
+        (L.NStepBiGRU, 3, 2),
+        (L.NStepRNNTanh, 1, 1),
+        (L.NStepBiRNNReLU, 1, 2),
+    ],
+)
+@pytest.mark.parametrize('device', devices())
+def test_flops_of_recurrent_networks(make, n_gates, n_directions, device):
+    model = make(2, 3, 4, 0.0)
+    model.to_device(device)
+    states = [None] * (2 if n_gates == 4 else 1)
+    xs = [model.device.send(np.zeros((n, 3), np.float32)) for n in (5, 2)]
+    layers = 3 + 4, n_directions * 4 + 4
+    expected = 2 * (5 + 2) * sum(layers) * 4 * n_gates * n_directions
+    assert chainer.model_summary(model, *states, xs).flops == expected
+
+
+def test_summary_of_an_input_of_a_shape_from_numpy():
+    shape = tuple(np.array([2, 3]))
+    assert chainer.model_summary(L.Linear(None, 4), shape).rows[0].output == (2, 4)
+
+
+def test_summary_of_what_is_no_link():
+    with pytest.raises(TypeError, match="model must be a link, but <class 'function'> was given"):
+        chainer.model_summary(F.relu, (2, 3))
 
 
 def test_summary_of_shared_links_and_other_outputs():

@@ -3,6 +3,7 @@
 It needs a GPU, or the emulation that ``python tools/build.py --test`` builds and tests.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -24,6 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _is_emulated():
     return 'cuda_emulation' in os.environ.get('CHAINERX_PATH', '')
+
+
+def _emulated_library():
+    return os.path.join(os.environ['CHAINERX_PATH'], 'backends', 'cuda.so')
 
 
 def _random(*shape):
@@ -113,6 +118,18 @@ def test_special_exponents(exponent, step):
     np.testing.assert_array_equal(
         chainerx.to_numpy(chainerx.array(a)[::step] ** exponent), expected
     )
+
+
+@pytest.mark.parametrize('function', [chainerx.softmax, chainerx.log_softmax])
+def test_softmax_of_infinite_elements(function):
+    inf, nan = np.inf, np.nan
+    x = chainerx.array(
+        [[1, inf, -inf], [-inf, -inf, -inf], [1, 2, nan], [0, -inf, -inf]], 'float32'
+    )
+    y = chainerx.to_numpy(function(x, axis=1))
+    assert np.isnan(y[:3]).all()
+    expected = [1, 0, 0] if function is chainerx.softmax else [0, -inf, -inf]
+    np.testing.assert_array_equal(y[3], expected)
 
 
 def test_products_with_many_rows():
@@ -234,6 +251,40 @@ class TestEmulation:
             "MemoryError: zeros: cannot allocate 100000 bytes of memory on device 'cuda:0': "
             'arrays use 4096 bytes, 4096 are reserved, 61440 of 65536 are free'
         ) in result.stderr
+
+    def test_pinned_memory_may_change_after_a_copy(self):
+        runtime = ctypes.CDLL(_emulated_library())
+        pointer = ctypes.c_void_p()
+        assert runtime.cudaMallocHost(ctypes.byref(pointer), ctypes.c_size_t(12)) == 0
+        a = np.frombuffer((ctypes.c_char * 12).from_address(pointer.value), 'float32')
+        a[...] = [1, 2, 3]
+        x = chainerx.array(a, device='cuda:0')
+        a[...] = 0
+        assert x.tolist() == [1, 2, 3]
+        assert runtime.cudaFreeHost(pointer) == 0
+
+    def test_the_current_device_stays(self):
+        runtime = ctypes.CDLL(_emulated_library())
+        device = ctypes.c_int()
+
+        def check():
+            assert runtime.cudaGetDevice(ctypes.byref(device)) == 0
+            assert device.value == 3
+
+        assert runtime.cudaSetDevice(3) == 0
+        try:
+            x = chainerx.array(_random(3), device='cuda:1')
+            check()
+            y = (x + x)[::2].to_device('cuda:2')
+            check()
+            chainerx.to_numpy(y)
+            x.device.synchronize()
+            check()
+            del x, y
+            gc.collect()
+            check()
+        finally:
+            runtime.cudaSetDevice(0)
 
     def test_several_devices(self):
         x = chainerx.array(_random(3), device='cuda:1')

@@ -5,6 +5,7 @@ They need a GPU, or the emulation that ``python tools/build.py --test`` builds a
 
 import os
 import shutil
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -143,6 +144,16 @@ PRODUCT = """
 """
 
 
+def _copy_backend(folder):
+    """The backend without the libraries beside it."""
+    build = Path(os.environ['CHAINERX_PATH']).resolve()
+    (folder / 'path' / 'backends').mkdir(parents=True)
+    shutil.copy(build / 'backends' / 'cuda.so', folder / 'path' / 'backends')
+    # Of the emulation; the backend looks for it beside its folder.
+    (folder / 'path' / 'libcuda_emulation.so').symlink_to(build / 'libcuda_emulation.so')
+    return str(folder / 'path')
+
+
 class TestLibrary:
     @pytest.mark.parametrize('use, expected', [('never', 'exact'), ('always', 'rounded')])
     def test_use(self, use, expected):
@@ -158,11 +169,7 @@ class TestLibrary:
 
     @pytest.mark.skipif(not _is_emulated(), reason='cannot hide the library')
     def test_missing(self, tmp_path):
-        folder = tmp_path / 'backends'
-        folder.mkdir()
-        library = os.path.abspath(os.path.join(os.environ['CHAINERX_PATH'], 'backends', 'cuda.so'))
-        shutil.copy(library, folder)
-        paths = {'CHAINERX_PATH': str(tmp_path)}
+        paths = {'CHAINERX_PATH': _copy_backend(tmp_path)}
         assert run_python(PRODUCT, CHAINERX_CUDA_LIBRARIES='auto', **paths).stdout == 'exact\n'
         result = run_python(PRODUCT, status=1, CHAINERX_CUDA_LIBRARIES='always', **paths)
         assert 'cuBLAS cannot be loaded: "pip install nvidia-cublas" installs it' in result.stderr
@@ -170,12 +177,10 @@ class TestLibrary:
 
     @pytest.mark.skipif(not _is_emulated(), reason='cannot hide the library')
     def test_in_a_folder_of_packages(self, tmp_path):
-        build = os.path.abspath(os.environ['CHAINERX_PATH'])
-        for folder in 'backends', 'packages':
-            (tmp_path / folder).mkdir()
-        library = os.path.join(build, 'backends', 'cuda.so')
-        shutil.copy(library, tmp_path / 'backends')
-        (tmp_path / 'packages' / 'nvidia').symlink_to(os.path.join(build, 'nvidia'))
-        code = f'import sys; sys.path.append({str(tmp_path / "packages")!r})\n' + dedent(PRODUCT)
-        result = run_python(code, CHAINERX_CUDA_LIBRARIES='always', CHAINERX_PATH=str(tmp_path))
+        path = _copy_backend(tmp_path)
+        packages = tmp_path / 'packages'
+        packages.mkdir()
+        (packages / 'nvidia').symlink_to(Path(os.environ['CHAINERX_PATH']).resolve() / 'nvidia')
+        code = f'import sys; sys.path.append({str(packages)!r})\n' + dedent(PRODUCT)
+        result = run_python(code, CHAINERX_CUDA_LIBRARIES='always', CHAINERX_PATH=path)
         assert result.stdout == 'rounded\n'

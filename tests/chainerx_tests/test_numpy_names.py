@@ -334,8 +334,8 @@ def test_sort_in_place():
     y = chainerx.exp(saved)
     with chainerx.no_backprop_mode():
         y.sort()
-    with pytest.raises(chainerx.ChainerxError, match='changed|overwritten|in place'):
-        y.backward() if y.ndim == 0 else chainerx.grad([y.sum()], [saved])
+    with pytest.raises(chainerx.GradientError, match='was changed in place after it was used'):
+        chainerx.grad([y.sum()], [saved])
 
 
 # ---------------------------------------------------------------- out

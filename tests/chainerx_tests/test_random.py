@@ -149,13 +149,18 @@ CHOICES = [
     (VECTOR, 4),
     (VECTOR, 5, False),
     (VECTOR, 0),
+    (VECTOR[:0], 0),
+    (0, (2, 0)),
+    (0, 0, False),
 ]
 
 
 @pytest.mark.parametrize('args', CHOICES, ids=str)
 def test_choice(args):
     def draw():
-        return chainerx.random.choice(*[chainerx.array(a) if a is VECTOR else a for a in args])
+        return chainerx.random.choice(
+            *[chainerx.array(a) if isinstance(a, np.ndarray) else a for a in args]
+        )
 
     np.random.seed(5)
     expected = np.asarray(np.random.choice(*args))
@@ -233,7 +238,8 @@ def test_devices_and_gradients_of_choices(seeded):
     ('error', 'match', 'call'),
     [
         (ValueError, 'elements to choose', lambda r: r.choice(0)),
-        (ValueError, 'elements to choose', lambda r: r.choice(-1)),
+        (ValueError, 'elements to choose from, a is -1', lambda r: r.choice(-1)),
+        (ValueError, r'a has shape \(0,\)', lambda r: r.choice(chainerx.zeros(0))),
         (ValueError, 'one dimension', lambda r: r.choice(chainerx.ones((2, 2)))),
         (ValueError, 'without replacement', lambda r: r.choice(3, 4, replace=False)),
         (ValueError, 'without replacement', lambda r: r.choice(2, 2, False, [1, 0])),

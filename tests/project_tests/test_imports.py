@@ -69,6 +69,7 @@ LAYERS = {
     ),
     'functions': ('chainer.functions',),
     'models': (
+        'chainer._core.flops',
         'chainer._core.graph_svg',
         'chainer._core.link_errors',
         'chainer._core.link_html',

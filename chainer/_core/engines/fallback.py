@@ -42,9 +42,16 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
     check_devices(func, in_data)
     present = [i for i, x in enumerate(in_data) if x is not None]
     device = backend.ChainerxDevice(in_data[present[0]].device)
+    try:
+        fallback_device = device.fallback_device
+    except RuntimeError as error:
+        raise RuntimeError(
+            f'{func.label} does not run natively on {device.name} ({reason}), and has no CuPy to '
+            f'fall back to: {error}'
+        ) from error
     func.chainerx_device = device
     views = tuple([None if x is None else _view(x) for x in in_data])
-    with backend.using_device(device.fallback_device), _attributes(func, device):
+    with backend.using_device(fallback_device), _attributes(func, device):
         ys, func._tape = arrays.run(func, None, views)
     outputs = [None if y is None else device.send(y) for y in ys]
     if not any([in_data[i].is_backprop_required() for i in present]):

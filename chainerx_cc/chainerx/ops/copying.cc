@@ -93,7 +93,6 @@ Scalar AsScalar(const Array& a) {
         throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
     }
     alignas(8) char buffer[8];
-    a.device().Synchronize();
     a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
     return VisitDtype(a.dtype(), [&buffer](auto tag) -> Scalar {
         using T = typename decltype(tag)::type;

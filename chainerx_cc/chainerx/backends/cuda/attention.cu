@@ -27,17 +27,6 @@ struct ScoreMask {
     __device__ T Add(T score, int64_t k) const { return bias == nullptr ? score : score + bias[k]; }
 };
 
-template <class T>
-struct Largest {
-    __device__ T Init() const { return Lowest<T>(); }
-    __device__ T Combine(T a, T b) const { return math::Max(a, b); }
-};
-template <class T>
-struct Total {
-    __device__ T Init() const { return T{0}; }
-    __device__ T Combine(T a, T b) const { return a + b; }
-};
-
 // Turns products of queries and keys into weights, one warp for each query. Writes log_sum, infinite for a query
 // without keys, whose weights are zero.
 template <class T>
@@ -54,11 +43,11 @@ __global__ void AttentionWeights(int64_t rows, int64_t queries, int64_t keys, T 
         scores[k] = score;
         max = math::Max(max, score);
     }
-    max = CombineWarp(Largest<T>{}, max);
+    max = CombineWarp(MaxOp<T>{}, max);
     T shift = max - max == 0 ? max : T{0};
     T sum{0};
     for (int64_t i = lane; i < keys; i += kWarp) sum += math::Exp(scores[row * keys + i] - shift);
-    sum = CombineWarp(Total<T>{}, sum);
+    sum = CombineWarp(SumOp<T>{}, sum);
     for (int64_t i = lane; i < keys; i += kWarp) {
         T& score = scores[row * keys + i];
         score = sum == 0 ? T{0} : math::Exp(score - shift) / sum;
@@ -85,7 +74,7 @@ __global__ void AttentionScoreGrad(int64_t rows, int64_t keys, T scale, const T*
     unsigned lane = threadIdx.x % kWarp;
     T sum{0};
     for (int64_t i = lane; i < keys; i += kWarp) sum += w[row * keys + i] * g[row * keys + i];
-    sum = CombineWarp(Total<T>{}, sum);
+    sum = CombineWarp(SumOp<T>{}, sum);
     for (int64_t i = lane; i < keys; i += kWarp) {
         int64_t k = row * keys + i;
         g[k] = scale * w[k] * (g[k] - sum);

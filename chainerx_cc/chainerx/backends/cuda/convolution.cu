@@ -100,11 +100,6 @@ __global__ void ConvWeightElements(int64_t n, WindowGeometry g, const T* x, cons
     w[i] = Finish<T>(sum);
 }
 
-template <class T>
-const T* DataOrNull(const Array& a) {
-    return a ? a.data<T>() : nullptr;
-}
-
 // Calls f(TypeTag<T>, n) for an array with n elements.
 template <class F>
 void ForElements(const Array& out, F&& f) {

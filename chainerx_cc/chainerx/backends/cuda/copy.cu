@@ -38,8 +38,9 @@ void Copy(const Array& src, const Array& dst) {
     if (size == 0) return;
     if (src.dtype() == dst.dtype() && src.IsContiguous() && dst.IsContiguous() && src.shape() == dst.shape()) {
         if (src.raw_data() == dst.raw_data()) return;
+        CurrentDevice current{dst.device()};
         Check(cudaMemcpyAsync(dst.raw_data(), src.raw_data(), size * dst.GetItemSize(), cudaMemcpyDeviceToDevice,
-                              GetCudaDevice(dst.device()).Activate()),
+                              current.stream()),
               "copy");
         return;
     }

@@ -16,6 +16,17 @@ constexpr size_t kLongCopy = 1 << 16;
 
 void FreeStorage(Storage* storage) noexcept { GetCudaDevice(storage->device()).Free(storage); }
 
+// The present end of the device's current stream.
+Event Record(const Device& device) {
+    CurrentDevice current{device};
+    return Event{current.stream()};
+}
+// Lets the device's current stream wait.
+void WaitIn(const Device& device, const Event& event) {
+    CurrentDevice current{device};
+    Check(cudaStreamWaitEvent(current.stream(), event.get(), 0), "cudaStreamWaitEvent");
+}
+
 }  // namespace
 
 void ThrowCudaError(cudaError_t error, const char* what) {
@@ -35,33 +46,27 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
 std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }
 
 CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index}, memory_{index, streams_} {
-    Activate();
+    CurrentDevice current{*this};
     void* memory = nullptr;
     Check(cudaMallocHost(&memory, sizeof(Fault)), "cudaMallocHost");
     fault_ = new (memory) Fault{};
 }
 
 CudaDevice::~CudaDevice() {
-    Activate();
-    cudaDeviceSynchronize();
+    CurrentDevice current{*this};
+    memory_.Close();
     cudaFreeHost(fault_);
 }
 
-cudaStream_t CudaDevice::Activate() const {
-    cudaSetDevice(index());
-    Stream* stream = FindCurrentStream(*this);
-    return stream == nullptr ? nullptr : reinterpret_cast<cudaStream_t>(stream->handle());
-}
-
 StoragePtr CudaDevice::Allocate(size_t bytes) {
-    cudaStream_t stream = Activate();
-    void* block = memory_.Allocate(bytes, stream);
+    CurrentDevice current{*this};
+    void* block = memory_.Allocate(bytes, current.stream());
     if (block == nullptr) ThrowOutOfMemory(bytes);
-    return StoragePtr{new Storage{block, bytes, *this, &FreeStorage, stream}};
+    return StoragePtr{new Storage{block, bytes, *this, &FreeStorage, current.stream()}};
 }
 
 void CudaDevice::Free(Storage* storage) noexcept {
-    Activate();
+    CurrentDevice current{*this};
     memory_.Free(storage->data(), storage->bytes(), static_cast<cudaStream_t>(storage->owner()));
     delete storage;
 }
@@ -78,27 +83,27 @@ void CudaDevice::ThrowOutOfMemory(size_t bytes) {
 }
 
 MemoryStatistics CudaDevice::GetMemoryStatistics() {
-    Activate();
+    CurrentDevice current{*this};
     return memory_.GetStatistics();
 }
 
 void CudaDevice::ResetMemoryPeaks() {
-    Activate();
+    CurrentDevice current{*this};
     memory_.ResetPeaks();
 }
 
 void CudaDevice::SetMemoryLimit(std::optional<size_t> bytes) {
-    Activate();
+    CurrentDevice current{*this};
     memory_.SetLimit(bytes);
 }
 
 void CudaDevice::FreeUnusedBlocks() {
-    Activate();
+    CurrentDevice current{*this};
     memory_.FreeUnused();
 }
 
 StreamPtr CudaDevice::MakeStream() {
-    Activate();
+    CurrentDevice current{*this};
     return StreamPtr{new CudaStream{*this, streams_.Take(), streams_}};
 }
 
@@ -107,35 +112,35 @@ StreamPtr CudaDevice::GetDefaultStream() { return StreamPtr{new CudaStream{*this
 void CudaDevice::CopyFromHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking{bytes >= kLongCopy};
-    staging_.Copy(dst, src, bytes, Activate());
+    CurrentDevice current{*this};
+    staging_.Copy(dst, src, bytes, current.stream());
 }
 
 bool CudaDevice::CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes) {
     if (&from.backend() != &backend()) return false;
     if (bytes == 0) return true;
-    CudaDevice& other = GetCudaDevice(from);
-    other.memory_.AllowAccess(index());
-    Event allocated{Activate()};
-    cudaStream_t stream = other.Activate();
-    Check(cudaStreamWaitEvent(stream, allocated.get(), 0), "cudaStreamWaitEvent");
-    Check(cudaMemcpyPeerAsync(dst, index(), src, from.index(), bytes, stream), "a copy between devices");
-    Event copied{stream};
-    Check(cudaStreamWaitEvent(Activate(), copied.get(), 0), "cudaStreamWaitEvent");
+    GetCudaDevice(from).memory_.AllowAccess(index());
+    WaitIn(from, Record(*this));  // the memory may be in use until then
+    {
+        CurrentDevice current{from};
+        Check(cudaMemcpyPeerAsync(dst, index(), src, from.index(), bytes, current.stream()), "a copy between devices");
+    }
+    WaitIn(*this, Record(from));
     return true;
 }
 
 void CudaDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking;
-    cudaStream_t stream = Activate();
-    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream), "a copy to the host");
-    Check(cudaStreamSynchronize(stream), "a copy to the host");
+    CurrentDevice current{*this};
+    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, current.stream()), "a copy to the host");
+    Check(cudaStreamSynchronize(current.stream()), "a copy to the host");
     CheckFault(fault_);
 }
 
 void CudaDevice::Synchronize() {
     BlockingScope blocking;
-    Activate();
+    CurrentDevice current{*this};
     Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     CheckFault(fault_);
 }

@@ -54,10 +54,6 @@ public:
     void FreeUnusedBlocks() override;
     void Free(Storage* storage) noexcept;
 
-    // Makes the device the current one of the calling thread, as CUDA's functions need it, and returns the current
-    // stream.
-    cudaStream_t Activate() const;
-
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }
 
@@ -68,6 +64,32 @@ private:
     StreamSet streams_;
     MemoryPool memory_;
     Staging staging_;
+};
+
+// Makes a device the current one of the calling thread, as CUDA's functions need it. The program may have chosen
+// another one for other libraries, which comes back at the end.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(const Device& device) : device_{device}, index_{device.index()}, previous_{index_} {
+        cudaGetDevice(&previous_);
+        if (previous_ != index_) cudaSetDevice(index_);
+    }
+    ~CurrentDevice() {
+        if (previous_ != index_) cudaSetDevice(previous_);
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+    // The thread's current stream of the device.
+    cudaStream_t stream() const {
+        Stream* stream = FindCurrentStream(device_);
+        return stream == nullptr ? nullptr : reinterpret_cast<cudaStream_t>(stream->handle());
+    }
+
+private:
+    const Device& device_;
+    int index_;
+    int previous_;
 };
 
 using CudaKernels = KernelFamily<CudaBackend>;

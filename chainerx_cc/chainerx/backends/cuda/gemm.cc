@@ -112,14 +112,14 @@ void MatmulByBlas(const Array& a_, const Array& b_, double beta, const Array& ou
     gemm.stride_c = steps[0] / item;
     gemm.stride_b = steps[1] / item;
     gemm.stride_a = steps[2] / item;
-    cudaStream_t stream = GetCudaDevice(out.device()).Activate();
+    CurrentDevice current{out.device()};
     char* data[] = {out.raw_data(), a.raw_data(), b.raw_data()};
     nest.ForRows(data, 0, nest.OuterSize(), [&](int64_t batch, char* const* p) {
         gemm.batch = static_cast<int>(batch);
         gemm.c = p[0];
         gemm.b = p[1];
         gemm.a = p[2];
-        Run(gemm, out.device().index(), stream, "matmul");
+        Run(gemm, out.device().index(), current.stream(), "matmul");
     });
 }
 

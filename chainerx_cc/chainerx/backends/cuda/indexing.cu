@@ -71,7 +71,7 @@ void Scatter(const char* what, const Array& out, const Array& indices, const Tak
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         Launch(what, out.device(), BlocksFor(g.outer * g.inner), kBlock, &ScatterInOrder<F, T>, n_indices, g,
-               out.data<T>(), indices.data<int64_t>(), static_cast<const T*>(b.data<T>()));
+               out.data<T>(), indices.data<int64_t>(), b.data<T>());
     });
 }
 
@@ -96,9 +96,8 @@ __global__ void NormalizeEach(int64_t n, const int64_t* in, int64_t length, Inde
 void NormalizeIndices(const Array& indices, int64_t length, IndexMode mode, const Array& out) {
     int64_t n = indices.GetTotalSize();
     if (n == 0) return;
-    Launch("indexing", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n,
-           static_cast<const int64_t*>(indices.data<int64_t>()), length, mode, out.data<int64_t>(),
-           GetCudaDevice(out.device()).fault());
+    Launch("indexing", out.device(), BlocksFor(n), kBlock, &NormalizeEach, n, indices.data<int64_t>(), length, mode,
+           out.data<int64_t>(), GetCudaDevice(out.device()).fault());
     // There is no other element to read.
     if (length == 0) out.device().Synchronize();
 }

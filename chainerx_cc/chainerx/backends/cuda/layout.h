@@ -41,15 +41,6 @@ struct Layout {
     Divider lengths[kMaxNdim];  // outermost first
     int64_t strides[kMaxNdim][N];
 
-    // In C order of the shape.
-    Layout(const Shape& shape, const Strides* operands) : ndim{shape.empty() ? 1 : shape.ndim()} {
-        for (int k = 0; k < N; ++k) strides[0][k] = 0;
-        for (int d = 0; d < shape.ndim(); ++d) {
-            lengths[d] = Divider{static_cast<uint32_t>(shape[d])};
-            for (int k = 0; k < N; ++k) strides[d][k] = operands[k][d];
-        }
-    }
-
     explicit Layout(const LoopNest& nest) : ndim{nest.ndim} {
         for (int d = 0; d < ndim; ++d) {
             lengths[d] = Divider{static_cast<uint32_t>(nest.lengths[d])};

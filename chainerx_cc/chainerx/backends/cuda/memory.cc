@@ -28,7 +28,7 @@ MemoryPool::MemoryPool(int device, StreamSet& streams) : device_{device}, stream
     SetLimit(std::nullopt);
 }
 
-MemoryPool::~MemoryPool() {
+void MemoryPool::Close() noexcept {
     cudaDeviceSynchronize();
     FreePassed();
 }

@@ -22,9 +22,11 @@ namespace chainerx::cuda {
 class MemoryPool {
 public:
     MemoryPool(int device, StreamSet& streams);
-    ~MemoryPool();
     MemoryPool(const MemoryPool&) = delete;
     MemoryPool& operator=(const MemoryPool&) = delete;
+
+    // Frees blocks that streams still use. There may be no others.
+    void Close() noexcept;
 
     // Null if there is no room even after the device has done all its work. May wait then.
     void* Allocate(size_t bytes, cudaStream_t stream);

@@ -201,8 +201,7 @@ void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Ar
                 if (running[1] != running_var.data<C>()) CopyData(running_var, vars.buffer());
             }
             Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
-                   &BatchNormChannels<T, C>, layout, static_cast<const T*>(x.data<T>()),
-                   static_cast<const C*>(gamma.data<C>()), static_cast<const C*>(beta.data<C>()), eps, decay,
+                   &BatchNormChannels<T, C>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, decay,
                    count / std::max(count - 1, 1.0), running[0], running[1], y.data<T>(), mean.data<C>(),
                    inv_std.data<C>());
         });
@@ -229,9 +228,7 @@ void FixedBatchNorm(const Array& x, const Array& gamma_, const Array& beta_, con
         VisitComputeDtype(dtype, [&](auto compute_tag) {
             using C = typename decltype(compute_tag)::type;
             Launch("fixed_batch_norm", x.device(), BlocksFor(n), kBlock, &FixedBatchNormElements<T, C>, n, layout,
-                   static_cast<const T*>(x.data<T>()), static_cast<const C*>(gamma.data<C>()),
-                   static_cast<const C*>(beta.data<C>()), static_cast<const C*>(mean.data<C>()),
-                   static_cast<const C*>(var.data<C>()), eps, y.data<T>());
+                   x.data<T>(), gamma.data<C>(), beta.data<C>(), mean.data<C>(), var.data<C>(), eps, y.data<T>());
         });
     });
 }
@@ -248,8 +245,8 @@ void LayerNorm(const Array& x, const Array& gamma_, const Array& beta_, double e
         VisitComputeDtype(dtype, [&](auto compute_tag) {
             using C = typename decltype(compute_tag)::type;
             Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &LayerNormRows<T, C>,
-                   Rows{x.shape()[1]}, static_cast<const T*>(x.data<T>()), static_cast<const C*>(gamma.data<C>()),
-                   static_cast<const C*>(beta.data<C>()), eps, y.data<T>(), mean.data<C>(), inv_std.data<C>());
+                   Rows{x.shape()[1]}, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, y.data<T>(), mean.data<C>(),
+                   inv_std.data<C>());
         });
     });
 }
@@ -270,7 +267,7 @@ void Backward(const Array& x, const Array& gamma_, const Array& mean, const Arra
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         VisitComputeDtype(dtype, [&](auto compute_tag) {
             using C = typename decltype(compute_tag)::type;
-            f(tag, static_cast<const C*>(gamma.data<C>()), ggamma.data<C>(), gbeta.data<C>());
+            f(tag, gamma.data<C>(), ggamma.data<C>(), gbeta.data<C>());
         });
     });
     ggamma.Finish();
@@ -284,9 +281,8 @@ void BatchNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
         using T = typename decltype(tag)::type;
         using C = std::remove_pointer_t<decltype(ggamma_)>;
         Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
-               &NormGradGroups<true, T, C, Channels>, layout, static_cast<const T*>(x.data<T>()), gamma_,
-               static_cast<const T*>(gy.data<T>()), static_cast<const C*>(mean.data<C>()),
-               static_cast<const C*>(inv_std.data<C>()), gx.data<T>(), ggamma_, gbeta_);
+               &NormGradGroups<true, T, C, Channels>, layout, x.data<T>(), gamma_, gy.data<T>(), mean.data<C>(),
+               inv_std.data<C>(), gx.data<T>(), ggamma_, gbeta_);
     });
 }
 

@@ -98,23 +98,19 @@ __global__ void AveragePoolGradElements(int64_t n, WindowGeometry g, PoolPadding
     })
 
 void MaxPool(const WindowGeometry& g, const Array& x, const Array& y, const Array& index) {
-    CHAINERX_LAUNCH_POOL("max_pool", y, MaxPoolElements, static_cast<const T*>(x.data<T>()), y.data<T>(),
-                         index.data<int64_t>());
+    CHAINERX_LAUNCH_POOL("max_pool", y, MaxPoolElements, x.data<T>(), y.data<T>(), index.data<int64_t>());
 }
 
 void MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx) {
-    CHAINERX_LAUNCH_POOL("max_pool", gx, MaxPoolGradElements, static_cast<const T*>(gy.data<T>()),
-                         static_cast<const int64_t*>(index.data<int64_t>()), gx.data<T>());
+    CHAINERX_LAUNCH_POOL("max_pool", gx, MaxPoolGradElements, gy.data<T>(), index.data<int64_t>(), gx.data<T>());
 }
 
 void AveragePool(const WindowGeometry& g, PoolPadding padding, const Array& x, const Array& y) {
-    CHAINERX_LAUNCH_POOL("average_pool", y, AveragePoolElements, padding, static_cast<const T*>(x.data<T>()),
-                         y.data<T>());
+    CHAINERX_LAUNCH_POOL("average_pool", y, AveragePoolElements, padding, x.data<T>(), y.data<T>());
 }
 
 void AveragePoolGrad(const WindowGeometry& g, PoolPadding padding, const Array& gy, const Array& gx) {
-    CHAINERX_LAUNCH_POOL("average_pool", gx, AveragePoolGradElements, padding, static_cast<const T*>(gy.data<T>()),
-                         gx.data<T>());
+    CHAINERX_LAUNCH_POOL("average_pool", gx, AveragePoolGradElements, padding, gy.data<T>(), gx.data<T>());
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ void Dropout(const RandomStream& stream, double ratio, const Array& x, const Arr
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         Launch("dropout", x.device(), BlocksFor(CountersFor(n, 4)), kBlock, &DropoutElements<T, C>, n, stream,
-               threshold, static_cast<C>(1 / (1 - ratio)), static_cast<const T*>(x.data<T>()), y.data<T>());
+               threshold, static_cast<C>(1 / (1 - ratio)), x.data<T>(), y.data<T>());
     });
 }
 

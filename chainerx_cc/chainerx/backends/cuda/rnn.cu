@@ -192,11 +192,6 @@ __global__ void AddElements(int64_t n, T* a, const T* b) {
     if (i < n) Write(a + i, Read(a + i) + Read(b + i));
 }
 
-template <class T>
-T* DataOrNull(const Array& a) {
-    return a ? a.data<T>() : nullptr;
-}
-
 // Launches `kernel<T>` with a thread for each element of `states`.
 #define CHAINERX_LAUNCH_CELL(what, states, kernel, ...)                                                \
     VisitFloatDtype((states).dtype(), [&](auto tag) {                                                  \

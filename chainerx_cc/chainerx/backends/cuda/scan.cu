@@ -39,7 +39,7 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
         using T = typename decltype(tag)::type;
         if constexpr (!std::is_same_v<T, bool>) {
             Launch("cumulative sum or product", out.device(), BlocksFor(rows), kBlock, &ScanRows<Operation, T>, rows, n,
-                   inner, static_cast<const T*>(a.data<T>()), out.data<T>());
+                   inner, a.data<T>(), out.data<T>());
         }
     });
 }

@@ -24,17 +24,6 @@ struct Sizes {
     CHAINERX_HOST_DEVICE int64_t rows() const { return outer * inner; }
 };
 
-template <class C>
-struct Largest {
-    __device__ C Init() const { return Lowest<C>(); }
-    __device__ C Combine(C a, C b) const { return math::Max(a, b); }
-};
-template <class C>
-struct Total {
-    __device__ C Init() const { return C{0}; }
-    __device__ C Combine(C a, C b) const { return a + b; }
-};
-
 // Elements of a row along the axis, which a warp walks along.
 struct Row {
     int64_t begin;
@@ -48,19 +37,18 @@ struct Row {
 
 template <class C>
 struct Normalizer {
-    C shift;  // the maximum, if it is finite
-    C sum;    // of exp(x - shift)
+    C max;
+    C sum;  // of exp(x - max)
 };
 
 template <class C, class T>
 __device__ Normalizer<C> Normalize(const Sizes& s, const Row& row, const T* x) {
     C max = Lowest<C>();
     for (int64_t i = row.lane; i < s.n; i += kWarp) max = math::Max(max, static_cast<C>(x[row.At(i)]));
-    max = CombineWarp(Largest<C>{}, max);
-    C shift = max - max == 0 ? max : C{0};  // no difference of infinities
+    max = CombineWarp(MaxOp<C>{}, max);
     C sum{0};
-    for (int64_t i = row.lane; i < s.n; i += kWarp) sum += math::Exp(static_cast<C>(x[row.At(i)]) - shift);
-    return {shift, CombineWarp(Total<C>{}, sum)};
+    for (int64_t i = row.lane; i < s.n; i += kWarp) sum += math::Exp(static_cast<C>(x[row.At(i)]) - max);
+    return {max, CombineWarp(SumOp<C>{}, sum)};
 }
 
 template <bool is_log, class T>
@@ -70,10 +58,10 @@ __global__ void SoftmaxRows(Sizes s, const T* x, T* y) {
     if (index >= s.rows()) return;
     Row row{s, index};
     Normalizer<C> z = Normalize<C>(s, row, x);
-    C log_sum = z.shift + math::Log(z.sum);
+    C log_sum = z.max + math::Log(z.sum);
     for (int64_t i = row.lane; i < s.n; i += kWarp) {
         C v = static_cast<C>(x[row.At(i)]);
-        y[row.At(i)] = static_cast<T>(is_log ? v - log_sum : math::Exp(v - z.shift) / z.sum);
+        y[row.At(i)] = static_cast<T>(is_log ? v - log_sum : math::Exp(v - z.max) / z.sum);
     }
 }
 
@@ -88,7 +76,7 @@ __global__ void SoftmaxGradRows(Sizes s, const T* y, const T* gy, T* gx) {
         C g = static_cast<C>(gy[row.At(i)]);
         sum += is_log ? g : g * static_cast<C>(y[row.At(i)]);
     }
-    sum = CombineWarp(Total<C>{}, sum);
+    sum = CombineWarp(SumOp<C>{}, sum);
     for (int64_t i = row.lane; i < s.n; i += kWarp) {
         C g = static_cast<C>(gy[row.At(i)]);
         C v = static_cast<C>(y[row.At(i)]);
@@ -102,8 +90,8 @@ void Softmax(const Array& x, int8_t axis, const Array& y) {
     Sizes s{x.shape(), axis};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch("softmax", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxRows<is_log, T>, s,
-               static_cast<const T*>(x.data<T>()), y.data<T>());
+        Launch("softmax", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxRows<is_log, T>, s, x.data<T>(),
+               y.data<T>());
     });
 }
 
@@ -113,8 +101,8 @@ void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) 
     Sizes s{y.shape(), axis};
     VisitFloatDtype(y.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch("softmax", y.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxGradRows<is_log, T>, s,
-               static_cast<const T*>(y.data<T>()), static_cast<const T*>(gy.data<T>()), gx.data<T>());
+        Launch("softmax", y.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxGradRows<is_log, T>, s, y.data<T>(),
+               gy.data<T>(), gx.data<T>());
     });
 }
 
@@ -127,7 +115,7 @@ __global__ void CrossEntropyRows(Sizes s, const T* x, const int64_t* t, int64_t 
     Row row{s, index};
     Normalizer<C> z = Normalize<C>(s, row, x);
     if (row.lane != 0) return;
-    C total = z.shift + math::Log(z.sum);
+    C total = z.max + math::Log(z.sum);
     log_sum[index] = total;
     int64_t label = t[index];
     bool is_label = label >= 0 && label < s.n;
@@ -160,8 +148,8 @@ void CrossEntropy(const Array& x, const Array& t, int64_t ignore_label, const Ar
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         Launch("softmax_cross_entropy", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &CrossEntropyRows<T, C>, s,
-               static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
-               loss.data<T>(), log_sum.data<C>(), GetCudaDevice(x.device()).fault());
+               x.data<T>(), t.data<int64_t>(), ignore_label, loss.data<T>(), log_sum.data<C>(),
+               GetCudaDevice(x.device()).fault());
     });
 }
 
@@ -173,8 +161,7 @@ void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, cons
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         Launch("softmax_cross_entropy", x.device(), BlocksFor(x.GetTotalSize()), kBlock, &CrossEntropyGradRows<T, C>, s,
-               static_cast<const T*>(x.data<T>()), static_cast<const int64_t*>(t.data<int64_t>()), ignore_label,
-               static_cast<const C*>(log_sum.data<C>()), static_cast<const T*>(gloss.data<T>()), gx.data<T>());
+               x.data<T>(), t.data<int64_t>(), ignore_label, log_sum.data<C>(), gloss.data<T>(), gx.data<T>());
     });
 }
 

@@ -49,15 +49,14 @@ CudaStream::~CudaStream() {
 }
 
 void CudaStream::Synchronize() {
-    const CudaDevice& cuda_device = GetCudaDevice(device());
     BlockingScope blocking;
-    cuda_device.Activate();
+    CurrentDevice current{device()};
     Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-    CheckFault(cuda_device.fault());
+    CheckFault(GetCudaDevice(device()).fault());
 }
 
 bool CudaStream::IsDone() {
-    GetCudaDevice(device()).Activate();
+    CurrentDevice current{device()};
     cudaError_t error = cudaStreamQuery(stream_);
     if (error == cudaErrorNotReady) return false;
     Check(error, "cudaStreamQuery");
@@ -69,9 +68,9 @@ void CudaStream::WaitFor(Stream& other) {
         other.Synchronize();
         return;
     }
-    GetCudaDevice(other.device()).Activate();
+    CurrentDevice first{other.device()};  // which tells the default streams of devices apart
     Event event{reinterpret_cast<cudaStream_t>(other.handle())};
-    GetCudaDevice(device()).Activate();  // which tells the default streams of devices apart
+    CurrentDevice second{device()};
     Check(cudaStreamWaitEvent(stream_, event.get(), 0), "cudaStreamWaitEvent");
 }
 

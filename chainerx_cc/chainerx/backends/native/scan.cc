@@ -5,12 +5,13 @@
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/reduce_ops.h"
 #include "chainerx/ops/reduction.h"
 
 namespace chainerx::native {
 namespace {
 
-template <class Combine>
+template <template <class> class Operation>
 void Scan(const Array& a_, int8_t axis, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Array a = Contiguous(a_);
@@ -21,6 +22,7 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
+        using Op = Operation<C>;
         for (int64_t o = 0; o < outer; ++o) {
             const T* in = a.data<T>() + o * n * inner;
             T* result = out.data<T>() + o * n * inner;
@@ -28,36 +30,23 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
             if (inner == 1) {
                 auto sum = static_cast<C>(in[0]);
                 for (int64_t i = 1; i < n; ++i) {
-                    result[i] = static_cast<T>(Combine::Apply(sum, static_cast<C>(in[i])));
+                    result[i] = static_cast<T>(Op::Combine(sum, static_cast<C>(in[i])));
                     sum = static_cast<C>(result[i]);
                 }
                 continue;
             }
             for (int64_t i = inner; i < n * inner; ++i) {
-                result[i] = static_cast<T>(Combine::Apply(static_cast<C>(result[i - inner]), static_cast<C>(in[i])));
+                result[i] = static_cast<T>(Op::Combine(static_cast<C>(result[i - inner]), static_cast<C>(in[i])));
             }
         }
     });
 }
 
-struct AddTo {
-    template <class C>
-    static C Apply(C a, C b) {
-        return static_cast<C>(a + b);
-    }
-};
-struct MultiplyBy {
-    template <class C>
-    static C Apply(C a, C b) {
-        return static_cast<C>(a * b);
-    }
-};
-
 }  // namespace
 
 const NativeKernels g_scan_kernels{[](Backend& backend) {
-    kCumsumKernel.Register(backend, &Scan<AddTo>);
-    kCumprodKernel.Register(backend, &Scan<MultiplyBy>);
+    kCumsumKernel.Register(backend, &Scan<SumOp>);
+    kCumprodKernel.Register(backend, &Scan<ProdOp>);
 }};
 
 }  // namespace chainerx::native
