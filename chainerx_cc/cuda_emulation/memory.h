@@ -14,6 +14,16 @@ bool IsMemoryShared();
 void* AllocateMemory(int device, size_t bytes);
 // Overwrites the block, so that a late read shows.
 void FreeMemory(void* pointer);
+struct MemoryUse {
+    size_t total;  // of the device
+    size_t used;
+    size_t reserved;  // used, or kept since it was
+    size_t peak_reserved;
+};
+MemoryUse GetMemoryUse(int device);
+// Gives back what is kept.
+void TrimMemory(int device);
+void ResetPeakMemory(int device);
 // The device that has the memory; -1 for memory of the host.
 int DeviceOf(const void* pointer);
 
