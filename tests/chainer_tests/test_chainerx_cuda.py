@@ -106,6 +106,26 @@ def test_fallback_sees_views():
     assert _host(x.grad).tolist() == [2, 2]
 
 
+def test_fallback_works_in_the_current_stream():
+    seen = []
+
+    class Look(chainer.FunctionNode):
+        def forward(self, inputs):
+            seen.append(cuda.cupy.cuda.get_current_stream().ptr)
+            return (inputs[0] * 2,)
+
+    x = chainerx.array([1.0, 2.0], device='cuda:0')
+    stream = chainerx.Stream('cuda:0')
+    Look().apply((x,))
+    with stream:
+        Look().apply((x,))
+    with cuda.Stream() as own:
+        Look().apply((x,))
+        assert cuda.cupy.cuda.get_current_stream() == own
+    assert seen == [0, stream.ptr, 0]
+    assert cuda.cupy.cuda.get_current_stream().ptr == 0
+
+
 def test_fallback_without_cupy():
     done = run_python("""
         import sys

@@ -1,10 +1,11 @@
 """Views with which functions of CuPy arrays run on ChainerX's CUDA kernels.
 
-They share the memory, and the work of both runs on CUDA's default stream, so nothing waits.
+They share the memory, and the work of both runs in CUDA's default stream, so nothing waits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from chainer.backends import _transfer, cuda
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
 _DEFAULT_STREAMS = 0, 1
 _DTYPES = frozenset('bool int8 int16 int32 int64 uint8 float16 float32 float64'.split())
@@ -38,7 +40,23 @@ def _device_of(array: Any) -> chainerx.Device | None:
         return None
     with array.device:
         stream = cuda.cupy.cuda.get_current_stream()
-    return device if stream.ptr in _DEFAULT_STREAMS else None
+    is_default = stream.ptr in _DEFAULT_STREAMS and device.current_stream.ptr == 0
+    return device if is_default else None
+
+
+def stream_of(device: chainerx.Device) -> AbstractContextManager[Any]:
+    """Makes CuPy work in the current stream of a device, which is current for CuPy, too."""
+    if device.backend.name != 'cuda':
+        return contextlib.nullcontext()
+    streams: Any = cuda.cupy.cuda
+    wanted = device.current_stream.ptr
+    current = streams.get_current_stream().ptr
+    if current == wanted or (wanted == 0 and current in _DEFAULT_STREAMS):
+        return contextlib.nullcontext()
+    stream: AbstractContextManager[Any] = (
+        streams.ExternalStream(wanted, device.index) if wanted else streams.Stream(null=True)
+    )
+    return stream
 
 
 def _is_usual(array: Any, device: chainerx.Device) -> bool:

@@ -5,6 +5,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
+import chainerx
 from chainer._core.engines.kernels import KernelTape
 from chainer.backends import cuda
 from chainer.functions.math.exponential import Exp
@@ -77,6 +78,8 @@ def test_where_kernels_serve():
     # Where they pay is not known, and other streams would not wait for them.
     assert not isinstance(_tape(x, 'auto'), KernelTape)
     with cuda.Stream():
+        assert not isinstance(_tape(x), KernelTape)
+    with chainerx.Stream('cuda:0'):
         assert not isinstance(_tape(x), KernelTape)
     for unusual in x.T, x[:, ::2], x[:0]:
         assert not isinstance(_tape(unusual), KernelTape)
