@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from typing import Any
 
 # Engines by the kind of device, which the prefix of its name tells
 ENGINES = {
@@ -10,7 +11,7 @@ ENGINES = {
     '@cupy:': ('torch', 'cupy'),
 }
 
-name = None  # None: the CPU
+name: Any = None  # None: the CPU
 
 
 def kind():
@@ -46,7 +47,8 @@ def _synchronize(engine):
         return lambda: torch.cuda.synchronize(torch_device())
     import chainer
 
-    return chainer.get_device(name).device.synchronize
+    device: Any = chainer.get_device(name)
+    return device.device.synchronize
 
 
 class Timer:

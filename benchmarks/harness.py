@@ -145,7 +145,7 @@ def print_timings(workloads, engines, rounds, seconds):
         if devices.kind():
             timers = {engine: devices.Timer(timer, engine) for engine, timer in timers.items()}
         times = measure(timers, rounds, seconds)
-        unit = times.get(workload.unit)
+        unit = times.get('torch' if devices.kind() else workload.unit)
         cells = []
         for engine in engines:
             if engine not in times:

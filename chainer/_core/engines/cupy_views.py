@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _DEFAULT_STREAMS = 0, 1
+_DTYPES = frozenset('bool int8 int16 int32 int64 uint8 float16 float32 float64'.split())
+_to_chainerx: Any = _transfer.to_chainerx
+_from_chainerx: Any = _transfer.from_chainerx
 
 
 @functools.cache
@@ -48,9 +51,6 @@ def _is_usual(array: Any, device: chainerx.Device) -> bool:
     )
 
 
-_DTYPES = frozenset('bool int8 int16 int32 int64 uint8 float16 float32 float64'.split())
-
-
 def inputs(
     arrays: Sequence[Any], requires_grad: Iterable[Any]
 ) -> tuple[chainerx.ndarray, ...] | None:
@@ -62,7 +62,7 @@ def inputs(
         return None
     if not all([_is_usual(a, device) for a in arrays]):
         return None
-    views = tuple([_transfer.to_chainerx(a) for a in arrays])
+    views = tuple([_to_chainerx(a) for a in arrays])
     required = [x for x, r in zip(views, requires_grad) if r and x.dtype.kind == 'f']
     if required and not chainerx.is_backprop_required(device.context):
         return None
@@ -90,10 +90,10 @@ def separate(
             if y.data_ptr in taken or not y.is_contiguous:
                 y = y.copy()
             taken.add(y.data_ptr)
-        results.append(None if y is None else _transfer.from_chainerx(y))
+        results.append(None if y is None else _from_chainerx(y))
     return tuple(results)
 
 
 def gradients(grads: Iterable[Any]) -> list[chainerx.ndarray | None]:
     """Views of gradients, of any layout."""
-    return [None if g is None else _transfer.to_chainerx(g) for g in grads]
+    return [None if g is None else _to_chainerx(g) for g in grads]

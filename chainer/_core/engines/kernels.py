@@ -67,7 +67,7 @@ CHECKED_BY_CHAINERX = Kernels(under_numpy=False, check=True)
 def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if impossible."""
     is_cuda = device.backend.name == 'cuda'
-    xs = (cupy_views.inputs if is_cuda else _core._numpy_views)(arrays, [False] * len(arrays))
+    xs: Any = (cupy_views.inputs if is_cuda else _core._numpy_views)(arrays, [False] * len(arrays))
     return xs if xs is not None and xs[0].device == device else None
 
 
