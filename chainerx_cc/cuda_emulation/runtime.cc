@@ -290,7 +290,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                 cudaStream_t stream) {
-    if (DeviceOf(to) != to_device || DeviceOf(from) != from_device) return Fail(cudaErrorInvalidValue);
+    bool is_valid = DeviceOf(to) == to_device && DeviceOf(from) == from_device;
+    if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
     return Submit(stream, [=] { std::memmove(to, from, bytes); });
 }
 
