@@ -46,8 +46,8 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
         fallback_device = device.fallback_device
     except RuntimeError as error:
         raise RuntimeError(
-            f'{func.label} does not run natively on {device.name} ({reason}), and has no CuPy to '
-            f'fall back to: {error}'
+            f'{func.label} does not run natively on {device.name} ({reason}) and cannot fall back: '
+            f'{error}'
         ) from error
     func.chainerx_device = device
     views = tuple([None if x is None else _view(x) for x in in_data])
