@@ -148,10 +148,8 @@ class MpiCommunicatorBase(CommunicatorBase):
         _arrays.check_arrays(arrays, 'send', 'data')
         self._check_rank('send', 'dest', dest)
         specs = [_arrays.spec_of(array) for array in arrays]
-        self._send_arrays(arrays, specs, isinstance(data, (tuple, list)), dest, tag)
-
-    def _send_arrays(self, arrays: Any, specs: Any, is_tuple: bool, dest: int, tag: int) -> None:
-        _messages.send_object(self._arrays_comm, (is_tuple, specs), dest, tag)
+        head = isinstance(data, (tuple, list)), specs
+        _messages.send_object(self._arrays_comm, head, dest, tag)
         for array in arrays:
             for part in _messages.parts(_arrays.to_host(array)):
                 self._arrays_comm.Send(part, dest, tag)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -13,7 +14,9 @@ from chainer.functions._base import CallableFunction
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
-    from chainer.types import NdArray
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray, VariableLike
 
 
 def make_dummy(device: Any = None) -> Variable:
@@ -47,10 +50,21 @@ class Communication(CallableFunction):
 
     #: What has been received before the function was applied, to learn its device.
     received: tuple[Any, ...] | None = None
+    _is_chainerx = False
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self._specs: list[tuple[Any, Any]] = []  # shapes and dtypes of the outputs
+
+    def apply(self, inputs: Sequence[VariableLike | None]) -> tuple[Variable, ...]:
+        self._is_chainerx = any(
+            [isinstance(getattr(x, 'array', x), chainerx.ndarray) for x in inputs]
+        )
+        return super().apply(inputs)
+
+    def _given(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
+        """Inputs of ``forward`` as they were given, so that receivers learn their device."""
+        return tuple([backend.to_chx(x) for x in inputs]) if self._is_chainerx else inputs
 
     def backward(  # type: ignore[override]
         self, inputs: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]

@@ -21,8 +21,8 @@ class AllGather(Communication):
         super().__init__(comm)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        (x,) = inputs
-        return self._outputs([self._to_inputs(y, inputs) for y in self.comm.allgather(x)])
+        ys = self.comm.allgather(*self._given(inputs))
+        return self._outputs([self._to_inputs(y, inputs) for y in ys])
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (_sum(m.apply(AllToAll(self.comm), self._filled(gys))),)
@@ -35,7 +35,8 @@ class AllToAll(Communication):
         super().__init__(comm)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        return self._outputs([self._to_inputs(y, inputs) for y in self.comm.alltoall(inputs)])
+        ys = self.comm.alltoall(self._given(inputs))
+        return self._outputs([self._to_inputs(y, inputs) for y in ys])
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gxs = m.apply(AllToAll(self.comm), self._filled(gys))
@@ -57,7 +58,8 @@ class Bcast(Communication):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         if self.comm.rank == self.root:
-            return self._outputs([self.comm.bcast(inputs[0], self.root).copy()])
+            self.comm.bcast(self._given(inputs)[0], self.root)
+            return self._outputs([inputs[0].copy()])
         (y,) = self.received or (self.comm.bcast(None, self.root),)
         self.received = None
         return self._outputs([self._to_inputs(y, inputs)])
@@ -75,7 +77,7 @@ class Gather(Communication):
         self.root = root
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        ys = self.comm.gather(inputs[0], self.root)
+        ys = self.comm.gather(self._given(inputs)[0], self.root)
         if self.comm.rank == self.root:
             return self._outputs([self._to_inputs(y, inputs) for y in ys])
         return (dummy_output(inputs),)
@@ -101,7 +103,8 @@ class Scatter(Communication):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         if self.comm.rank == self.root:
-            return self._outputs([self._to_inputs(self.comm.scatter(inputs, self.root), inputs)])
+            y = self.comm.scatter(self._given(inputs), self.root)
+            return self._outputs([self._to_inputs(y, inputs)])
         (y,) = self.received or (self.comm.scatter(None, self.root),)
         self.received = None
         return self._outputs([self._to_inputs(y, inputs)])

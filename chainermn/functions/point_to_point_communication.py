@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainermn.communicators import _arrays
 from chainermn.functions._base import Communication, device_of, dummy_output, make_dummy
 
 if TYPE_CHECKING:
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 class Send(Communication):
     """Function of :func:`~chainermn.functions.send`."""
 
-    #: Kind of the arrays' device: a function may compute on NumPy's view of ChainerX's arrays.
-    kind: str | None = None
-
     def __init__(self, comm: MpiCommunicatorBase, peer_rank: int, peer_tag: int) -> None:
         super().__init__(comm)
         self.peer_rank = peer_rank
@@ -31,10 +27,7 @@ class Send(Communication):
         return f'Send({self.peer_rank})'
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        specs = [_arrays.spec_of(x) for x in inputs]
-        if self.kind is not None:
-            specs = [spec._replace(device=self.kind) for spec in specs]
-        self.comm._send_arrays(inputs, specs, True, self.peer_rank, self.peer_tag)
+        self.comm.send(self._given(inputs), self.peer_rank, self.peer_tag)
         return (dummy_output(inputs),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
@@ -116,9 +109,7 @@ def send(
     inputs = tuple(x) if isinstance(x, (tuple, list)) else (x,)
     if not inputs:
         raise ValueError('send: x must not be empty')
-    func = Send(communicator, rank, tag)
-    func.kind = _arrays.spec_of(getattr(inputs[0], 'array', inputs[0])).device
-    return func.apply(inputs)[0]
+    return Send(communicator, rank, tag).apply(inputs)[0]
 
 
 def recv(

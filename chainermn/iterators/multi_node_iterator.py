@@ -49,9 +49,9 @@ class _MultiNodeIterator(iterator.Iterator):
         self, actual_iterator: Any, communicator: MpiCommunicatorBase, rank_master: int
     ) -> None:
         is_master = communicator.rank == rank_master
+        self.actual_iterator = actual_iterator if is_master else None
         if is_master and actual_iterator is None:
             raise ValueError(f'actual_iterator must be given on the master, rank {rank_master}')
-        self.actual_iterator = actual_iterator if is_master else None
         self.communicator = communicator
         self.rank_master = rank_master
         self._share(None)

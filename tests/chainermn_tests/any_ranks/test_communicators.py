@@ -12,6 +12,7 @@ import chainerx
 from chainermn.communicators import _messages, _reduction
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
+WIRES = ['float16', 'bfloat16', 'float32', 'float64']
 DTYPES = ['bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64']
 DEVICES = ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
 
@@ -27,11 +28,10 @@ def assert_is(actual, expected, device='@numpy'):
     numpy.testing.assert_array_equal(actual, expected)
 
 
-@pytest.fixture(params=itertools.product(DTYPES, [(2, 3), (), (0, 2)]), ids=str)
-def kind(request):
-    return request.param
+KINDS = [*itertools.product(DTYPES, [(2, 3)]), ('float32', ()), ('float32', (0, 2))]
 
 
+@pytest.mark.parametrize('kind', KINDS, ids=str)
 @pytest.mark.parametrize('device', DEVICES)
 def test_collective_calls_on_arrays(comm, device, kind):
     send = chainer.get_device(device).send
@@ -162,10 +162,14 @@ def to_numpy(array):
     return None if array is None else chainer.get_device('@numpy').send(array)
 
 
+MEANS = [
+    *itertools.product(['naive'], ['float16', 'float32', 'float64'], [None, *WIRES]),
+    *itertools.product(NAMES[1:], ['float32'], [None, 'bfloat16']),
+]
+
+
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize('wire', [None, 'float16', 'bfloat16', 'float32', 'float64'])
-@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name, dtype, wire', MEANS)
 def test_means_of_gradients(comm, name, dtype, wire, device):
     comm = chainermn.create_communicator(name, comm.mpi_comm, allreduce_grad_dtype=wire)
     models = [initialized(make_model(i, dtype=dtype)) for i in range(comm.size)]
