@@ -96,8 +96,9 @@ class MultiNodeOptimizer:
         """Tells whether all ranks have loaded a state of the same update; collective."""
         if self._params is not None:
             return False
-        loaded = self._was_loaded, self.actual_optimizer.t
-        return loaded[0] and all([x == loaded for x in self.communicator.allgather_obj(loaded)])
+        own = self._was_loaded, self.actual_optimizer.t
+        everywhere = self.communicator.allgather_obj(own)
+        return self._was_loaded and all([other == own for other in everywhere])
 
     def _backward(self, loss: Any, overlaps: bool) -> None:
         scale = self.actual_optimizer._loss_scale
