@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from chainermn._mpi import mpi
@@ -52,8 +53,14 @@ class _Hook:
     ) -> None:
         world = mpi().COMM_WORLD
         try:
-            print(f'\nrank {world.rank} failed, so all processes end:', file=sys.stderr)
-            self._previous(kind, error, trace)
+            head = f'\nrank {world.rank} failed, so all processes end:\n'
+            if self._previous is sys.__excepthook__:
+                # In one piece, so that the texts of several ranks do not mix.
+                lines = traceback.format_exception(kind, error, trace)
+                sys.stderr.write(head + ''.join(lines))
+            else:
+                sys.stderr.write(head)
+                self._previous(kind, error, trace)
             sys.stdout.flush()
             sys.stderr.flush()
         finally:
