@@ -474,22 +474,14 @@ def _backward(
             grad = own(grad) if retain_grad else None
         _store(node, grad)
 
-    def finish(node):  # type: ignore[no-untyped-def]
-        if node in grads:
-            grad = grads.pop(node)
-            leaf = None if grad is None else node._variable()
-            if leaf is not None:
-                _give(leaf, own(grad))
-                leaf._loss_scale = loss_scale
-                return leaf
-        return None
-
     used = None
     on_ready = _watchers.on_ready
     if on_ready is not None and not double:
 
         def on_complete(node: VariableNode) -> None:
-            leaf = finish(node) if node not in leaves else None
+            is_root = node in leaves
+            grad = grads.pop(node) if node in grads and not is_root else None
+            leaf = None if grad is None else _finish(node, own(grad), loss_scale)
             if leaf is not None:
                 on_ready(leaf)
 
@@ -497,7 +489,19 @@ def _backward(
     with configuration.using_config('enable_backprop', bool(double)):
         leaves.update(_walk(queue, grads, double, store, used=used))
     for node in leaves:
-        finish(node)
+        if node in grads:
+            grad = grads.pop(node)
+            if grad is not None:
+                _finish(node, own(grad), loss_scale)
+
+
+def _finish(node: VariableNode, grad: Any, loss_scale: float | None) -> Variable | None:
+    """Gives a leaf its complete gradient; returns its variable, if that still exists."""
+    leaf = node._variable()
+    if leaf is not None:
+        _give(leaf, grad)
+        leaf._loss_scale = loss_scale
+    return leaf
 
 
 def unchain_backward(node: VariableNode) -> None:

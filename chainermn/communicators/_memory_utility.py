@@ -9,7 +9,7 @@ import numpy
 from chainer import backend
 from chainer.backends import cuda
 from chainermn._mpi import mpi
-from chainermn.communicators import _gradients
+from chainermn.communicators import _arrays, _gradients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class ParamsData:
     """
 
     def __init__(self, params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> None:
-        arrays = _arrays(params, attr_name, zero_fill)
+        arrays = _arrays_of(params, attr_name, zero_fill)
         sizes = [array.size for array in arrays]
         self.n_params = len(arrays)
         self.n_elems = sum(sizes)
@@ -44,7 +44,7 @@ class ParamsData:
         self.dtype = numpy.array([numpy.dtype(array.dtype) for array in arrays], object)
 
 
-def _arrays(params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> list[Any]:
+def _arrays_of(params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> list[Any]:
     if zero_fill and attr_name == 'grad':
         for param in params:
             if param.grad is None:
@@ -93,11 +93,11 @@ class DeviceMemory:
             self.memory = cuda.cupy.cuda.alloc(size)
             self.size = size
 
-    def from_device(self, src: NdArray, size: int, offset: int = 0, stream: Any = None) -> None:
+    def from_device(self, src: Any, size: int, offset: int = 0, stream: Any = None) -> None:
         """Copies ``size`` bytes of an array on the GPU into the memory."""
         (self.memory + offset).copy_from_device_async(src.data, size, _stream(stream))
 
-    def to_device(self, dst: NdArray, size: int, offset: int = 0, stream: Any = None) -> None:
+    def to_device(self, dst: Any, size: int, offset: int = 0, stream: Any = None) -> None:
         """Copies ``size`` bytes of the memory into an array on the GPU."""
         dst.data.copy_from_device_async(self.memory + offset, size, _stream(stream))
 
@@ -178,7 +178,7 @@ def unpack_params(
 
 
 def _pieces(params: Any, attr_name: str, buffer: Any, transfer_dtype: Any, zero_fill: bool) -> Any:
-    arrays = _arrays(params, attr_name, zero_fill)
+    arrays = _arrays_of(params, attr_name, zero_fill)
     flat = buffer.array(sum([a.size for a in arrays]), dtype=transfer_dtype)
     start = 0
     for array in arrays:
@@ -203,7 +203,4 @@ def array_to_buffer_object(array: NdArray, mpi_dtype: Any = None) -> Any:
 
 def get_device_memory_pointer(array: NdArray) -> int:
     """Returns the address of the first element of an array of NumPy, CuPy or ChainerX."""
-    array = backend.from_chx(array)
-    if isinstance(array, numpy.ndarray):
-        return array.ctypes.data
-    return array.data.ptr
+    return _arrays.address(backend.from_chx(array))

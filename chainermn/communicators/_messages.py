@@ -57,7 +57,7 @@ def receive_object(mpi_comm: Any, source: int, tag: int, status: Any = None) -> 
     data[:got] = head[_LENGTH:]
     for part in parts(data[got:]):
         mpi_comm.Recv(part, source, tag)
-    return pickle.loads(data)
+    return pickle.loads(data.data)
 
 
 def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = None) -> Any:
@@ -70,7 +70,7 @@ def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = Non
         data = numpy.empty(int(size), numpy.uint8)
     for part in parts(data, limit):
         mpi_comm.Bcast(part, root)
-    return obj if is_root else pickle.loads(data)
+    return obj if is_root else pickle.loads(data.data)
 
 
 def exchange(

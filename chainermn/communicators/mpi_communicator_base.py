@@ -167,7 +167,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             arrays.append(_arrays.from_host(array, spec.device))
         return tuple(arrays) if is_tuple else arrays[0]
 
-    def bcast(self, x: NdArray | None, root: int = 0) -> NdArray:  # type: ignore[override]
+    def bcast(self, x: Any, root: int = 0) -> Any:  # type: ignore[override]
         self._check_rank('bcast', 'root', root)
         spec = None
         if self.rank == root:
@@ -259,7 +259,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._check_rank('send_obj', 'dest', dest)
         _messages.send_object(self.mpi_comm, obj, dest, tag)
 
-    def recv_obj(self, source: int, status: Any = None, tag: int | None = None) -> Any:
+    def recv_obj(  # type: ignore[override]
+        self, source: int, status: Any = None, tag: int | None = None
+    ) -> Any:
         """Receives what a rank sends with :meth:`send_obj`.
 
         Args:

@@ -66,9 +66,7 @@ class Communication(CallableFunction):
         """Inputs of ``forward`` as they were given, so that receivers learn their device."""
         return tuple([backend.to_chx(x) for x in inputs]) if self._is_chainerx else inputs
 
-    def backward(  # type: ignore[override]
-        self, inputs: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
-    ) -> Any:
+    def backward(self, inputs: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]) -> Any:
         """Gradients, for a backward that is recorded.
 
         Args:

@@ -47,7 +47,7 @@ class Recv(Communication):
     def label(self) -> str:
         return f'Recv({self.peer_rank})'
 
-    def __call__(self, *inputs: VariableLike) -> Any:
+    def __call__(self, *inputs: VariableLike) -> Any:  # type: ignore[override]
         self.received = self.comm.recv(self.peer_rank, self.peer_tag)
         device = device_of(self.received[0])
         outputs = self.apply(inputs or (make_dummy(device),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def create_synchronized_iterator(
-    actual_iterator: Iterator, communicator: MpiCommunicatorBase
+    actual_iterator: Any, communicator: MpiCommunicatorBase
 ) -> Iterator:
     """Makes an iterator shuffle alike in all processes; collective.
 

@@ -60,7 +60,9 @@ class MultiNodeBatchNormalization(links.BatchNormalization):
         self.comm = comm
         self._selector = MultiNodeBNImplSelector(comm, communication_backend)
 
-    def __call__(self, x: VariableLike, finetune: bool = False) -> Variable:
+    def __call__(  # type: ignore[override]
+        self, x: VariableLike, finetune: bool = False
+    ) -> Variable:
         """Normalizes a batch, see :meth:`chainer.links.BatchNormalization.forward`."""
         return super().__call__(x, finetune=finetune)
 
@@ -69,7 +71,8 @@ class MultiNodeBatchNormalization(links.BatchNormalization):
             return super().forward(x, **kwargs)
         gamma, beta = self._prepare(x)
         decay = self._advance(kwargs.get('finetune', False))
+        axis: Any = self.axis
         func = BatchNormalization(
-            self.eps, self.avg_mean, self.avg_var, decay, self.axis, self._selector
+            self.eps, self.avg_mean, self.avg_var, decay, axis, self._selector
         )
         return func.apply((x, gamma, beta))[0]

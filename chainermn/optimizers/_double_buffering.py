@@ -11,6 +11,9 @@ from chainermn.optimizers._multi_node import MultiNodeOptimizer
 class DoubleBufferingOptimizer(MultiNodeOptimizer):
     """Optimizer that uses the means of the gradients of the update before."""
 
+    _pending: Any
+    _ready: bool
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         vars(self).update(_pending=None, _ready=False)

@@ -25,6 +25,14 @@ class MultiNodeOptimizer:
 
     """
 
+    actual_optimizer: Any
+    communicator: Any
+    zero_fill: bool
+    _bucket_bytes: int | None
+    _overlap: Overlap | None
+    _params: list[int] | None  # ids of those that are equal on all ranks
+    _was_loaded: bool
+
     def __init__(
         self, actual_optimizer: Any, communicator: Any, zero_fill: bool, bucket_bytes: int | None
     ) -> None:
@@ -34,7 +42,7 @@ class MultiNodeOptimizer:
             zero_fill=zero_fill,
             _bucket_bytes=bucket_bytes,
             _overlap=None,
-            _params=None,  # those that are equal on all ranks
+            _params=None,
             _was_loaded=False,
         )
 

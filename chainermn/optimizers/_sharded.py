@@ -22,6 +22,8 @@ class ShardedOptimizer(MultiNodeOptimizer):
     the size of the part.
     """
 
+    _shards: _Shards | None
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         if not isinstance(self.actual_optimizer, GradientMethod):

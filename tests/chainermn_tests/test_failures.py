@@ -54,7 +54,7 @@ comm.allreduce(x)
 
 
 def test_way_out():
-    code = HEAD + "print(type(sys.excepthook).__name__)\ncomm.mpi_comm.Barrier()"
+    code = HEAD + 'print(type(sys.excepthook).__name__)\ncomm.mpi_comm.Barrier()'
     assert '_Hook' in mpi.run_ranks(2, code)
     assert '_Hook' not in mpi.run_ranks(2, code, CHAINERMN_FORCE_ABORT_ON_EXCEPTION='0')
     alone = 'import sys, chainermn; print(type(sys.excepthook).__name__)'

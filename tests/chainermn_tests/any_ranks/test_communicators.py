@@ -47,19 +47,26 @@ def test_collective_calls_on_arrays(comm, device, kind):
     xs = tuple([send(made_by(rank * 10 + i, *kind)) for i in range(size)])
     for i, y in enumerate(comm.alltoall(xs)):
         assert_is(y, made_by(i * 10 + rank, *kind), device)
-    assert_is(comm.scatter(xs if rank == root else None, root), made_by(root * 10 + rank, *kind), device)
+    assert_is(
+        comm.scatter(xs if rank == root else None, root), made_by(root * 10 + rank, *kind), device
+    )
 
 
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('dtype', DTYPES[1:])
 def test_allreduce(comm, device, dtype):
     x = chainer.get_device(device).send(made_by(comm.rank, dtype))
-    wide = [made_by(i, dtype).astype('float32' if dtype == 'float16' else dtype) for i in range(comm.size)]
+    wide = [
+        made_by(i, dtype).astype('float32' if dtype == 'float16' else dtype)
+        for i in range(comm.size)
+    ]
     total = comm.allreduce(x)
     assert total is not x
     assert chainer.backend.get_device_from_array(total) == chainer.get_device(device)
     expected = sum(wide).astype(dtype)
-    numpy.testing.assert_allclose(chainerx.to_numpy(total) if device != '@numpy' else total, expected, 1e-6)
+    numpy.testing.assert_allclose(
+        chainerx.to_numpy(total) if device != '@numpy' else total, expected, 1e-6
+    )
 
 
 def test_arrays_in_any_memory_order(comm):
@@ -115,7 +122,9 @@ def test_objects(comm, monkeypatch):
     assert comm.allreduce_obj([rank]) == list(range(size))
     x = numpy.arange(1000) + rank
     numpy.testing.assert_array_equal(comm.allgather(x)[root], numpy.arange(1000) + root)
-    numpy.testing.assert_array_equal(comm.allreduce(x), size * numpy.arange(1000) + sum(range(size)))
+    numpy.testing.assert_array_equal(
+        comm.allreduce(x), size * numpy.arange(1000) + sum(range(size))
+    )
     if size > 1 and rank == 0:
         comm.send_obj(obj(3), 1, tag=5)
     elif rank == 1:
@@ -143,7 +152,9 @@ def test_split(comm):
 
 
 def make_model(rank, device='@numpy', dtype='float32'):
-    model = chainer.Sequential(L.Linear(5, 300), L.Linear(300, 300), L.Linear(None, 2), L.Linear(2, 2))
+    model = chainer.Sequential(
+        L.Linear(5, 300), L.Linear(300, 300), L.Linear(None, 2), L.Linear(2, 2)
+    )
     rng = numpy.random.RandomState(rank)
     for param in model.params():
         if param.array is not None:

@@ -15,9 +15,7 @@ from chainermn.datasets import scatter
 def test_scatter_dataset(comm, n, equal, shuffle):
     root = comm.size - 1
     dataset = [10 * i for i in range(n)] if comm.rank == root else None
-    part = chainermn.scatter_dataset(
-        dataset, comm, root, shuffle, seed=3, force_equal_length=equal
-    )
+    part = chainermn.scatter_dataset(dataset, comm, root, shuffle, seed=3, force_equal_length=equal)
     assert isinstance(part, chainer.datasets.SubDataset)
     parts = comm.allgather_obj(list(part))
     order = numpy.random.RandomState(3).permutation(n) if shuffle else range(n)

@@ -94,11 +94,15 @@ def run(comm, folder, n, *entries, observe):
 
 
 def test_observation_aggregator(comm, folder):
-    aggregator = chainermn.extensions.ObservationAggregator(comm, 'x', 'y', comm_trigger=(2, 'iteration'))
+    aggregator = chainermn.extensions.ObservationAggregator(
+        comm, 'x', 'y', comm_trigger=(2, 'iteration')
+    )
     largest = chainermn.extensions.ObservationAggregator(
         comm, 'x', aggregator=lambda values: max(map(max, values))
     )
-    seen = run(comm, folder, 4, aggregator, largest, observe=lambda i: {'x': float(10 * comm.rank + i)})
+    seen = run(
+        comm, folder, 4, aggregator, largest, observe=lambda i: {'x': float(10 * comm.rank + i)}
+    )
     ranks = range(comm.size)
     assert [o.get('y') for o in seen] == [
         None, numpy.mean([10 * r + i for r in ranks for i in (1, 2)]),
@@ -139,7 +143,9 @@ def test_allreduce_persistent(comm):
 def make_trainer(comm, folder, n, shuffle=True):
     """Trains with dropout, shuffling and Adam, so that resuming needs every state."""
     numpy.random.seed(7)
-    model = L.Classifier(chainer.Sequential(L.Linear(64, 20), chainer.functions.dropout, L.Linear(20, 10)))
+    model = L.Classifier(
+        chainer.Sequential(L.Linear(64, 20), chainer.functions.dropout, L.Linear(20, 10))
+    )
     optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm).setup(model)
     digits = chainer.datasets.get_digits()[0][:120]
     part = chainermn.scatter_dataset(digits, comm, shuffle=True, seed=1)

@@ -91,7 +91,11 @@ def test_gradients(comm, name, device):
                     arrays[i] -= step * direction
             if rank == comm.rank:
                 grad = xs[i].grad
-                slope = 0 if grad is None else float((chainer.get_device('@numpy').send(grad) * direction).sum())
+                slope = (
+                    0
+                    if grad is None
+                    else float((chainer.get_device('@numpy').send(grad) * direction).sum())
+                )
                 assert slope == pytest.approx(sum(slopes), rel=1e-6, abs=1e-7)
 
 

@@ -74,7 +74,9 @@ def test_create_mnbn_model(comm):
             super().__init__()
             with self.init_scope():
                 self.bn = L.BatchNormalization(3)
-                self.blocks = chainer.ChainList(chainer.Sequential(L.BatchNormalization(axis=0), F.relu))
+                self.blocks = chainer.ChainList(
+                    chainer.Sequential(L.BatchNormalization(axis=0), F.relu)
+                )
             self.same = self.bn
 
         def forward(self, x):
@@ -95,7 +97,9 @@ def test_create_mnbn_model(comm):
     expected = model(x).array[comm.rank * 4 : comm.rank * 4 + 4]
     copied = copy.deepcopy(new)
     for link in new, copied:
-        numpy.testing.assert_allclose(link(x[comm.rank * 4 : comm.rank * 4 + 4]).array, expected, 1e-3, 1e-4)
+        numpy.testing.assert_allclose(
+            link(x[comm.rank * 4 : comm.rank * 4 + 4]).array, expected, 1e-3, 1e-4
+        )
     names = [name for name, _ in model.namedparams()]
     assert [name for name, _ in new.namedparams()] == names
     assert create_mnbn_model(L.BatchNormalization(2), comm).comm is comm
@@ -117,7 +121,9 @@ def test_chain_over_all_ranks(comm, device):
         model.add_link(linear(0, 4, 5), rank_out=1)
         model.add_link(linear(99, 5, 2), rank_in=last)
     else:
-        model.add_link(linear(comm.rank, 5, 5), comm.rank - 1, 0 if comm.rank == last else comm.rank + 1)
+        model.add_link(
+            linear(comm.rank, 5, 5), comm.rank - 1, 0 if comm.rank == last else comm.rank + 1
+        )
     model.to_device(device)
     x = chainer.Variable(batch(0, (3, 4)))
     x.to_device(device)
@@ -186,7 +192,9 @@ def test_n_step_rnn(comm, name):
     C.pseudo_connect(delegate, loss).backward()
 
     one = make()
-    *states_one, ys_one = one(*[None] * one.n_cells, [numpy.concatenate([batch(i, (2, 3)) for i in range(comm.size)])])
+    *states_one, ys_one = one(
+        *[None] * one.n_cells, [numpy.concatenate([batch(i, (2, 3)) for i in range(comm.size)])]
+    )
     F.sum(ys_one[0] * ys_one[0]).backward()
     numpy.testing.assert_allclose(ys[0].array, ys_one[0].array[2 * rank : 2 * rank + 2], 1e-5)
     if rank == last:
