@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
 from chainermn import functions
+from chainermn.functions._base import make_dummy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +90,8 @@ class MultiNodeChainList(link_module.ChainList):
             raise ValueError('MultiNodeChainList has no link')
         comm = self._comm
         result = None
-        # The order of messages is that of this variable in the graph, so backward reverses it.
+        # Each message depends on the one before by this variable, so backward has them in reverse:
+        # in any other order, ranks might wait for each other.
         delegate: Any = None
         own: list[Any] = []  # what links of this process send to each other
         for link, (ranks_in, ranks_out) in zip(self, self._ranks):
@@ -102,8 +104,9 @@ class MultiNodeChainList(link_module.ChainList):
                         received.append(own.pop(0))
                         continue
                     x = functions.recv(comm, rank, delegate_variable=delegate)
-                    delegate = None
                     received.append(x)
+                    first = x[0] if isinstance(x, tuple) else x
+                    delegate = functions.pseudo_connect(first, make_dummy(first.device))
                 xs = tuple(received)
             y = link(*xs)
             if ranks_out is None:
