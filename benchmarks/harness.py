@@ -11,6 +11,8 @@ import time
 import timeit
 from importlib import metadata
 
+import devices
+
 # name: (title in the tables, package that it imports)
 ENGINES = {
     'torch': ('PyTorch', 'torch'),
@@ -18,6 +20,7 @@ ENGINES = {
     'numpy': ('Chainer on NumPy', 'chainer'),
     'chainerx': ('Chainer on ChainerX', 'chainer'),
     'bare': ('bare chainerx', 'chainerx'),
+    'cupy': ('Chainer on CuPy', 'cupy'),
 }
 
 
@@ -30,18 +33,24 @@ def _reason_not_to_run(engine):
 
         if not chainerx.is_available():
             return 'ChainerX is not built'
+    if engine == 'torch' and devices.kind():
+        import torch
+
+        if not torch.cuda.is_available():
+            return 'it sees no GPU'
     return None
 
 
 def select_engines(names):
     """Returns the available engines; names the skipped ones on stderr."""
-    unknown = [name for name in names or () if name not in ENGINES]
+    possible = devices.ENGINES[devices.kind()]
+    unknown = [name for name in names or () if name not in possible]
     if unknown:
         raise ValueError(
-            'unknown engine {}; choose from {}'.format(', '.join(unknown), ', '.join(ENGINES))
+            'unknown engine {}; choose from {}'.format(', '.join(unknown), ', '.join(possible))
         )
     chosen = []
-    for name in names or ENGINES:
+    for name in names or possible:
         reason = _reason_not_to_run(name)
         if reason:
             print(f'{ENGINES[name][0]} is skipped: {reason}', file=sys.stderr)
@@ -88,6 +97,8 @@ def print_machine(threads):
             ', '.join(versions),
         )
     )
+    if devices.kind():
+        print(devices.describe())
 
 
 def _check_losses(workload, steps):
@@ -131,8 +142,10 @@ def print_timings(workloads, engines, rounds, seconds):
             engine: timeit.Timer(run, 'import gc; gc.enable()') if callable(run) else run
             for engine, run in runs.items()
         }
+        if devices.kind():
+            timers = {engine: devices.Timer(timer, engine) for engine, timer in timers.items()}
         times = measure(timers, rounds, seconds)
-        unit = times.get(workload.unit)
+        unit = times.get('torch' if devices.kind() else workload.unit)
         cells = []
         for engine in engines:
             if engine not in times:
@@ -144,7 +157,7 @@ def print_timings(workloads, engines, rounds, seconds):
         rows.append([f'`{workload.name}`', *cells])
         print(f'measured {workload.name}', file=sys.stderr)
     print_table(['one step', *(ENGINES[engine][0] for engine in engines)], rows)
-    print("\n(x: multiples of PyTorch's time; for `add` of NumPy's.)")
+    print(f"\n(x: multiples of PyTorch's time{'' if devices.kind() else '; for `add` of NumPy'}.)")
 
 
 def print_imports(engines, rounds=5):

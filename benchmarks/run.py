@@ -1,7 +1,8 @@
 """Side-by-side timings: ``python benchmarks/run.py [WORKLOAD ...]``.
 
 Every workload runs in each installed engine in turn (A B C A B C), in one process. The table gives
-medians and their ratio to the unit, PyTorch on the CPU. The engines start from the same
+medians and their ratio to the unit, PyTorch on the same device: the CPU, or the GPU that
+``--device cuda:0`` (ChainerX) or ``--device @cupy:0`` chooses. The engines start from the same
 parameters and data, and their first losses must agree before the timing starts.
 """
 
@@ -21,6 +22,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('workload', nargs='*', help='names to run; all unless given')
     parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
+    parser.add_argument('--device', help='run on a GPU: cuda:N (ChainerX) or @cupy:N')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
     parser.add_argument('--rounds', type=int, default=15, help='number of turns per engine')
     parser.add_argument('--seconds', type=float, default=0.05, help='minimum time of one turn')
@@ -37,6 +39,7 @@ def main():
     for name in THREAD_VARIABLES:  # read when the libraries are imported
         os.environ[name] = str(args.threads)
 
+    import devices
     import harness
     from workloads import WORKLOADS
 
@@ -54,6 +57,8 @@ def main():
             'unknown workload {}; choose from {}'.format(', '.join(unknown), ', '.join(WORKLOADS))
         )
     try:
+        if args.device:
+            devices.choose(args.device)
         engines = harness.select_engines(args.engines and args.engines.split(','))
     except ValueError as error:
         parser.error(str(error))
@@ -61,7 +66,7 @@ def main():
     harness.print_machine(args.threads)
     chosen = [WORKLOADS[name] for name in args.workload or WORKLOADS]
     harness.print_timings(chosen, engines, args.rounds, args.seconds)
-    if not args.no_process:
+    if not (args.no_process or args.device):
         harness.print_imports(engines)
         for workload in chosen:
             if workload.measure_memory:

@@ -223,7 +223,7 @@ _SIMILAR_SPECS = {
     'intel64': "'@intel64'",
     'chainerx': "'native:0', 'cuda:0' or the module chainerx",
 }
-_SIMILAR_SPECS['cuda'] = _SIMILAR_SPECS['gpu']
+_SIMILAR_SPECS['cuda'] = "'@cupy:0' for CuPy"
 
 
 def _suggest(spec: Any) -> str:

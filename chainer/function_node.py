@@ -268,8 +268,8 @@ class FunctionNode:
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
         ran = None
-        if kind is _ndarray and self._kernels.under_numpy:
-            ran = kernel_engine.run(self, in_vars, in_data)
+        if self._kernels.under_numpy:
+            ran = kernel_engine.run(self, in_vars, in_data, kind is not _ndarray)
         outputs, self._tape = ran or array_engine.run(self, in_vars, in_data)
         if hooks:
             if ran:

@@ -25,6 +25,8 @@ if os.environ.get('CHAINER_TEST_CUPY') == 'emulated':
     os.environ['PYTHONPATH'] = os.pathsep.join(
         filter(None, [_path, os.environ.get('PYTHONPATH', '')])
     )
+    # It computes on the memory of ChainerX's emulated devices.
+    os.environ['CHAINERX_CUDA_EMULATION_SHARED'] = '1'
 
 import chainerx  # noqa: E402
 from chainer.backends import cuda  # noqa: E402

@@ -172,16 +172,34 @@ def run_tests(folder, **variables):
 
 
 def run_emulated_cuda_tests(folder):
-    """Runs tests of ChainerX on the CUDA backend that was compiled for the host."""
+    """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
     names = (
-        'accuracy autograd cuda einsum indexing linalg nn_ops ops optimizer_steps random special'
+        'accuracy autograd cuda cuda_matmul cuda_memory einsum indexing linalg nn_ops ops '
+        'optimizer_steps random special'
     )
+    pytest = [
+        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600')
+    ]
+    device = {
+        'CHAINERX_PATH': str(folder / 'cuda_emulation'),
+        'CHAINERX_TEST_DEVICE': 'cuda:0',
+    }
     _run(
         'tests of the CUDA backend, emulated',
-        [sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600']
+        pytest
         + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()],
-        CHAINERX_PATH=str(folder / 'cuda_emulation'),
-        CHAINERX_TEST_DEVICE='cuda:0',
+        **device,
+    )
+    tests = [
+        'chainer_tests',
+        'smoke_tests',
+        'example_tests/test_same_losses.py::test_20_losses[mnist/train_mnist.py -u 64 -e 2 -b 64]',
+    ]
+    _run(
+        'tests of Chainer on the CUDA backend, emulated',
+        [*pytest, '-k', 'chainerx or cuda', *[str(ROOT / 'tests' / test) for test in tests]],
+        CHAINER_TEST_CUPY='emulated',
+        **device,
     )
 
 

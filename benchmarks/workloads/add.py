@@ -2,6 +2,7 @@
 
 import timeit
 
+import devices
 import numpy
 
 from workloads.base import Workload
@@ -24,7 +25,10 @@ class Add(Workload):
     def torch(self):
         import torch
 
-        return self._timer(lambda array: torch.from_numpy(array).requires_grad_(self.recorded))
+        device = devices.torch_device()
+        return self._timer(
+            lambda array: torch.from_numpy(array).to(device).requires_grad_(self.recorded)
+        )
 
     def bare(self):
         import chainerx
@@ -39,7 +43,10 @@ class Add(Workload):
         return self._variable_timer('@numpy')
 
     def chainerx(self):
-        return self._variable_timer('native:0')
+        return self._variable_timer(devices.name or 'native:0')
+
+    def cupy(self):
+        return self._variable_timer(devices.name)
 
     def _variable_timer(self, device):
         import chainer

@@ -1,5 +1,6 @@
 """Base classes of the workloads."""
 
+import devices
 import numpy
 
 
@@ -11,7 +12,7 @@ class Workload:
     """
 
     unit = 'torch'  # the engine whose time is 1
-    engines: tuple[str, ...] = ('torch', 'hand', 'numpy', 'chainerx', 'bare')
+    engines: tuple[str, ...] = ('torch', 'hand', 'numpy', 'chainerx', 'bare', 'cupy')
     measure_memory = False
 
     def __init__(self, name, about):
@@ -29,7 +30,7 @@ class Training(Workload):
     """
 
     lr = 0.01
-    engines: tuple[str, ...] = ('torch', 'numpy', 'chainerx', 'bare')
+    engines: tuple[str, ...] = ('torch', 'numpy', 'chainerx', 'bare', 'cupy')
 
     def data(self):
         """Returns the input and the labels as NumPy arrays."""
@@ -47,6 +48,10 @@ class Training(Workload):
         """Returns a module that computes the scores, and its parameters in order."""
         raise NotImplementedError
 
+    def torch_parameters(self):
+        """Returns the initial parameters in PyTorch's layout."""
+        return self.parameters()
+
     def bare_forward(self, x, params):
         """Returns the scores, computed from ChainerX arrays."""
         raise NotImplementedError
@@ -55,7 +60,10 @@ class Training(Workload):
         return self._chainer_step('@numpy')
 
     def chainerx(self):
-        return self._chainer_step('native:0')
+        return self._chainer_step(devices.name or 'native:0')
+
+    def cupy(self):
+        return self._chainer_step(devices.name)
 
     def _chainer_step(self, device):
         import chainer
@@ -107,10 +115,11 @@ class Training(Workload):
 
         model, params = self.torch_model()
         with torch.no_grad():
-            for param, array in zip(params, self.parameters()):
+            for param, array in zip(params, self.torch_parameters()):
                 param.copy_(torch.from_numpy(array))
+        model.to(devices.torch_device())
         optimizer = torch.optim.SGD(params, lr=self.lr)
-        x, t = (torch.from_numpy(array) for array in self.data())
+        x, t = (torch.from_numpy(array).to(devices.torch_device()) for array in self.data())
         t = t.long()
 
         def step():

@@ -97,9 +97,9 @@ class LSTM(Training):
             m.fc.bias,
         ]
 
-    def torch(self):
-        ordered = _TorchGates(self.name, self.units, self.vocabulary, self.steps, self.batch)
-        return super(LSTM, ordered).torch()
+    def torch_parameters(self):
+        embed, *gates, w, b = self.parameters()
+        return [embed, *map(to_torch_gates, gates), w, b]
 
     def bare_forward(self, x, params):
         import chainerx
@@ -121,14 +121,6 @@ class LSTM(Training):
             h = chainerx.sigmoid(gates[:, :, 3]) * chainerx.tanh(c)
             hs.append(h)
         return chainerx.linear(chainerx.concatenate(hs, 0), fc_w, fc_b)
-
-
-class _TorchGates(LSTM):
-    """Reorders values to the order of PyTorch's gates."""
-
-    def parameters(self):
-        embed, *gates, w, b = super().parameters()
-        return [embed, *map(to_torch_gates, gates), w, b]
 
 
 WORKLOADS = [

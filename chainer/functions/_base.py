@@ -383,12 +383,12 @@ def sent_like(x, array):
 
 def draw_like(x, sample):
     """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX."""
-    device = backend.get_device_from_array(x)
-    if not isinstance(device, backend.ChainerxDevice):
-        return device.xp.asarray(sample(device.xp))
-    with backend.using_device(device.fallback_device):
-        xp = device.fallback_device.xp
-        return device.send(xp.asarray(sample(xp)))
+    device = source = backend.get_device_from_array(x)
+    if isinstance(device, backend.ChainerxDevice):
+        has_cupy = device.device.backend.name != 'cuda' or cuda.available
+        source = device.fallback_device if has_cupy else backend.CpuDevice()
+    with backend.using_device(source):
+        return device.send(source.xp.asarray(sample(source.xp)))
 
 
 def special(xp):

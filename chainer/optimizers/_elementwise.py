@@ -8,6 +8,7 @@ import numpy
 
 from chainer import backend
 from chainer._core import update
+from chainer.backends import cuda
 from chainer.optimizer import Hyperparameter, UpdateRule
 
 if TYPE_CHECKING:
@@ -108,13 +109,19 @@ class ElementwiseRule(UpdateRule):
             self._step_on(self._arrays(param), self._scalars_for(param.dtype))
 
     def update_core_gpu(self, param: Parameter) -> None:
-        if param.grad is not None:
-            self._step_block(self._arrays(param), self._scalars_for(param.dtype))
+        if param.grad is None:
+            return
+        scalars = self._scalars_for(param.dtype)
+        if any([isinstance(value, numpy.ndarray) for value in scalars]):
+            scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in scalars]
+        self._step_block(self._arrays(param), scalars)
 
     def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
             return
-        is_overridden = type(self).update_core_cpu is not ElementwiseRule.update_core_cpu
+        is_cuda = param.array.device.backend.name == 'cuda'
+        method = 'update_core_gpu' if is_cuda else 'update_core_cpu'
+        is_overridden = getattr(type(self), method) is not getattr(ElementwiseRule, method)
         if is_overridden or not update.run_kernel(
             self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)
         ):

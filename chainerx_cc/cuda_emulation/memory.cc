@@ -26,12 +26,17 @@ size_t GetEnvironment(const char* name, size_t value) {
 struct Device {
     std::map<char*, size_t> free;
     std::map<char*, size_t> used;
+    size_t used_bytes{0};
+    size_t reserved{0};
+    size_t peak_reserved{0};
     size_t reached{0};  // bytes from the first address on that have been in use
 };
 
 struct Memory {
     Memory() {
-        void* p = mmap(nullptr, kReserved * kMaxDevices, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        int protection = IsMemoryShared() ? PROT_READ | PROT_WRITE : PROT_NONE;
+        void* p =
+                mmap(nullptr, kReserved * kMaxDevices, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) std::abort();
         base = static_cast<char*>(p);
         total = std::min(GetEnvironment("CHAINERX_CUDA_EMULATION_BYTES", size_t{2} << 30), kReserved);
@@ -58,6 +63,7 @@ void ReturnPages(char* begin, char* end) {
 }
 
 void Protect(int protection) {
+    if (IsMemoryShared()) return;
     Memory& m = GetMemory();
     for (int i = 0; i < kMaxDevices; ++i) {
         size_t bytes = (m.devices[i].reached + kPage - 1) / kPage * kPage;
@@ -72,6 +78,11 @@ int DeviceCount() {
     return std::clamp(count, 0, kMaxDevices);
 }
 
+bool IsMemoryShared() {
+    static const bool is_shared = GetEnvironment("CHAINERX_CUDA_EMULATION_SHARED", 0) != 0;
+    return is_shared;
+}
+
 void* AllocateMemory(int device, size_t bytes) {
     Memory& m = GetMemory();
     std::lock_guard<std::recursive_mutex> lock{m.mutex};
@@ -84,6 +95,9 @@ void* AllocateMemory(int device, size_t bytes) {
         d.free.erase(it);
         if (length > rounded) d.free[p + rounded] = length - rounded;
         d.used[p] = rounded;
+        d.used_bytes += rounded;
+        d.reserved = std::max(d.reserved, d.used_bytes);
+        d.peak_reserved = std::max(d.peak_reserved, d.reserved);
         d.reached = std::max(d.reached, static_cast<size_t>(p + rounded - (m.base + device * kReserved)));
         return p;
     }
@@ -99,6 +113,7 @@ void FreeMemory(void* pointer) {
     if (block == d.used.end()) std::abort();  // freed twice
     size_t length = block->second;
     d.used.erase(block);
+    d.used_bytes -= length;
     {
         MemoryAccess access;
         std::memset(p, 0xff, std::min(length, kPage));
@@ -114,6 +129,25 @@ void FreeMemory(void* pointer) {
     } else {
         d.free[p] = length;
     }
+}
+
+MemoryUse GetMemoryUse(int device) {
+    Memory& m = GetMemory();
+    std::lock_guard<std::recursive_mutex> lock{m.mutex};
+    const Device& d = m.devices[device];
+    return {m.total, d.used_bytes, d.reserved, d.peak_reserved};
+}
+
+void TrimMemory(int device) {
+    Memory& m = GetMemory();
+    std::lock_guard<std::recursive_mutex> lock{m.mutex};
+    m.devices[device].reserved = m.devices[device].used_bytes;
+}
+
+void ResetPeakMemory(int device) {
+    Memory& m = GetMemory();
+    std::lock_guard<std::recursive_mutex> lock{m.mutex};
+    m.devices[device].peak_reserved = m.devices[device].reserved;
 }
 
 int DeviceOf(const void* pointer) {

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -15,14 +17,25 @@
 
 using cuda_emulation::DeviceCount;
 using cuda_emulation::DeviceOf;
+using cuda_emulation::IsMemoryShared;
 
 using Work = std::function<void()>;
 
 struct cudaEmulatedStream {
+    int device;
     std::deque<Work> work;
+    uint64_t submitted{0};
+    uint64_t done{0};
 };
 
-struct cudaEmulatedPool {};
+struct cudaEmulatedEvent {
+    cudaEmulatedStream* stream{nullptr};  // null: not recorded
+    uint64_t position{0};
+};
+
+struct cudaEmulatedPool {
+    int device;
+};
 
 namespace {
 
@@ -34,9 +47,18 @@ thread_local cudaError_t t_error = cudaSuccess;
 
 // One lock for all: while a stream runs its work, no other one does.
 struct Runtime {
+    Runtime() {
+        for (int i = 0; i < cuda_emulation::kMaxDevices; ++i) {
+            pools[i].device = i;
+            streams.push_back(std::make_unique<cudaEmulatedStream>());
+            streams.back()->device = i;
+        }
+    }
+
     std::recursive_mutex mutex;
-    cudaEmulatedStream streams[cuda_emulation::kMaxDevices];
-    std::map<const char*, size_t> pinned;  // memory of the host that CUDA reaches
+    std::vector<std::unique_ptr<cudaEmulatedStream>> streams;  // first the default ones of all devices; never fewer
+    std::map<const char*, size_t> pinned;                      // memory of the host that CUDA reaches
+    cudaEmulatedPool pools[cuda_emulation::kMaxDevices];
 };
 
 Runtime& GetRuntime() {
@@ -44,26 +66,35 @@ Runtime& GetRuntime() {
     return *runtime;
 }
 
+std::lock_guard<std::recursive_mutex> Lock() { return std::lock_guard<std::recursive_mutex>{GetRuntime().mutex}; }
+
 cudaError_t Fail(cudaError_t error) { return t_error = error; }
 
-cudaEmulatedStream& CurrentStream() { return GetRuntime().streams[t_device]; }
+cudaEmulatedStream& GetStream(cudaStream_t stream) {
+    return stream == nullptr ? *GetRuntime().streams[t_device] : *stream;
+}
 
-// Runs the work that waits.
-void Drain(cudaEmulatedStream& stream) {
-    if (stream.work.empty()) return;
+// Runs the work up to a position. Work that waits for another stream runs what it waits for.
+void RunUntil(cudaEmulatedStream& stream, uint64_t position) {
+    if (stream.done >= position) return;
     cuda_emulation::MemoryAccess access;
-    while (!stream.work.empty()) {
+    while (stream.done < position) {
         Work work = std::move(stream.work.front());
         stream.work.pop_front();
         work();
+        ++stream.done;
     }
 }
+void Drain(cudaEmulatedStream& stream) { RunUntil(stream, stream.submitted); }
 
-cudaError_t Submit(Work work) {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
-    cudaEmulatedStream& stream = CurrentStream();
+cudaError_t Submit(cudaStream_t handle, Work work) {
+    auto lock = Lock();
+    cudaEmulatedStream& stream = GetStream(handle);
+    // As CUDA: kernels and copies belong to the device that is current.
+    if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
     stream.work.push_back(std::move(work));
-    if (stream.work.size() > kMostWaiting) Drain(stream);
+    ++stream.submitted;
+    if (stream.work.size() > kMostWaiting || IsMemoryShared()) Drain(stream);
     return cudaSuccess;
 }
 
@@ -89,6 +120,10 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidConfiguration";
         case cudaErrorInvalidDevice:
             return "cudaErrorInvalidDevice";
+        case cudaErrorInvalidResourceHandle:
+            return "cudaErrorInvalidResourceHandle";
+        case cudaErrorNotReady:
+            return "cudaErrorNotReady";
     }
     return "unknown error";
 }
@@ -109,70 +144,155 @@ cudaError_t cudaSetDevice(int device) {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
-    Drain(CurrentStream());
+    auto lock = Lock();
+    for (size_t i = 0; i < GetRuntime().streams.size(); ++i) {
+        cudaEmulatedStream& stream = *GetRuntime().streams[i];
+        if (stream.device == t_device) Drain(stream);
+    }
     return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    if (flags != cudaStreamNonBlocking) return Fail(cudaErrorInvalidValue);
+    auto lock = Lock();
+    GetRuntime().streams.push_back(std::make_unique<cudaEmulatedStream>());
+    *stream = GetRuntime().streams.back().get();
+    (*stream)->device = t_device;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {  // which later events may refer to
+    return cudaStreamSynchronize(stream);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    auto lock = Lock();
+    Drain(GetStream(stream));
+    return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    auto lock = Lock();
+    return GetStream(stream).work.empty() ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    auto lock = Lock();
+    cudaEmulatedEvent now = *event;
+    if (now.stream == nullptr) return cudaSuccess;
+    return Submit(stream, [now] { RunUntil(*now.stream, now.position); });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+    *event = new cudaEmulatedEvent;
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    delete event;
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+    auto lock = Lock();
+    cudaEmulatedStream& stream = GetStream(handle);
+    if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
+    *event = {&stream, stream.submitted};
+    return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    auto lock = Lock();
+    return event->stream == nullptr || event->stream->done >= event->position ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    auto lock = Lock();
+    if (event->stream != nullptr) RunUntil(*event->stream, event->position);
+    return cudaSuccess;
+}
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
     if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
-    static cudaEmulatedPool all;
-    *pool = &all;
+    *pool = &GetRuntime().pools[device];
     return cudaSuccess;
 }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    if (attribute == cudaMemPoolAttrReservedMemCurrent) return Fail(cudaErrorInvalidValue);
+    if (attribute == cudaMemPoolAttrReservedMemHigh) {
+        if (*static_cast<uint64_t*>(value) != 0) return Fail(cudaErrorInvalidValue);
+        cuda_emulation::ResetPeakMemory(pool->device);
+    }
+    return cudaSuccess;  // there is no pressure to release memory
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    cuda_emulation::MemoryUse use = cuda_emulation::GetMemoryUse(pool->device);
+    if (attribute == cudaMemPoolAttrReleaseThreshold) return Fail(cudaErrorInvalidValue);
+    *static_cast<uint64_t*>(value) = attribute == cudaMemPoolAttrReservedMemCurrent ? use.reserved : use.peak_reserved;
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+    cuda_emulation::TrimMemory(pool->device);
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        int can = 0;
+        cudaError_t error = cudaDeviceCanAccessPeer(&can, access[i].location.id, pool->device);
+        if (error != cudaSuccess) return error;
+        if (can == 0) return Fail(cudaErrorInvalidDevice);
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+    if (!IsDevice(device) || !IsDevice(peer)) return Fail(cudaErrorInvalidDevice);
+    *can = device != peer && device / 2 == peer / 2 ? 1 : 0;
+    return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+    cuda_emulation::MemoryUse use = cuda_emulation::GetMemoryUse(t_device);
+    *free = use.total - use.reserved;
+    *total = use.total;
+    return cudaSuccess;
+}
 
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    auto lock = Lock();
     *pointer = cuda_emulation::AllocateMemory(t_device, bytes);
     if (*pointer == nullptr) {
-        Drain(CurrentStream());  // blocks may be waiting to be freed
+        Drain(GetStream(stream));  // blocks may be waiting to be freed
         *pointer = cuda_emulation::AllocateMemory(t_device, bytes);
     }
     return *pointer == nullptr ? Fail(cudaErrorMemoryAllocation) : cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (DeviceOf(pointer) < 0) return Fail(cudaErrorInvalidValue);
-    return Submit([pointer] { cuda_emulation::FreeMemory(pointer); });
+    return Submit(stream, [pointer] { cuda_emulation::FreeMemory(pointer); });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-    *pointer = std::malloc(std::max<size_t>(bytes, 1));
+    bytes = std::max<size_t>(bytes, 1);
+    *pointer = std::malloc(bytes);
     if (*pointer == nullptr) return Fail(cudaErrorMemoryAllocation);
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
+    auto lock = Lock();
     GetRuntime().pinned[static_cast<char*>(*pointer)] = bytes;
     return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* pointer) {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
-    for (cudaEmulatedStream& stream : GetRuntime().streams) Drain(stream);
+    auto lock = Lock();
+    for (const auto& stream : GetRuntime().streams) Drain(*stream);
     GetRuntime().pinned.erase(static_cast<char*>(pointer));
     std::free(pointer);
     return cudaSuccess;
 }
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
-    attributes->type = DeviceOf(pointer) >= 0 ? cudaMemoryTypeDevice
-                       : IsPinned(pointer)    ? cudaMemoryTypeHost
-                                              : cudaMemoryTypeUnregistered;
-    return cudaSuccess;
-}
-
-// When the call returns, CUDA has read pageable memory of the host. It reads pinned memory later.
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-    std::lock_guard<std::recursive_mutex> lock{GetRuntime().mutex};
+// Pinned memory of the host is read and written when the stream comes to it, other memory when the call returns.
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    auto lock = Lock();
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (to_device != (DeviceOf(to) >= 0) || from_device != (DeviceOf(from) >= 0)) return Fail(cudaErrorInvalidValue);
-    if (kind == cudaMemcpyHostToDevice && !IsPinned(from)) {
-        std::vector<char> staged(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
-        return Submit([to, staged = std::move(staged)] { std::memcpy(to, staged.data(), staged.size()); });
-    }
-    Submit([=] { std::memmove(to, from, bytes); });
-    if (kind == cudaMemcpyDeviceToHost) Drain(CurrentStream());
-    return cudaSuccess;
+    bool is_valid = to_device == (DeviceOf(to) >= 0) && from_device == (DeviceOf(from) >= 0);
+    if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
+    cudaError_t error = Submit(stream, [=] { std::memmove(to, from, bytes); });
+    bool is_pageable = (!to_device && !IsPinned(to)) || (!from_device && !IsPinned(from));
+    if (is_pageable) Drain(GetStream(stream));
+    return error;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                cudaStream_t stream) {
+    bool is_valid = DeviceOf(to) == to_device && DeviceOf(from) == from_device;
+    if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
+    return Submit(stream, [=] { std::memmove(to, from, bytes); });
 }
 
 cudaError_t cudaEmulateLaunch(const cudaLaunchConfig_t& config, Work thread) {
@@ -181,5 +301,5 @@ cudaError_t cudaEmulateLaunch(const cudaLaunchConfig_t& config, Work thread) {
     bool is_valid = g.x > 0 && g.x <= 0x7fffffffU && g.y > 0 && g.y <= 65535 && g.z > 0 && g.z <= 65535 && b.x > 0 &&
                     b.y > 0 && b.z > 0 && b.z <= 64 && uint64_t{b.x} * b.y * b.z <= 1024;
     if (!is_valid) return Fail(cudaErrorInvalidConfiguration);
-    return Submit([g, b, thread = std::move(thread)] { cuda_emulation::RunGrid(g, b, thread); });
+    return Submit(config.stream, [g, b, thread = std::move(thread)] { cuda_emulation::RunGrid(g, b, thread); });
 }

@@ -75,19 +75,17 @@ def make_network():
 # Training
 # --------
 # The learning rate falls along a cosine to zero: large steps at first, small ones at last.
+# Called with the function of the loss and its arguments, ``update`` does the whole step.
 
 
 def fit(network, dataset, n_epochs=30, alpha=0.004):
-    optimizer = chainer.optimizers.Adam(alpha).setup(network)
+    model = L.Classifier(network)
+    optimizer = chainer.optimizers.Adam(alpha).setup(model)
     iterator = chainer.iterators.SerialIterator(dataset, batch_size=50)
     accuracies = []
     while iterator.epoch < n_epochs:
         optimizer.alpha = alpha * (1 + np.cos(np.pi * iterator.epoch_detail / n_epochs)) / 2
-        x, t = chainer.dataset.concat_examples(iterator.next())
-        loss = F.softmax_cross_entropy(network(x), t)
-        network.cleargrads()
-        loss.backward()
-        optimizer.update()
+        optimizer.update(model, *chainer.dataset.concat_examples(iterator.next()))
         if iterator.is_new_epoch:
             accuracies.append((predict(network)[1] == t_test).mean())
     return accuracies

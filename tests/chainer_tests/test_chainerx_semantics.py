@@ -10,6 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainerx
+from tests.helpers.devices import CHX, IS_CUDA
 
 pytestmark = pytest.mark.chainerx
 
@@ -91,7 +92,7 @@ class TestRetainGrad:
         chainer.backward([F.sum(h), F.sum(h * h)], retain_grad=True)
         np.testing.assert_allclose(_numpy(h.grad), [7, 13])
 
-    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    @pytest.mark.parametrize('device', ['@numpy', CHX[0]])
     def test_chainer_grad_leaves_leaves_alone(self, device):
         x, w = _var([1.0, 2.0], device), _var([3.0, 4.0], device)
         h = x * w
@@ -130,7 +131,7 @@ class TestBackward:
         assert x.grad is None
 
     @pytest.mark.parametrize('f', SQUARES)
-    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    @pytest.mark.parametrize('device', ['@numpy', CHX[0]])
     def test_losses_share_a_graph(self, f, device):
         x = _var([1.0, 2.0], device)
         y = f(x)
@@ -138,7 +139,7 @@ class TestBackward:
             loss.backward()
         np.testing.assert_allclose(_numpy(x.grad), [2 + 4 + 3, 4 + 32 + 12])
 
-    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    @pytest.mark.parametrize('device', ['@numpy', CHX[0]])
     def test_sum_of_a_loss_after_its_own_backward(self, device):
         x = _var([1.0, 2.0], device)
         a, b = F.sum(x * x), F.sum(x)
@@ -162,7 +163,7 @@ class TestBackward:
             optimizers[0].update(lambda: F.mean(F.softplus(-y)))
             return [_numpy(p) for link in (gen, dis) for p in link.params()]
 
-        for a, b in zip(*(step(chainer.get_device(d)) for d in ('@numpy', 'native:0'))):
+        for a, b in zip(*(step(chainer.get_device(d)) for d in ('@numpy', CHX[0]))):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
     def test_what_nothing_leads_to_is_freed(self):
@@ -192,7 +193,7 @@ class TestBackward:
                     loss.unchain_backward()
             return [_numpy(p.grad) for p in lstm.params()]
 
-        for a, b in zip(*(run(chainer.get_device(d)) for d in ('@numpy', 'native:0'))):
+        for a, b in zip(*(run(chainer.get_device(d)) for d in ('@numpy', CHX[0]))):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
     @pytest.mark.parametrize('f', SQUARES)
@@ -281,7 +282,7 @@ class TestBackward:
 
     def test_forget_with_parameters(self):
         link = L.Linear(2, 2)
-        link.to_device('native:0')
+        link.to_device(CHX[0])
         x = _var(np.array([[1, 2]], np.float32))
         expected = []
         for f in link, lambda x: F.forget(link, x):
@@ -379,8 +380,8 @@ class TestMoves:
         link.b.grad = np.full(2, 4, np.float32)
         for move, device in (
             (link.to_chx, 'native:0'),
-            (lambda: link.to_device('native:1'), 'native:1'),
-            (link.from_chx, '@numpy'),
+            (lambda: link.to_device(CHX[1]), CHX[1]),
+            (link.from_chx, '@cupy:1' if IS_CUDA else '@numpy'),
         ):
             move()
             assert link.W.device == chainer.get_device(device)
@@ -400,7 +401,7 @@ class TestErrors:
         state = (
             chainer.config.enable_backprop,
             chainerx.is_backprop_required(),
-            chainer.get_device('native:0'),
+            chainer.get_device(CHX[0]),
             chainerx.get_default_device(),
         )
         with pytest.raises(error):
@@ -408,7 +409,7 @@ class TestErrors:
         assert state == (
             chainer.config.enable_backprop,
             chainerx.is_backprop_required(),
-            chainer.get_device('native:0'),
+            chainer.get_device(CHX[0]),
             chainerx.get_default_device(),
         )
         x = _var([1.0, 2.0])
@@ -430,10 +431,10 @@ class TestErrors:
             raise KeyError('failed')
 
         Bad = type('Bad', (Square,), {where: fail})
-        x = _var([1.0, 2.0], 'native:1')
+        x = _var([1.0, 2.0], CHX[1])
 
         def call():
-            with chainer.using_device('native:1'), mode():
+            with chainer.using_device(CHX[1]), mode():
                 F.sum(Bad().apply((x,))[0]).backward()
 
         self._raises_and_leaves_no_trace(call, KeyError)
@@ -482,18 +483,18 @@ class TestErrors:
     )
     def test_mixed_devices(self, f, name):
         a = np.ones((2, 2), np.float32)
-        with pytest.raises(chainerx.DeviceError, match=f'{name}: .*native:0, native:1'):
-            f(_var(a), _var(a, 'native:1'))
+        with pytest.raises(chainerx.DeviceError, match=f'{name}: .*{CHX[0]}, {CHX[1]}'):
+            f(_var(a), _var(a, CHX[1]))
         for x, y in ((_var(a), a), (a, _var(a))):
             with pytest.raises(TypeError, match=r'(?s)\(' + name + r'\).*Devices: ') as e:
                 f(chainer.as_variable(x), chainer.as_variable(y))
-            assert 'native:0' in str(e.value) and '@numpy' in str(e.value)
+            assert CHX[0] in str(e.value) and '@numpy' in str(e.value)
 
     def test_mixed_devices_in_links(self):
         a = np.ones((2, 3), np.float32)
         link = L.Linear(3, 2)
-        link.to_device('native:0')
-        with pytest.raises(chainerx.DeviceError, match='LinearFunction: .*native:0, native:1'):
-            link(_var(a, 'native:1'))
-        with pytest.raises(TypeError, match=r'(?s)\(LinearFunction\).*@numpy, native:0'):
+        link.to_device(CHX[0])
+        with pytest.raises(chainerx.DeviceError, match=f'LinearFunction: .*{CHX[0]}, {CHX[1]}'):
+            link(_var(a, CHX[1]))
+        with pytest.raises(TypeError, match=rf'(?s)\(LinearFunction\).*@numpy, {CHX[0]}'):
             link(a)

@@ -12,6 +12,7 @@ import chainer.functions as F
 import chainerx
 from chainer._core import fallback_report
 from chainer.warnings import PerformanceWarning
+from tests.helpers.devices import CHX
 
 pytestmark = pytest.mark.chainerx
 
@@ -43,7 +44,7 @@ class OldDouble(chainer.Function):
 
 
 def _x(*shape):
-    return chainer.Variable(chainerx.array(np.ones(shape, np.float32), device='native:0'))
+    return chainer.Variable(chainerx.array(np.ones(shape, np.float32), device=CHX[0]))
 
 
 def test_counts():

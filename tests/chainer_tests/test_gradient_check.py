@@ -5,6 +5,7 @@ import pytest
 
 import chainer
 from chainer import functions as F, gradient_check, links as L
+from tests.helpers.devices import CHX
 
 
 class TestNumericalGrad:
@@ -59,7 +60,7 @@ class TestNumericalGrad:
 
     @pytest.mark.chainerx
     def test_chainerx(self):
-        x = chainer.get_device('native:0').send(numpy.array([1, 2], 'f'))
+        x = chainer.get_device(CHX[0]).send(numpy.array([1, 2], 'f'))
         (gx,) = gradient_check.numerical_grad(lambda: (x * x,), (x,), (x,), eps=1e-2)
         assert gx.device is x.device
         numpy.testing.assert_allclose(chainer.get_device('@numpy').send(gx), [2, 8], rtol=1e-3)
@@ -217,9 +218,7 @@ class TestCheckBackward:
         gradient_check.check_double_backward(link, x, gy, ggx, params, ggs, atol=1e-2, dtype=dtype)
         assert link.W.dtype == link.b.dtype == numpy.float32
 
-    @pytest.mark.parametrize(
-        'device', ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
-    )
+    @pytest.mark.parametrize('device', ['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)])
     @pytest.mark.parametrize('dtype', [None, 'd'])
     def test_integer_input(self, device, dtype):
         def f(x, i):
@@ -321,7 +320,7 @@ class TestCheckBackward:
 
     @pytest.mark.chainerx
     def test_chainerx(self):
-        device = chainer.get_device('native:0')
+        device = chainer.get_device(CHX[0])
         x, gy = device.send((make(dtype='f'), make(dtype='f')))
         gradient_check.check_backward(lambda x: x * x, x, gy, dtype='d')
         with pytest.raises(AssertionError):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.functions import devices
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer.utils.type_check import InvalidType
 
 
@@ -218,7 +218,7 @@ class Native(chainer.FunctionNode):
         return self.outputs_to_return(inputs[0])
 
 
-@pytest.mark.skipif('native:0' not in devices(), reason='without ChainerX')
+@pytest.mark.chainerx
 @pytest.mark.parametrize(
     ('call', 'text'),
     [
@@ -256,9 +256,7 @@ def test_functions_of_users_on_chainerx(call, text):
 def test_devices_with_another_name(spec, similar):
     with pytest.raises(Exception, match=f'Did you mean {similar}') as info:
         chainer.get_device(spec)
-    if 'native:0' in devices():
-        import chainerx
-
+    if chainerx.is_available():
         assert type(info.value) is chainerx.BackendError
     else:
         assert type(info.value) is RuntimeError

@@ -7,6 +7,7 @@ import chainer.links as L
 import chainerx
 from chainer import optimizer, testing
 from chainer.serializers import npz
+from tests.helpers.devices import CHX
 
 
 @pytest.mark.parametrize('name', optimizer.__all__)
@@ -329,7 +330,7 @@ class TestLossScaling:
         testing.assert_allclose(seen[0], 2)
         testing.assert_allclose(link.W.array, 0.75)
 
-    @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+    @pytest.mark.parametrize('device', ['@numpy', CHX[0]])
     def test_every_device(self, device):
         if device != '@numpy' and not chainerx.is_available():
             pytest.skip('needs ChainerX')

@@ -5,6 +5,7 @@ import pytest
 
 import chainer
 from chainer import serializers
+from tests.helpers.devices import CHX
 
 
 class TestReporter:
@@ -119,7 +120,7 @@ class TestSummary:
 
     @pytest.mark.chainerx
     def test_chainerx(self):
-        x = chainer.get_device('native:0').send(numpy.array(2, 'f')).require_grad()
+        x = chainer.get_device(CHX[0]).send(numpy.array(2, 'f')).require_grad()
         summary = chainer.reporter.Summary()
         summary.add(x * 2)
         summary.add(x)

@@ -9,10 +9,14 @@ from helpers.arrays import send as _send, to_numpy as _numpy, var as _var
 
 import chainer
 import chainerx
-from chainer import functions as F
+from chainer import backend, functions as F
+from chainer.backends import cuda
 from chainer.utils import type_check
+from tests.helpers.devices import CHX, IS_CUDA
 
 pytestmark = pytest.mark.chainerx
+# What functions see that fall back
+VIEW = cuda.ndarray if IS_CUDA else np.ndarray
 
 
 class Cube(chainer.FunctionNode):
@@ -20,9 +24,9 @@ class Cube(chainer.FunctionNode):
 
     def forward(self, inputs):
         (x,) = inputs
-        assert isinstance(x, np.ndarray)
+        assert isinstance(x, VIEW)
         self.retain_inputs((0,))
-        self.factor = np.full(x.shape, 3, x.dtype)
+        self.factor = backend.get_array_module(x).full(x.shape, 3, x.dtype)
         return (x**3,)
 
     def backward(self, indexes, gys):
@@ -60,7 +64,7 @@ class OldSquare(chainer.Function):
 class TestVariable:
     def test_attributes(self):
         x = _var(np.ones((2, 3), np.float32), name='x')
-        assert x.device == chainer.get_device('native:0')
+        assert x.device == chainer.get_device(CHX[0])
         assert x.xp is chainerx and x.requires_grad and x.shape == (2, 3)
         assert isinstance(x.chx_array, chainerx.ndarray) and x.chx_array.is_backprop_required()
         assert not x.array.is_backprop_required()
@@ -109,12 +113,12 @@ class TestVariable:
         x.to_chx()
         assert x.device.name == 'native:0'
         np.testing.assert_array_equal(_numpy(x.grad), [3, 4])
-        x.to_device('native:1')
-        assert x.device.name == 'native:1'
+        x.to_device(CHX[1])
+        assert x.device.name == CHX[1]
         np.testing.assert_array_equal(_numpy(x.grad), [3, 4])
         x.from_chx()
-        assert isinstance(x.array, np.ndarray)
-        np.testing.assert_array_equal(x.grad, [3, 4])
+        assert isinstance(x.array, VIEW)
+        np.testing.assert_array_equal(_numpy(x.grad), [3, 4])
 
     def test_another_array_keeps_the_gradient(self):
         x = _var(np.array([1.0, 2.0]))
@@ -129,7 +133,7 @@ class TestVariable:
     def test_text_and_copies(self):
         x = _var(np.array([1, 2], np.float32), name='x')
         assert repr(x) == 'variable x([1., 2.])'
-        assert 'native:0' in x.debug_print()
+        assert CHX[0] in x.debug_print()
         for y in (pickle.loads(pickle.dumps(x)), copy.copy(x)):
             assert y.device == x.device
             np.testing.assert_array_equal(_numpy(y), [1, 2])
@@ -211,12 +215,12 @@ class TestBackward:
     def test_different_devices(self):
         for f in (lambda x, y: x + y, lambda x, y: TwoOutputs().apply((x, y))[0]):
             with pytest.raises(chainerx.ChainerxError) as e:
-                f(_var(np.ones(2)), _var(np.ones(2), 'native:1'))
-            assert 'native:0' in str(e.value) and 'native:1' in str(e.value)
+                f(_var(np.ones(2)), _var(np.ones(2), CHX[1]))
+            assert CHX[0] in str(e.value) and CHX[1] in str(e.value)
 
 
 class TestFallback:
-    def _check(self, f, arrays, expected, gradients, device='native:0'):
+    def _check(self, f, arrays, expected, gradients, device=CHX[0]):
         xs = [_var(a, device) for a in arrays]
         y = f(*xs)
         assert y.device.name == device
@@ -226,7 +230,7 @@ class TestFallback:
             assert x.device.name == device
             np.testing.assert_allclose(_numpy(x.grad), g)
 
-    @pytest.mark.parametrize('device', ['native:0', 'native:1'])
+    @pytest.mark.parametrize('device', [CHX[0], CHX[1]])
     def test_gradient(self, device):
         x = np.array([1.0, 2.0])
         self._check(lambda x: Cube().apply((x,))[0], [x], x**3, [3 * x**2], device)
@@ -247,7 +251,7 @@ class TestFallback:
     @pytest.mark.parametrize('old_style', [False, True])
     @pytest.mark.parametrize('position', [None, 0, 1])
     def test_attributes_and_none(self, old_style, position):
-        inside = np.ndarray if old_style else chainerx.ndarray
+        inside = VIEW if old_style else chainerx.ndarray
 
         def forward(self, inputs):
             arrays = [x for x in inputs if x is not None]
@@ -255,7 +259,7 @@ class TestFallback:
             self.retain_outputs((0,))
             self.mask = arrays[0] > 0
             for array in (*arrays, self.scale, self.mask):
-                assert isinstance(array, np.ndarray)
+                assert isinstance(array, VIEW)
             return (arrays[0] * self.scale * self.mask,)
 
         def gradient(self, y, gy):

@@ -70,7 +70,9 @@ def test_numpy(device, shape, dtype):
         for array in np.asarray(y), np.array(y), y.numpy():
             assert type(array) is np.ndarray and array.dtype == dtype
             np.testing.assert_array_equal(array, data)
-    assert np.shares_memory(x.numpy(), x.numpy()) or not shape or not x.size
+    if shape and x.size:
+        is_on_host = device.name in ('@numpy', 'native:0')
+        assert np.shares_memory(x.numpy(), x.numpy()) == is_on_host
     assert not np.shares_memory(np.array(x), x.numpy())
 
 
@@ -98,7 +100,7 @@ def test_sums_of_recorded_scalars_are_differentiable(device):
         assert isinstance(total, chainer.Variable)
     x.cleargrad()
     np.sum(losses).backward()
-    np.testing.assert_array_equal(x.grad if device.xp is np else np.asarray(x.grad), [3, 5])
+    np.testing.assert_array_equal(chainer.get_device('@numpy').send(x.grad), [3, 5])
 
 
 @pytest.mark.parametrize('f', [np.exp, np.log1p, np.modf, np.sign, lambda x: np.maximum(x, 0)])
@@ -141,7 +143,7 @@ def test_detach(device):
     x.cleargrad()
     w.backward()
     np.testing.assert_array_equal(chainer.get_device('@numpy').send(x.grad), [1, 4])
-    assert np.shares_memory(z.numpy(), y.numpy())
+    assert np.shares_memory(z.numpy(), y.numpy()) == (device.name in ('@numpy', 'native:0'))
 
 
 def test_operators_with_arrays_give_variables(device):

@@ -8,6 +8,7 @@ import pytest
 
 import chainer
 from chainer import functions as F, initializers, links as L
+from tests.helpers.devices import CHX
 
 
 def _array(*shape, seed=0):
@@ -64,9 +65,9 @@ def test_uninitialized_parameters(make, which):
 
 @pytest.mark.chainerx
 def test_chainerx():
-    link = L.Linear(3, 2).to_device('native:0')
+    link = L.Linear(3, 2).to_device(CHX[0])
     link.cleargrads()
-    x = chainer.get_device('native:0').send(_array(4, 3))
+    x = chainer.get_device(CHX[0]).send(_array(4, 3))
     F.sum(link(x)).backward()
     before = chainer.backends.cuda.to_cpu(link.W.grad).copy()
     shared = link.copy()
@@ -80,7 +81,7 @@ def test_chainerx():
     np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(twin.grad), before)
     twin.array = x
     assert link.W.shape == shared.W.shape == (4, 3)
-    lazy = L.Linear(None, 2).to_device('native:0')
+    lazy = L.Linear(None, 2).to_device(CHX[0])
     other = lazy.copy()
     other(x)
     assert lazy.W.array.data_ptr == other.W.array.data_ptr
@@ -90,7 +91,7 @@ def test_chainerx():
 def test_moved_copies_part():
     x = chainer.Variable(_array(3))
     y, z = copy.copy(x), copy.copy(x)
-    y.to_device('native:0')
+    y.to_device(CHX[0])
     assert x.xp is np and z.array is x.array
     x.array = _array(3, seed=1)
     assert z.array is x.array

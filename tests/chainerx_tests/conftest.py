@@ -11,7 +11,7 @@ import pytest
 import chainerx
 
 DEVICE = os.environ.get('CHAINERX_TEST_DEVICE')
-collect_ignore = [] if DEVICE is not None and DEVICE.startswith('cuda') else ['test_cuda.py']
+collect_ignore_glob = [] if DEVICE is not None and DEVICE.startswith('cuda') else ['test_cuda*.py']
 
 
 @pytest.fixture(autouse=True)

@@ -194,7 +194,9 @@ def test_chainer():
             chainerx.NotImplementedError, match=f"backend 'sample' has no kernel for '{name}'"
         ):
             f(link.w)
-    with pytest.raises(RuntimeError, match="Only arrays of 'native' or 'cuda'.*sample:0"):
+    with pytest.raises(
+        RuntimeError, match=r"Double .* cannot fall back: Only 'native' or 'cuda' .*: sample:0"
+    ):
         Double().apply((link.w,))
     link.to_device('@numpy')
     np.testing.assert_array_equal(link.w.array, [1, 2])

@@ -239,6 +239,19 @@ class TestEmulation:
         result = run_python(code, CHAINERX_CUDA_EMULATION_BYTES='65536')
         assert result.stdout == '10000.0\n'
 
+    def test_out_of_memory_says_what_there_is(self):
+        code = """
+            import chainerx
+            chainerx.set_default_device('cuda:0')
+            x = chainerx.zeros(1024, 'float32')
+            chainerx.zeros(100000, 'int8')
+        """
+        result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_BYTES='65536')
+        assert (
+            "MemoryError: zeros: cannot allocate 100000 bytes of memory on device 'cuda:0': "
+            'arrays use 4096 bytes, 4096 are reserved, 61440 of 65536 are free'
+        ) in result.stderr
+
     def test_pinned_memory_may_change_after_a_copy(self):
         runtime = ctypes.CDLL(_emulated_library())
         pointer = ctypes.c_void_p()

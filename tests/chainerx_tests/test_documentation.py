@@ -23,6 +23,7 @@ TRIVIAL = {
     'BackpropId.name',
     'BackpropId.context',
     'DeviceScope.device',
+    'Stream.device',
 }
 
 

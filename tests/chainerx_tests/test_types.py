@@ -30,6 +30,7 @@ MAKE = {
     'DeviceScope': lambda: chainerx.using_device('native:1'),
     'ForceBackpropMode': chainerx.force_backprop_mode,
     'NoBackpropMode': chainerx.no_backprop_mode,
+    'Stream': lambda: chainerx.Stream('native:0'),
     '_Subgraph': lambda: _core._numpy_outputs([x := chainerx.ones(2).require_grad()], [x * 2])[1],
     'ndarray': lambda: chainerx.ones(2),
 }

@@ -1,5 +1,6 @@
 """Fixtures that run the examples as from the command line, in a temporary folder."""
 
+import contextlib
 import json
 import os
 import runpy
@@ -9,13 +10,22 @@ import warnings
 import pytest
 
 import chainer
+import chainerx
+from tests.helpers.devices import CHX
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, 'examples')
 
 
-@pytest.fixture(params=['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)])
+@pytest.fixture(params=['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)])
 def device(request):
     return request.param
+
+
+def _default_device_of_chainerx():
+    """Brings it back at the end."""
+    if not chainerx.is_available():
+        return contextlib.nullcontext()
+    return chainerx.using_device(chainerx.get_default_device())
 
 
 @pytest.fixture
@@ -35,6 +45,7 @@ def run_example(monkeypatch, tmp_path, capsys):
         with (
             monkeypatch.context() as patch,
             chainer.using_device('@numpy'),
+            _default_device_of_chainerx(),
             chainer.using_config('dtype', chainer.config.dtype),
             warnings.catch_warnings(),
         ):

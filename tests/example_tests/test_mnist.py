@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import chainer
+from tests.helpers.devices import CHX
 
 FOLDER = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(__file__))), 'examples', 'mnist'
@@ -15,12 +16,12 @@ FOLDER = os.path.join(
 
 DEVICES = [
     '@numpy',
-    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param(CHX[0], marks=pytest.mark.chainerx),
     pytest.param('0', marks=pytest.mark.gpu),
 ]
 DEVICE_PAIRS = [
     ('@numpy', '@numpy'),
-    pytest.param(('native:0', 'native:1'), marks=pytest.mark.chainerx),
+    pytest.param((CHX[0], CHX[1]), marks=pytest.mark.chainerx),
     pytest.param(('0', '1'), marks=pytest.mark.multi_gpu(2)),
 ]
 
@@ -71,7 +72,7 @@ def test_train(run, tmp_path, device):
     log = read_log(tmp_path / 'result' / 'log')
     assert log[-1]['validation/main/accuracy'] > 0.9
     # ChainerX keeps graphs of its own, which are not dumped.
-    graph = [] if device.startswith('native') else ['cg.dot']
+    graph = [] if device in CHX else ['cg.dot']
     for name in ['loss.png', 'accuracy.png', 'snapshot_iter_360', *graph]:
         assert (tmp_path / 'result' / name).stat().st_size > 0
     out = run('inference.py', '-s', 'result/snapshot_iter_360', '-u', 64, '-d', device)

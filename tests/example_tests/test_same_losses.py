@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import chainer
+from tests.helpers.devices import CHX
 
 MNIST = '-u', 64, '-e', 2, '-b', 64
 DIGITS = '--dataset', 'digits', '-u', 2, '--test', '-e', 8, '-b', 20
@@ -186,7 +187,7 @@ def check(monkeypatch, run_example, case, n):
     n_devices = 2 if 'parallel' in script else 1
     expected, actual = [
         losses(monkeypatch, run_example, n, script, *options, '-d', *devices[:n_devices])
-        for devices in (['@numpy'] * 2, ['native:0', 'native:1'])
+        for devices in (['@numpy'] * 2, [CHX[0], CHX[1]])
     ]
     numpy.testing.assert_allclose(actual, expected, rtol=1e-5)
 

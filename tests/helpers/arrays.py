@@ -3,14 +3,15 @@
 import numpy as np
 
 import chainer
+from tests.helpers.devices import CHX
 
 
-def send(x, device='native:0'):
+def send(x, device=CHX[0]):
     """Sends an array, or what makes one, to a device."""
     return chainer.get_device(device).send(np.asarray(x))
 
 
-def var(x, device='native:0', **kwargs):
+def var(x, device=CHX[0], **kwargs):
     """Variable of an array on a device."""
     return chainer.Variable(send(x, device), **kwargs)
 

@@ -11,6 +11,7 @@ import chainer
 import chainerx
 from chainer import functions as F
 from chainer.utils import type_check
+from tests.helpers.devices import CHX
 
 InvalidType = type_check.InvalidType
 
@@ -172,7 +173,7 @@ _row('broadcast_to', lambda x: F.broadcast_to(x, (2, 2, 3)), [X],
 _row('concat', lambda *xs: F.concat(xs), [X, Y], lambda: F.concat([X, X[:1]]))
 _row('copy', lambda x: F.copy(x, chainer.as_variable(x).device), [X],
      lambda: F.copy(X, 'nowhere:0'), Exception,
-     calls=[(lambda x: F.copy(F.copy(x, 'native:0' if x.xp is chainerx else '@numpy'), x.device), X)])
+     calls=[(lambda x: F.copy(F.copy(x, CHX[0] if x.xp is chainerx else '@numpy'), x.device), X)])
 _row('depth2space', lambda x: F.depth2space(x, 2), [IMAGE])
 _row('space2depth', lambda x: F.space2depth(x, 2), [IMAGE])
 _row('diagonal', F.diagonal, [X], lambda: F.diagonal(X[0]),

@@ -12,6 +12,7 @@ import chainer
 import chainerx
 from chainer._core.engines.kernels import KernelTape
 from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
+from tests.helpers.devices import CHX
 
 TOLERANCES = {'e': 5e-3, 'f': 1e-5, 'd': 1e-9}
 
@@ -25,7 +26,7 @@ GPUS = [
 
 def devices():
     """Devices on which functions are checked: NumPy, and ChainerX where it is built."""
-    return ['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']
+    return ['@numpy', CHX[0]] if chainerx.is_available() else ['@numpy']
 
 
 def _classes(name):
@@ -87,7 +88,7 @@ def check_function(
 
     Checked are forward values for contiguous and other inputs, that inputs are not changed, that
     outputs have the dtype of the inputs, gradients on plain arrays and on variables, gradients of
-    gradients, and values and gradients on ``native:0``, where only those functions may fall back that
+    gradients, and values and gradients on ChainerX, where only those functions may fall back that
     ``chainer/functions/_fallbacks.py`` lists. Functions that kernels of ChainerX serve on NumPy arrays
     are checked there with and without them.
 
@@ -102,7 +103,7 @@ def check_function(
         rtol, atol (float): Least tolerances of values, for all dtypes.
         dtypes: dtypes in which the floating point outputs must come.
         result_dtype: dtype of the floating point outputs, if not that of the inputs.
-        on_chainerx (bool): Whether values and gradients are also checked on ``native:0``.
+        on_chainerx (bool): Whether values and gradients are also checked on ChainerX.
         eps (float): Step of the numerical derivatives.
         grad_tolerance (float): Tolerance of derivatives.
 
@@ -128,7 +129,7 @@ def check_function(
             for x, x_before in zip(arrays, before):
                 numpy.testing.assert_array_equal(x, x_before, 'an input was changed')
         if on_chainerx:
-            arrays = [chainerx.array(x, device='native:0') for x in xs]
+            arrays = [chainerx.array(x, device=CHX[0]) for x in xs]
             with no_fallback():
                 ys = _as_tuple(f(*arrays))
             assert all([isinstance(y.array, chainerx.ndarray) for y in ys])
@@ -221,7 +222,7 @@ def _check_gradients(f, xs, double, eps, on_chainerx, tolerance):
     if on_chainerx:
 
         def send(x):
-            return None if x is None else chainerx.array(x, device='native:0')
+            return None if x is None else chainerx.array(x, device=CHX[0])
 
         with no_fallback():
             gxs = _gradients(f, [send(x) for x in xs], [send(gy) for gy in gys], False)[2]

@@ -8,12 +8,13 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import training
 from chainer.training import extensions
+from tests.helpers.devices import CHX
 
 pytestmark = pytest.mark.smoke
 
 DEVICES = [
     '@numpy',
-    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param(CHX[0], marks=pytest.mark.chainerx),
     pytest.param('@cupy:0', marks=pytest.mark.gpu),
 ]
 

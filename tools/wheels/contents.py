@@ -17,7 +17,8 @@ REQUIRED = {
     'the digits': 'chainer/datasets/_digits/digits.bin',
     'the licence of the digits': 'chainer/datasets/_digits/README.md',
 }
-_FOREIGN = ('.cc', '.o', '.a', '.pyc')
+# Other files than the package's, and backends: the CPU's is a part of the library.
+_FOREIGN = re.compile(r'\.(cc|o|a|pyc)$|^chainerx/.*\bbackends/')
 
 
 def unresolved_symbols(libraries):
@@ -65,7 +66,7 @@ def problems_of(path):
                 problems.append(f'{what} is missing: {start}')
         if not any('.dist-info/licenses/LICENSE' in name for name in names):
             problems.append('the licence is missing')
-        problems += [f'{name} does not belong there' for name in names if name.endswith(_FOREIGN)]
+        problems += [f'{name} does not belong there' for name in names if _FOREIGN.search(name)]
         if unresolved := _unresolved_in(wheel):
             problems.append(f'no old library has {", ".join(sorted(unresolved))}')
     return problems

@@ -38,10 +38,9 @@ def _glibc_files(folder, target):
     zig = _run(
         sys.executable, '-m', 'ziglang', 'cc', '-v', '-target', target, str(source), '-o', output
     )
-    line = re.findall(r'^ld\.lld .*', zig.stderr, re.M)[
-        -1
-    ]  # before it, at first, its own libraries
-    found = [re.fullmatch(r'.*/lib(\w+)\.(so\.\d+|a)', word) for word in line.split()]
+    # The first run also links libraries of Zig's own, before the program.
+    link = re.findall(r'^ld\.lld .*', zig.stderr, re.M)[-1]
+    found = [re.fullmatch(r'.*/lib(\w+)\.(so\.\d+|a)', word) for word in link.split()]
     return {match.group(1): match.group() for match in found if match}
 
 

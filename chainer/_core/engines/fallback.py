@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend, configuration
 from chainer._core import backprop, fallback_report
-from chainer._core.engines import arrays
+from chainer._core.engines import arrays, cupy_views
 from chainer._core.tape import ArrayRule
 from chainer._core.variable_node import BaseVariable
 from chainer.function_hook import _thread_hooks
@@ -42,9 +42,16 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
     check_devices(func, in_data)
     present = [i for i, x in enumerate(in_data) if x is not None]
     device = backend.ChainerxDevice(in_data[present[0]].device)
+    try:
+        fallback_device = device.fallback_device
+    except RuntimeError as error:
+        raise RuntimeError(
+            f'{func.label} does not run natively on {device.name} ({reason}) and cannot fall back: '
+            f'{error}'
+        ) from error
     func.chainerx_device = device
     views = tuple([None if x is None else _view(x) for x in in_data])
-    with backend.using_device(device.fallback_device), _attributes(func, device):
+    with _using_views(device, fallback_device), _attributes(func, device):
         ys, func._tape = arrays.run(func, None, views)
     outputs = [None if y is None else device.send(y) for y in ys]
     if not any([in_data[i].is_backprop_required() for i in present]):
@@ -58,6 +65,13 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
         [present.index(i) for i in func._input_indexes_to_retain if i in present],
         list(func._output_indexes_to_retain),
     )
+
+
+@contextlib.contextmanager
+def _using_views(device: Any, fallback_device: Any) -> Iterator[None]:
+    """Makes the device of views current and, on a GPU, ChainerX's stream."""
+    with backend.using_device(fallback_device), cupy_views.stream_of(device.device):
+        yield
 
 
 def check_devices(func: FunctionNode, in_data: tuple[Any, ...]) -> None:
@@ -205,7 +219,7 @@ class _FallbackTape:
             gys = [None if g is None else g._array for g in gys]
         with (
             configuration.using_config('enable_backprop', double),
-            backend.using_device(device.fallback_device),
+            _using_views(device, device.fallback_device),
             _attributes(func, device),
         ):
             gxs = func._tape.grad(func, targets, tuple(gys), double, None)
@@ -258,7 +272,7 @@ class _RecordedTape:
         double = _is_differentiated(chx)
         gys = [_from_array(_view(g), double) for g in present]
         ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
-        with backend.using_device(self._device.fallback_device):
+        with _using_views(self._device, self._device.fallback_device):
             gxs = backprop.grad(
                 ys, [self._in_vars[i] for i in targets], gys, enable_double_backprop=double
             )

@@ -1,8 +1,8 @@
-"""The engine of ChainerX's compiled kernels under NumPy arrays.
+"""The engine of ChainerX's compiled kernels under NumPy and CuPy arrays.
 
-It runs ``forward_chainerx`` on views of the NumPy inputs and gives views of the outputs, without
-copies. The tape is the ``_Subgraph`` that ChainerX records meanwhile, which has gradients of any
-order. Unusual arrays run on the NumPy code.
+It runs ``forward_chainerx`` on views of the inputs and gives views of the outputs, without copies.
+The tape is the ``_Subgraph`` that ChainerX records meanwhile, which has gradients of any order.
+Unusual arrays run on the code for NumPy and CuPy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.engines import arrays
+from chainer._core.engines import arrays, cupy_views
 from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
 from chainer._core.tape import NoGradient
 from chainer._core.variable_node import BaseVariable
@@ -66,7 +66,8 @@ CHECKED_BY_CHAINERX = Kernels(under_numpy=False, check=True)
 
 def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if impossible."""
-    xs = _core._numpy_views(arrays, [False] * len(arrays))
+    is_cuda = device.backend.name == 'cuda'
+    xs: Any = (cupy_views.inputs if is_cuda else _core._numpy_views)(arrays, [False] * len(arrays))
     return xs if xs is not None and xs[0].device == device else None
 
 
@@ -85,18 +86,24 @@ def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
 
 
 def run(
-    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...], on_cupy: bool
 ) -> tuple[tuple[Any, ...], Tape] | None:
-    """Runs a function.
+    """Runs a function of NumPy arrays, or of others, which may be CuPy's.
 
     Returns:
-        tuple: Tuple of the outputs, and the tape; ``None`` if the NumPy code has to run.
+        tuple: Tuple of the outputs, and the tape; ``None`` if the code for NumPy and CuPy has to
+        run.
 
     """
-    if not _serve(func._kernels, in_data):
+    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
+    if (on_cupy and _config.use_native_kernels == 'auto') or not _serve(func._kernels, in_data):
         return None
     enable_backprop = bool(_config.enable_backprop)
-    xs = _core._numpy_views(in_data, [enable_backprop and x._requires_grad for x in in_vars])
+    requires_grad = [enable_backprop and x._requires_grad for x in in_vars]
+    if on_cupy:
+        xs = cupy_views.inputs(in_data, requires_grad)
+    else:
+        xs = _core._numpy_views(in_data, requires_grad)
     if xs is None:
         return None
     try:
@@ -111,14 +118,19 @@ def run(
     func._output_indexes_to_retain = ()
     retain = func._kernels.retain
     func._input_indexes_to_retain = range(len(xs)) if retain is None else retain
-    outputs, graph = _core._numpy_outputs(xs, ys)
-    return outputs, NoGradient if graph is None else KernelTape(graph)
+    tape = CupyTape if on_cupy else KernelTape
+    outputs, graph = tape._outputs(xs, ys)
+    return outputs, NoGradient if graph is None else tape(graph)
 
 
 class KernelTape:
     """Record by ChainerX of a function that ran on kernels."""
 
     __slots__ = ('_graph',)
+
+    if chainerx.is_available():
+        _gradients: Any = staticmethod(_core._numpy_gradients)
+        _outputs: Any = staticmethod(_core._numpy_outputs)
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
@@ -139,7 +151,7 @@ class KernelTape:
     def _recorded_grad(
         self, func: FunctionNode, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        gys = _core._numpy_gradients([None if gy is None else gy._array for gy in grad_outputs])
+        gys = self._gradients([None if gy is None else gy._array for gy in grad_outputs])
         present = []
         for gy, var in zip(gys, grad_outputs):
             if gy is not None:
@@ -151,13 +163,35 @@ class KernelTape:
             gxs = self._graph.grad(targets, gys)
             known = [gx for gx in gxs if gx is not None]
             required = [gx.is_backprop_required() for gx in known]
-        outputs, _ = _core._numpy_outputs(gys_present, known)
+        outputs, _ = self._outputs(gys_present, known)
         results = [_from_array(*pair) for pair in zip(outputs, required)]
         if any(required):
-            tape = KernelTape(self._graph.of_gradients(gys_present, known))
+            tape = type(self)(self._graph.of_gradients(gys_present, known))
             # The arrays in variables of inputs do not matter: ChainerX keeps those it needs.
             func._record_gradients(
                 [*[x.get_variable() for x in func.inputs], *present], results, tape
             )
         rest = iter(results)
         return tuple([None if gx is None else next(rest) for gx in gxs])
+
+
+class CupyTape(KernelTape):
+    """The same for a function of CuPy arrays."""
+
+    __slots__ = ()
+
+    _gradients = staticmethod(cupy_views.gradients)
+    _outputs = staticmethod(cupy_views.outputs)
+
+    def grad(
+        self,
+        func: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        double: bool,
+        known: Gradients | None,
+    ) -> tuple[Any, ...]:
+        if double:
+            return self._recorded_grad(func, targets, gys)
+        views = cupy_views.gradients(gys)
+        return cupy_views.separate(self._graph.grad(targets, views, False), views)

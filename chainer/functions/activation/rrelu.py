@@ -40,7 +40,7 @@ class RReLU(_base.UnaryFunction):
             raise ValueError(f'lower must be less than upper, got {lower} and {upper}')
         self.lower = lower
         self.upper = upper
-        self.r = None if r is None else backend.from_chx(r)
+        self.r = r
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
@@ -65,8 +65,8 @@ class RReLU(_base.UnaryFunction):
                     xp.random.uniform(self.lower, self.upper, x.shape), x.dtype
                 ),
             )
-        elif xp is chainerx:
-            self.r = _base.sent_like(x, self.r)
+        else:
+            self.r = _base.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)
         self._factors = xp.where(x >= 0, 1, self.r)
         return x * self._factors
 

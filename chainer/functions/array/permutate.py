@@ -73,7 +73,7 @@ class Permutate(_base.Operation):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        indices = cuda.to_cpu(backend.from_chx(self.indices))
+        indices = cuda.to_cpu(self.indices)
         if is_debug():
             _check_indices(indices)
         return (inputs[0].take(_inverse(indices) if self.inv else indices, self.axis),)

@@ -9,6 +9,7 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
+from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels, sent_like
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
@@ -61,9 +62,10 @@ class CooMatMul(Operation):
                 raise ValueError(f'shape of sp_row and sp_col must be the same: axis {i} differs')
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
-        # On ChainerX, the function falls back and runs on views of its arrays.
-        self.sp_row: NdArray = backend.from_chx(sp_row)
-        self.sp_col: NdArray = backend.from_chx(sp_col)
+        # ChainerX's arrays of values need these on the host.
+        self.sp_row, self.sp_col = [
+            cuda.to_cpu(a) if isinstance(a, chainerx.ndarray) else a for a in (sp_row, sp_col)
+        ]
         self.sp_shape = sp_shape
         self.sp_order = sp_order
         self.transa = transa
@@ -113,7 +115,7 @@ class CooMatMul(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         sp, dn = inputs
-        row, col = [backend.from_chx(a) for a in (self.sp_row, self.sp_col)]
+        row, col = [cuda.to_cpu(a) for a in (self.sp_row, self.sp_col)]
         used = sent_like(sp, (row >= 0) & (col >= 0))
         if self.transa:
             row, col = col, row

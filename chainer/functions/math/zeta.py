@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer import backend
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
+from chainer.backends import cuda
 from chainer.functions._base import UnaryFunction, sent_like, special
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Zeta(UnaryFunction):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (q,) = inputs
-        x = sent_like(q, numpy.asarray(backend.from_chx(self._x), q.dtype))
+        x = sent_like(q, numpy.asarray(cuda.to_cpu(self._x), q.dtype))
         return (chainerx.zeta(x, q),)
 
     def compute(self, xp: Xp, q: Any) -> Any:

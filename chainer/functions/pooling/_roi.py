@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.fallback import Fallback
 from chainer.backends import cuda
@@ -113,7 +112,7 @@ class _ROIFunction(CallableFunction):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, *rest = inputs
-        self._set_regions(x, [backend.from_chx(a.as_grad_stopped()) for a in rest])
+        self._set_regions(x, rest)
         if not self._regions:
             return Fallback('no regions')
         return (self._pool_chainerx(x),)
@@ -307,7 +306,7 @@ class Maximum(_ROIFunction):
 
     def _pool_chainerx(self, x):
         # Which pixels are the maxima does not depend on the graph.
-        maxima = cuda.to_cpu(self._pool(backend.from_chx(x.as_grad_stopped())))
+        maxima = self._pool(cuda.to_cpu(x))
         # Bins of points that are all outside of the image have no pixels to tell that.
         bottom = numpy.where(maxima == -numpy.inf, maxima, maxima.dtype.type(0))
         return functools.reduce(

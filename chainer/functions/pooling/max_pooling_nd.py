@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
-from chainer import configuration
+from chainer import backend, configuration
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.fallback import Fallback
 from chainer.functions._base import Operation, call_chainerx
@@ -32,7 +32,10 @@ class MaxPoolingND(_PoolingND):
     @property
     def indexes(self) -> NdArray:
         """Positions of the maxima within their windows, numbered in row-major order."""
-        return None if self._indexes is None else self._indexes.astype(numpy.intp)
+        if self._indexes is None:
+            return None
+        with backend.using_device(backend.get_device_from_array(self._indexes)):
+            return self._indexes.astype(numpy.intp)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs

@@ -65,7 +65,7 @@ class Upsampling2D(_Unpooling2D):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
         n, c, h, w = x.shape
-        indexes = cuda.to_cpu(backend.from_chx(self.indexes))
+        indexes = cuda.to_cpu(self.indexes)
         places, exist = self._windows((h, w))._positions(indexes)
         size = math.prod(self.outs)
         # Values outside of their image go to an element behind the last one.

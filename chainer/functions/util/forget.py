@@ -175,6 +175,7 @@ def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     if not any(x.requires_grad for x in xs):
         # Parameters inside func get gradients only if the walk back reaches it.
         func, inner = (lambda *args: inner(*args[:-1])), func
-        xs += (Variable(xs[0].xp.zeros((), 'f') if xs else numpy.zeros((), 'f')),)
+        zero = numpy.zeros((), 'f')
+        xs += (Variable(xs[0].device.send(zero) if xs else zero),)
     outputs = Forget(func).apply(xs)
     return outputs[0] if len(outputs) == 1 else outputs

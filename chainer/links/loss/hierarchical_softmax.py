@@ -17,7 +17,8 @@ from chainer import (
 )
 from chainer._core.array_namespace import arrays_like
 from chainer._core.dtype import get_dtype
-from chainer.functions._base import Operation, kernels
+from chainer.backends import cuda
+from chainer.functions._base import Operation, kernels, sent_like
 from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -165,10 +166,10 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
             w_type.shape[1] == x_type.shape[1],
         )
 
-    def _steps(self, x, t):
+    def _steps(self, t, dtype):
         """Returns the row, inner node and code of every step on the paths to the labels."""
-        xp = backend.get_array_module(x)
-        device = backend.get_device_from_array(x)
+        device = backend.get_device_from_array(t)
+        xp = device.xp
         paths, codes, begins = (
             device.send(backend.from_chx(a)) for a in (self.paths, self.codes, self.begins)
         )
@@ -179,13 +180,13 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         steps = xp.arange(n_steps)
         rows = xp.searchsorted(ends, steps, side='right')
         steps += (starts - (ends - lengths))[rows]
-        return rows, paths[steps], codes[steps].astype(x.dtype, copy=False)
+        return rows, paths[steps], codes[steps].astype(dtype, copy=False)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t, W = inputs
         self.retain_inputs((0, 1, 2))
         xp = backend.get_array_module(x)
-        rows, nodes, codes = self._steps(x, t)
+        rows, nodes, codes = self._steps(t, x.dtype)
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         loss = xp.logaddexp(x.dtype.type(0), -scores).sum(dtype=x.dtype)
         return (utils.force_array(loss, x.dtype),)
@@ -195,14 +196,13 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, t, W = inputs
         # The ways to the labels are found by NumPy.
-        rows, nodes, codes = self._steps(backend.from_chx(x.as_grad_stopped()), backend.from_chx(t))
-        codes = backend.get_device_from_array(x).send(codes)
+        rows, nodes, codes = sent_like(x, self._steps(cuda.to_cpu(t), x.dtype))
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         return (chainerx.softplus(-scores).sum(),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t, W = xs
-        rows, nodes, codes = self._steps(as_array(x), as_array(t))
+        rows, nodes, codes = self._steps(as_array(t), x.dtype)
         x_steps, W_steps = x[rows], W[nodes]
         scores = m.sum(W_steps * x_steps, axis=1) * codes
         g = m.expand_dims(m.sigmoid(-scores) * (-codes * gys[0]), 1)

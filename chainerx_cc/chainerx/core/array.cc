@@ -71,6 +71,8 @@ Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     StoragePtr storage;
     try {
         storage = device.Allocate(bytes);
+    } catch (const MemoryError&) {
+        throw;
     } catch (const std::bad_alloc&) {
         throw MemoryError{bytes, device.name()};
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "chainerx/core/context.h"
+#include "chainerx/core/stream.h"
 
 namespace chainerx {
 namespace {
@@ -76,6 +77,17 @@ Context& Device::context() const { return backend_.context(); }
 
 void Device::AddContextRef() noexcept { context().AddRef(); }
 void Device::DropContextRef() noexcept { ContextPtr::Adopt(&context()); }  // which may end it
+
+bool Device::CopyFromDevice(void*, Device&, const void*, size_t) { return false; }
+
+StreamPtr Device::MakeStream() { return StreamPtr{new Stream{*this}}; }
+StreamPtr Device::GetDefaultStream() { return StreamPtr{new Stream{*this}}; }
+
+MemoryStatistics Device::GetMemoryStatistics() {
+    throw NotImplementedError{"device '", name_, "' keeps no account of its memory"};
+}
+void Device::ResetMemoryPeaks() { GetMemoryStatistics(); }
+void Device::SetMemoryLimit(std::optional<size_t>) { GetMemoryStatistics(); }
 
 Device& GetDefaultDevice() {
     if (t_default_device == nullptr) StoreDefaultDevice(&GetDefaultContext().GetDevice("native:0"));

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "chainerx/core/intrusive_ptr.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/memory_statistics.h"
 #include "chainerx/core/storage.h"
 
 namespace chainerx {
 
 class Backend;
 class Context;
+class Stream;
 
 // A place where arrays live and computations run. Owned by its backend.
 class Device {
@@ -41,8 +44,25 @@ public:
     virtual bool CanAccess(const Device& other) const { return &other == this; }
     // True if the host can read and write the memory of this device directly.
     virtual bool HasHostMemory() const { return false; }
+    // Copies from the memory of another device that kernels of this one cannot read, without the host. Returns false if
+    // there is no such way.
+    virtual bool CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes);
     // Waits until all submitted work is done.
     virtual void Synchronize() {}
+
+    // Queues of work; see core/stream.h. Devices that have none do all work at once.
+    virtual IntrusivePtr<Stream> MakeStream();
+    virtual IntrusivePtr<Stream> GetDefaultStream();
+
+    // What arrays of this device use. Devices that keep no such account raise NotImplementedError, also if they are
+    // asked to limit it.
+    virtual MemoryStatistics GetMemoryStatistics();
+    // Starts the peaks and counts anew.
+    virtual void ResetMemoryPeaks();
+    // None: no limit but the memory of the device.
+    virtual void SetMemoryLimit(std::optional<size_t> bytes);
+    // Gives memory that is kept for new arrays back to the system.
+    virtual void FreeUnusedBlocks() {}
 
 private:
     void AddContextRef() noexcept;

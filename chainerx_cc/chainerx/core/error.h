@@ -52,9 +52,11 @@ CHAINERX_DEFINE_ERROR(TypeError);
 // Memory that a device does not have.
 class MemoryError : public std::bad_alloc {
 public:
-    MemoryError(size_t bytes, const std::string& device)
-        : text_{std::make_shared<const std::string>(
-                  internal::Concat("cannot allocate ", bytes, " bytes of memory on device '", device, "'"))} {}
+    // `use`: what the device knows about its use of memory.
+    MemoryError(size_t bytes, const std::string& device, const std::string& use = "")
+        : text_{std::make_shared<const std::string>(internal::Concat("cannot allocate ", bytes,
+                                                                     " bytes of memory on device '", device, "'",
+                                                                     use.empty() ? "" : ": ", use))} {}
     const char* what() const noexcept override { return text_->c_str(); }
 
 private:

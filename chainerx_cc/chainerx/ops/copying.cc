@@ -79,7 +79,7 @@ Array ToDevice(const Array& a, Device& device) {
         device.CopyFromHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
     } else if (device.HasHostMemory()) {
         from.CopyToHost(out.raw_data(), contiguous.raw_data(), out.GetNBytes());
-    } else {
+    } else if (!device.CopyFromDevice(out.raw_data(), from, contiguous.raw_data(), out.GetNBytes())) {
         std::vector<char> host(out.GetNBytes());
         from.CopyToHost(host.data(), contiguous.raw_data(), out.GetNBytes());
         device.CopyFromHost(out.raw_data(), host.data(), out.GetNBytes());

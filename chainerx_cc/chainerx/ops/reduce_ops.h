@@ -28,7 +28,7 @@ struct ProdOp {
     using Acc = C;
     static constexpr C kInit = 1;
     CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
-    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return a * b; }
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return static_cast<C>(a * b); }  // bool has no product
 };
 template <class C>
 constexpr C Lowest() {

@@ -13,7 +13,10 @@
 #include "chainerx/python/autograd.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/docs/autograd.h"
+#include "chainerx/python/docs/memory.h"
+#include "chainerx/python/docs/stream.h"
 #include "chainerx/python/object.h"
+#include "chainerx/python/stream.h"
 
 namespace chainerx::python {
 
@@ -123,6 +126,22 @@ Backend& GetDeviceBackend(Device& self) { return self.backend(); }
 Context& GetDeviceContext(Device& self) { return self.context(); }
 int GetDeviceIndex(Device& self) { return self.index(); }
 void Synchronize(Device& self) { self.Synchronize(); }
+StreamRef GetDeviceStream(Device& self) { return {GetCurrentStream(self)}; }
+
+PyDict GetMemoryStatistics(Device& self) {
+    MemoryStatistics m = self.GetMemoryStatistics();
+    PyRef limit = Check(ToPython(m.limit.has_value() ? std::optional{static_cast<int64_t>(*m.limit)} : std::nullopt));
+    return Check(Py_BuildValue("{s:n,s:n,s:n,s:n,s:K,s:K,s:O}", "used", m.used, "peak_used", m.peak_used, "reserved",
+                               m.reserved, "peak_reserved", m.peak_reserved, "allocations", m.allocations, "retries",
+                               m.retries, "limit", limit.get()));
+}
+void ResetMemoryPeaks(Device& self) { self.ResetMemoryPeaks(); }
+void SetMemoryLimit(Device& self, const std::optional<int64_t>& size) {
+    if (size.value_or(0) < 0) throw ValueError{"size must not be negative, but is ", *size};
+    self.SetMemoryLimit(size.has_value() ? std::optional{static_cast<size_t>(*size)} : std::nullopt);
+}
+void FreeUnusedBlocks(Device& self) { self.FreeUnusedBlocks(); }
+
 std::string DeviceText(const DeviceRef& self) { return self.target->name(); }
 bool IsSameDevice(const DeviceRef& a, const DeviceRef& b) { return a.target == b.target; }
 Py_hash_t HashDevice(const DeviceRef& self) { return reinterpret_cast<Py_hash_t>(self.target) >> 4; }
@@ -330,7 +349,12 @@ void AddCoreTypes(PyObject* module) {
             .Property<&GetDeviceBackend>("backend", "The :class:`~chainerx.Backend`.")
             .Property<&GetDeviceContext>("context", "The :class:`~chainerx.Context`.")
             .Property<&GetDeviceIndex>("index", "Number of the device in its backend.")
+            .Property<&GetDeviceStream>("current_stream", docs::kCurrentStream)
             .Method<&Synchronize>("synchronize", "self", docs::kSynchronize)
+            .Method<&GetMemoryStatistics>("memory_statistics", "self", docs::kMemoryStatistics)
+            .Method<&ResetMemoryPeaks>("reset_memory_peaks", "self", docs::kResetMemoryPeaks)
+            .Method<&SetMemoryLimit>("set_memory_limit", "self, size=None", docs::kSetMemoryLimit)
+            .Method<&FreeUnusedBlocks>("free_unused_blocks", "self", docs::kFreeUnusedBlocks)
             .Method<&ReduceDevice>("__reduce__", "self", "For pickling: the name.")
             .Text<&DeviceText>()
             .Identity<&IsSameDevice, &HashDevice>()

@@ -13,7 +13,9 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/error.h"
+#include "chainerx/python/libraries.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/stream.h"
 
 namespace py = pybind11;
 
@@ -106,6 +108,7 @@ void Init(py::module_& m) {
     BindOps();
     BindAutograd();
     BindInterop();
+    BindLibraries();
     BindDlpack();
     BindFunctionNode();
     BindNumpyViews();
@@ -115,6 +118,7 @@ void Init(py::module_& m) {
     AddFunctions(m.ptr(), FunctionDefs());
     AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
     AddCoreTypes(m.ptr());
+    AddStreams(m.ptr());
     AddSubgraph(m.ptr());
 }
 

@@ -195,9 +195,9 @@ PyTuple NumpyGrad(const SubgraphOfContext& self, const std::vector<int64_t>& ind
     return ToSeparateViews(self.graph.Grad(indexes, gys, false), gys);
 }
 
-std::vector<Array> RecordedGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes,
-                                PyObject* grad_outputs) {
-    return self.graph.Grad(indexes, WithNone(grad_outputs, "grad_outputs"), true);
+std::vector<Array> ArrayGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes, PyObject* grad_outputs,
+                             bool recorded) {
+    return self.graph.Grad(indexes, WithNone(grad_outputs, "grad_outputs"), recorded);
 }
 
 SubgraphOfContext OfGradients(const SubgraphOfContext& self, PyObject* grad_outputs, PyObject* grad_inputs) {
@@ -207,15 +207,22 @@ SubgraphOfContext OfGradients(const SubgraphOfContext& self, PyObject* grad_outp
 
 bool IsRecorded(const Array& a) { return a && a.body()->node() != nullptr; }
 
-// NumPy views of outputs, and their graph, or None if nothing was recorded.
+// The graph of outputs, or None if nothing was recorded.
+PyRef GraphOf(const std::vector<Array>& xs, const std::vector<Array>& ys) {
+    auto recorded = std::find_if(ys.begin(), ys.end(), IsRecorded);
+    if (recorded == ys.end()) return PyRef::Borrow(Py_None);
+    return PyRef{MakeObject(SubgraphOfContext{Subgraph{xs, ys}, Context::Share(&recorded->context())})};
+}
+
+PyRef GraphOfArrays(PyObject* inputs, PyObject* outputs) {
+    return GraphOf(WithNone(inputs, "inputs"), WithNone(outputs, "outputs"));
+}
+
+// NumPy views of outputs, and their graph.
 PyTuple Outputs(PyObject* inputs, PyObject* outputs) {
     std::vector<Array> xs = WithNone(inputs, "inputs");
     std::vector<Array> ys = WithNone(outputs, "outputs");
-    PyRef graph = PyRef::Borrow(Py_None);
-    auto recorded = std::find_if(ys.begin(), ys.end(), IsRecorded);
-    if (recorded != ys.end()) {
-        graph = MakeObject(SubgraphOfContext{Subgraph{xs, ys}, Context::Share(&recorded->context())});
-    }
+    PyRef graph = GraphOf(xs, ys);
     PyTuple views = ToSeparateViews(ys, xs);
     return Check(PyTuple_Pack(2, views.get(), graph.get()));
 }
@@ -226,6 +233,7 @@ std::vector<Array> Gradients(PyObject* grads) { return GradientViews(grads, "gra
 
 void BindNumpyViews() {
     Function<&Outputs>("_numpy_outputs", "inputs, outputs", "NumPy views of outputs, and the graph behind them.");
+    Function<&GraphOfArrays>("_subgraph", "inputs, outputs", "The graph from inputs to outputs, if there is one.");
     Function<&Gradients>("_numpy_gradients", "grads", "ChainerX arrays of NumPy gradients.");
     Function<&Views>("_numpy_views", "arrays, requires_grad",
                      "Views of NumPy arrays, or None if there is anything unusual about them.");
@@ -236,7 +244,7 @@ void AddSubgraph(PyObject* module) {
     Class<SubgraphOfContext>{"_Subgraph", "A part of the default graph, to be differentiated later."}
             .Method<&NumpyGrad>("numpy_grad", "self, indexes, grad_outputs",
                                 "Gradients of the inputs with these indexes, on NumPy arrays.")
-            .Method<&RecordedGrad>("grad", "self, indexes, grad_outputs", "The same on ChainerX arrays, recorded.")
+            .Method<&ArrayGrad>("grad", "self, indexes, grad_outputs, recorded=True", "The same on ChainerX arrays.")
             .Method<&OfGradients>("of_gradients", "self, grad_outputs, grad_inputs",
                                   "The part from the inputs and grad_outputs to grad_inputs, which grad() gave.")
             .Add(module);

@@ -216,8 +216,9 @@ private:
     template <auto Equal>
     static PyObject* Compare(PyObject* a, PyObject* b, int op) {
         return Guard([&]() -> PyObject* {
-            if ((op != Py_EQ && op != Py_NE) || !Is<T>(a) || !Is<T>(b)) Py_RETURN_NOTIMPLEMENTED;
-            return ToPython(Equal(ValueOf<T>(a), ValueOf<T>(b)) == (op == Py_EQ));
+            const T& value = ValueOf<T>(a);
+            if ((op != Py_EQ && op != Py_NE) || !Is<T>(b)) Py_RETURN_NOTIMPLEMENTED;
+            return ToPython(Equal(value, ValueOf<T>(b)) == (op == Py_EQ));
         });
     }
     template <auto Hash>

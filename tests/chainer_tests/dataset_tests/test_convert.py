@@ -7,12 +7,13 @@ import pytest
 import chainer
 from chainer import dataset
 from chainer.dataset import convert
+from tests.helpers.devices import CHX
 
 DEVICES = [
     None,
     '@numpy',
     -1,
-    pytest.param('native:1', marks=pytest.mark.chainerx),
+    pytest.param(CHX[1], marks=pytest.mark.chainerx),
     pytest.param('@cupy:0', marks=pytest.mark.gpu),
     pytest.param(0, marks=pytest.mark.gpu),
 ]
@@ -153,9 +154,7 @@ class TestConverters:
     @pytest.mark.chainerx
     def test_old_style_chainerx(self):
         with pytest.raises(RuntimeError, match='converter'):
-            convert._call_converter(
-                lambda batch, device: device, [], chainer.get_device('native:0')
-            )
+            convert._call_converter(lambda batch, device: device, [], chainer.get_device(CHX[0]))
 
     def test_no_callable(self):
         with pytest.raises(TypeError, match='callable'):

@@ -10,6 +10,7 @@ from scipy import integrate, stats
 import chainer
 import chainer.distributions as D
 from chainer import gradient_check, testing
+from tests.helpers.devices import CHX
 
 
 def positive(rng, shape):
@@ -686,7 +687,7 @@ def test_laplace_double_backward(name):
 
 devices = [
     pytest.param('@cupy:0', marks=pytest.mark.gpu),
-    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param(CHX[0], marks=pytest.mark.chainerx),
 ]
 
 

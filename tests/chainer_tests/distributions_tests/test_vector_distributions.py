@@ -11,11 +11,12 @@ import chainer
 import chainer.distributions as D
 from chainer import gradient_check, testing
 from chainer.distributions import multivariate_normal, utils
+from tests.helpers.devices import CHX
 
 rng = numpy.random.default_rng(0)
 devices = [
     pytest.param('@cupy:0', marks=pytest.mark.gpu),
-    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param(CHX[0], marks=pytest.mark.chainerx),
 ]
 
 

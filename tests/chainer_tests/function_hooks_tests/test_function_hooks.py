@@ -7,6 +7,7 @@ import pytest
 import chainer
 from chainer import function_hooks
 from chainer.backends import cuda
+from tests.helpers.devices import CHX
 
 
 class Sleep(chainer.FunctionNode):
@@ -103,12 +104,12 @@ class TestPrintHook:
     @pytest.mark.chainerx
     def test_fallback_from_chainerx(self):
         out = io.StringIO()
-        x = chainer.Variable(chainer.get_device('native:0').send(numpy.ones(2, 'f')))
+        x = chainer.Variable(chainer.get_device(CHX[0]).send(numpy.ones(2, 'f')))
         with function_hooks.PrintHook(file=out):
             y, _ = chainer.functions.fft((x, x))
             chainer.functions.sum(y).backward()
         text = out.getvalue()
-        assert '- device: native:0' in text and '- grad: mean=1.0' in text
+        assert f'- device: {CHX[0]}' in text and '- grad: mean=1.0' in text
 
     def test_stdout(self, x, capsys):
         with function_hooks.PrintHook(end='|\n', flush=False):

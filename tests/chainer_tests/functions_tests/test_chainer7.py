@@ -10,6 +10,7 @@ import chainer
 import chainerx
 from chainer import functions as F
 from chainer.utils import type_check
+from tests.helpers.devices import CHX
 
 InvalidType, InvalidAxis = type_check.InvalidType, type_check.InvalidAxis
 
@@ -313,7 +314,7 @@ def _coo(data):
     return matrix
 
 
-@pytest.mark.parametrize('device', ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)])
+@pytest.mark.parametrize('device', ['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)])
 @pytest.mark.parametrize('f, inputs, dtypes, expected', MIXED)
 def test_mixed_dtypes(f, inputs, dtypes, expected, device):
     device = chainer.get_device(device)

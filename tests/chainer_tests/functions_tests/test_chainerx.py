@@ -9,6 +9,7 @@ import chainer.functions as F
 import chainerx
 from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
 from chainer.utils.type_check import InvalidType
+from tests.helpers.devices import CHX, IS_CUDA
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.filterwarnings('ignore::DeprecationWarning')]
 CALLS = [(name, call) for name, row in ROWS.items() for call in [(row.f, *row.inputs), *row.calls]]
@@ -55,7 +56,7 @@ def _on_chainerx(name, call, mode):
     """Results on ChainerX, and whether a function fell back."""
     double = ROWS[name].checks.get('double', True)
     with chainer.using_config('chainerx_fallback', mode), chainer.FallbackReport() as report:
-        results = _results(call, lambda x: chainerx.array(x, device='native:1'), double)
+        results = _results(call, lambda x: chainerx.array(x, device=CHX[1]), double)
     return results, bool(report.summary())
 
 
@@ -75,7 +76,8 @@ def _compare_with_numpy(name, call, actual):
 def test_call(name, call):
     actual, fell_back = _on_chainerx(name, call, 'silent' if name in FALLBACKS else 'raise')
     assert fell_back == (name in FALLBACKS)
-    _compare_with_numpy(name, call, actual)
+    if not (IS_CUDA and name in ('gumbel_softmax', 'zoneout')):  # which draw random numbers
+        _compare_with_numpy(name, call, actual)
 
 
 @_calls(RANDOM)
@@ -85,6 +87,8 @@ def test_random_call(name, call):
 
 @_calls(FALLING_BACK)
 def test_call_that_falls_back(name, call):
+    if IS_CUDA and name in ('batch_normalization', 'batch_renormalization'):
+        pytest.skip('NumPy has no running statistics in device memory')
     actual, fell_back = _on_chainerx(name, call, 'silent')
     assert fell_back
     _compare_with_numpy(name, call, actual)
@@ -119,7 +123,7 @@ def test_shapes_that_do_not_fit(name):
         else:
             continue
         with pytest.raises(InvalidType):
-            row.f(*[chainerx.array(x, device='native:0') for x in arrays])
+            row.f(*[chainerx.array(x, device=CHX[0]) for x in arrays])
 
 
 @pytest.mark.parametrize('dtypes', [('e', 'f'), ('f', 'd'), ('d', 'f')])
@@ -156,7 +160,7 @@ def test_no_samples(name):
     x, *params = row.inputs
     results = [
         _results((row.f, x[:0], *params), send, False)
-        for send in (np.array, lambda x: chainerx.array(x, device='native:0'))
+        for send in (np.array, lambda x: chainerx.array(x, device=CHX[0]))
     ]
     for a, b in zip(*results):
         np.testing.assert_array_equal(a, b)

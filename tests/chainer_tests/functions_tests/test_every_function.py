@@ -10,6 +10,7 @@ from helpers.functions import GPUS, check_function
 
 import chainer
 from chainer import functions as F
+from tests.helpers.devices import CHX
 
 PUBLIC = sorted(
     name
@@ -118,7 +119,7 @@ DIFFERENTIABLE = [
 @pytest.mark.parametrize(
     'device',
     [
-        pytest.param('native:0', marks=pytest.mark.chainerx),
+        pytest.param(CHX[0], marks=pytest.mark.chainerx),
         *GPUS,
     ],
 )

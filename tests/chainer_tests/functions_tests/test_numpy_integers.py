@@ -6,6 +6,7 @@ import pytest
 import chainer
 import chainerx
 from chainer import functions as F
+from tests.helpers.devices import CHX
 
 _random = np.random.RandomState(0)
 IMAGE = _random.uniform(-1, 1, (2, 4, 6, 6)).astype('f')
@@ -14,7 +15,7 @@ FLIPPED = W.reshape(4, 2, 3, 3)
 MATRIX = IMAGE[0, 0, :2, :3].copy()
 VECTOR = MATRIX[0].copy()
 ROIS, INDEX = np.array([[0, 0, 4, 4]], 'f'), np.array([0], 'i')
-DEVICES = ['@numpy'] + (['native:0'] if chainerx.is_available() else [])
+DEVICES = ['@numpy'] + ([CHX[0]] if chainerx.is_available() else [])
 
 # Functions of the type of integers, and of arrays.
 CALLS = {

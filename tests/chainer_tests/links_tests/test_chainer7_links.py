@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers import link_table, recurrent_link_table
+from helpers.devices import IS_CUDA
 from helpers.functions import devices
 from helpers.link_row import digest
 
@@ -109,6 +110,8 @@ def loaded(row, link, save, load, path):
 @ROWS
 def test_copies_and_files(row, device, tmp_path):
     """Copies, pickles and files of a link hold all that its outputs depend on."""
+    if IS_CUDA and 'SimplifiedDropconnect' in type(row.make()).__name__:
+        pytest.skip('CuPy draws other random numbers')
     link = make(row)
     call(link, row.args)
     if hasattr(link, 'reset_state'):

@@ -5,9 +5,10 @@ from helpers.functions import GPUS
 import chainer
 import chainerx
 from chainer import optimizer_hooks as hooks, testing
+from tests.helpers.devices import CHX
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
-DEVICES = ['@numpy', pytest.param('native:0', marks=native), *GPUS]
+DEVICES = ['@numpy', pytest.param(CHX[0], marks=native), *GPUS]
 
 
 @pytest.fixture(params=DEVICES)
@@ -262,7 +263,7 @@ def test_hook_that_clears_gradients(link):
 )
 def test_native_trains_as_numpy(hook):
     results = []
-    for device in '@numpy', 'native:0':
+    for device in '@numpy', CHX[0]:
         rng = numpy.random.RandomState(0)
         link = chainer.links.Linear(None, 3, initialW=rng.randn(3, 4).astype('f'))
         link.to_device(device)

@@ -13,9 +13,10 @@ from chainer import optimizers
 from chainer._core import update
 from chainer.optimizers import _elementwise
 from chainer.serializers import npz
+from tests.helpers.devices import CHX, IS_CUDA
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
-DEVICES = ['@numpy', pytest.param('native:0', marks=native)]
+DEVICES = ['@numpy', pytest.param(CHX[0], marks=native)]
 
 # Small ones that are joined on NumPy, and one that is not.
 SHAPES = [(3, 4), (), (5,), (0, 3), (1, 2, 3), (50, 60), (7,), (2, 2)]
@@ -97,7 +98,7 @@ def test_blocks_of_large_arrays(row, dtype, monkeypatch):
 @pytest.mark.parametrize('loss_scale', [None, 8])
 @all_rows
 def test_one_by_one_on_chainerx(row, loss_scale):
-    link, reference = make_link('f', 'native:0'), make_link('f')
+    link, reference = make_link('f', CHX[0]), make_link('f')
     for target in (link, reference):
         row.make().setup(target)
         for t in range(2):
@@ -311,9 +312,7 @@ def test_copies_go_on_alike(row, device, convert):
 
 @native
 @pytest.mark.parametrize('fp32', [False, True])
-@pytest.mark.parametrize(
-    'saved,loaded', [('native:0', 'native:0'), ('native:0', '@numpy'), ('@numpy', 'native:0')]
-)
+@pytest.mark.parametrize('saved,loaded', [(CHX[0], CHX[0]), (CHX[0], '@numpy'), ('@numpy', CHX[0])])
 @all_rows
 def test_resume_on_another_device(row, saved, loaded, fp32):
     def begin(device, seed):
@@ -347,7 +346,7 @@ def test_state_follows_the_device(row):
     link, reference = make_link(), make_link()
     opt = row.make().setup(link)
     row.make().setup(reference)
-    for t, device in enumerate(['native:0', '@numpy', 'native:0', 'native:1', '@numpy']):
+    for t, device in enumerate([CHX[0], '@numpy', CHX[0], CHX[1], '@numpy']):
         link.to_device(device)
         set_grads(link, t)
         set_grads(reference, t)
@@ -386,14 +385,16 @@ def test_gradients_that_are_missing(device):
 
 @pytest.mark.parametrize('base', [optimizers.sgd.SGDRule, optimizers.adam.AdamRule])
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize('method', ['update', 'update_core', 'update_core_cpu'])
+@pytest.mark.parametrize(
+    'method', ['update', 'update_core', 'update_core_gpu' if IS_CUDA else 'update_core_cpu']
+)
 def test_overridden_methods_are_called(base, method, device):
     check_that_an_override_is_called(base, method, device)
 
 
 @native
 def test_overridden_update_on_chainerx_is_called():
-    check_that_an_override_is_called(optimizers.adam.AdamRule, 'update_core_chainerx', 'native:0')
+    check_that_an_override_is_called(optimizers.adam.AdamRule, 'update_core_chainerx', CHX[0])
 
 
 def check_that_an_override_is_called(base, method, device):

@@ -3,6 +3,7 @@ import pytest
 
 import chainer
 from chainer import utils
+from tests.helpers.devices import CHX
 
 
 def distribution_of(sampler):
@@ -81,7 +82,7 @@ def test_devices():
 def test_chainerx():
     import chainerx
 
-    sampler = utils.WalkerAlias([1, 2]).to_device('native:0')
+    sampler = utils.WalkerAlias([1, 2]).to_device(CHX[0])
     samples = sampler.sample((3, 4))
     assert isinstance(samples, chainerx.ndarray) and samples.shape == (3, 4)
 

@@ -1,11 +1,10 @@
 #include "chainerx/backends/cuda/cuda_backend.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <new>
+#include <string>
 
 #include "chainerx/backends/cuda/error.h"
+#include "chainerx/backends/cuda/event.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
 
@@ -15,17 +14,17 @@ namespace {
 // Copies from this size on let other threads of the interpreter run.
 constexpr size_t kLongCopy = 1 << 16;
 
-cudaMemPool_t GetPool(int device) {
-    cudaMemPool_t pool;
-    Check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
-    return pool;
-}
+void FreeStorage(Storage* storage) noexcept { GetCudaDevice(storage->device()).Free(storage); }
 
-void FreeStorage(Storage* storage) noexcept {
-    // Errors of earlier kernels show here again; whoever synchronizes raises them.
-    CurrentDevice current{storage->device()};
-    cudaFreeAsync(storage->data(), current.stream());
-    delete storage;
+// The present end of the device's current stream.
+Event Record(const Device& device) {
+    CurrentDevice current{device};
+    return Event{current.stream()};
+}
+// Lets the device's current stream wait.
+void WaitIn(const Device& device, const Event& event) {
+    CurrentDevice current{device};
+    Check(cudaStreamWaitEvent(current.stream(), event.get(), 0), "cudaStreamWaitEvent");
 }
 
 }  // namespace
@@ -46,46 +45,88 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
 
 std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }
 
-CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index} {
-    uint64_t keep = std::numeric_limits<uint64_t>::max();  // free memory stays in the pool
-    Check(cudaMemPoolSetAttribute(GetPool(index), cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index}, memory_{index, streams_} {
     CurrentDevice current{*this};
     void* memory = nullptr;
     Check(cudaMallocHost(&memory, sizeof(Fault)), "cudaMallocHost");
     fault_ = new (memory) Fault{};
 }
 
-CudaDevice::~CudaDevice() { cudaFreeHost(fault_); }
+CudaDevice::~CudaDevice() {
+    CurrentDevice current{*this};
+    memory_.Close();
+    cudaFreeHost(fault_);
+}
 
 StoragePtr CudaDevice::Allocate(size_t bytes) {
     CurrentDevice current{*this};
-    void* data = nullptr;
-    cudaError_t error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), current.stream());
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        Synchronize();
-        Check(cudaMemPoolTrimTo(GetPool(index()), 0), "cudaMemPoolTrimTo");  // the pool may be fragmented
-        error = cudaMallocAsync(&data, std::max<size_t>(bytes, 1), current.stream());
-    }
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        throw std::bad_alloc{};
-    }
-    Check(error, "cudaMallocAsync");
-    return StoragePtr{new Storage{data, bytes, *this, &FreeStorage}};
+    void* block = memory_.Allocate(bytes, current.stream());
+    if (block == nullptr) ThrowOutOfMemory(bytes);
+    return StoragePtr{new Storage{block, bytes, *this, &FreeStorage, current.stream()}};
 }
+
+void CudaDevice::Free(Storage* storage) noexcept {
+    CurrentDevice current{*this};
+    memory_.Free(storage->data(), storage->bytes(), static_cast<cudaStream_t>(storage->owner()));
+    delete storage;
+}
+
+void CudaDevice::ThrowOutOfMemory(size_t bytes) {
+    MemoryStatistics m = GetMemoryStatistics();
+    size_t free = 0;
+    size_t total = 0;
+    Check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    std::string limit = m.limit.has_value() ? internal::Concat("; the limit is ", *m.limit) : "";
+    throw MemoryError{bytes, name(),
+                      internal::Concat("arrays use ", m.used, " bytes, ", m.reserved, " are reserved, ", free, " of ",
+                                       total, " are free", limit)};
+}
+
+MemoryStatistics CudaDevice::GetMemoryStatistics() {
+    CurrentDevice current{*this};
+    return memory_.GetStatistics();
+}
+
+void CudaDevice::ResetMemoryPeaks() {
+    CurrentDevice current{*this};
+    memory_.ResetPeaks();
+}
+
+void CudaDevice::SetMemoryLimit(std::optional<size_t> bytes) {
+    CurrentDevice current{*this};
+    memory_.SetLimit(bytes);
+}
+
+void CudaDevice::FreeUnusedBlocks() {
+    CurrentDevice current{*this};
+    memory_.FreeUnused();
+}
+
+StreamPtr CudaDevice::MakeStream() {
+    CurrentDevice current{*this};
+    return StreamPtr{new CudaStream{*this, streams_.Take(), streams_}};
+}
+
+StreamPtr CudaDevice::GetDefaultStream() { return StreamPtr{new CudaStream{*this, nullptr, streams_}}; }
 
 void CudaDevice::CopyFromHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking{bytes >= kLongCopy};
     CurrentDevice current{*this};
-    Check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, current.stream()), "a copy from the host");
-    // CUDA has read pageable memory, but not yet memory that other libraries pinned, which the caller may change now.
-    cudaPointerAttributes source{};
-    Check(cudaPointerGetAttributes(&source, src), "a copy from the host");
-    if (source.type != cudaMemoryTypeUnregistered) {
-        Check(cudaStreamSynchronize(current.stream()), "a copy from the host");
+    staging_.Copy(dst, src, bytes, current.stream());
+}
+
+bool CudaDevice::CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes) {
+    if (&from.backend() != &backend()) return false;
+    if (bytes == 0) return true;
+    GetCudaDevice(from).memory_.AllowAccess(index());
+    WaitIn(from, Record(*this));  // the memory may be in use until then
+    {
+        CurrentDevice current{from};
+        Check(cudaMemcpyPeerAsync(dst, index(), src, from.index(), bytes, current.stream()), "a copy between devices");
     }
+    WaitIn(*this, Record(from));
+    return true;
 }
 
 void CudaDevice::CopyToHost(void* dst, const void* src, size_t bytes) {

@@ -2,13 +2,18 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <memory>
-#include <string>
+#include <optional>
 
 #include "chainerx/backends/cuda/fault.h"
+#include "chainerx/backends/cuda/memory.h"
+#include "chainerx/backends/cuda/staging.h"
+#include "chainerx/backends/cuda/stream.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/device.h"
 #include "chainerx/core/kernel_family.h"
+#include "chainerx/core/storage.h"
 
 namespace chainerx::cuda {
 
@@ -28,9 +33,7 @@ private:
     int device_count_;
 };
 
-// Kernels and copies of all threads run in order on the device's default stream, and calls return before they end.
-// Memory comes from the driver's pool of the device, in the order of the stream. CuPy and PyTorch can allocate from the
-// same pool, so the libraries share free memory.
+// Kernels and copies run in order on the thread's current stream of the device, and calls return before they end.
 class CudaDevice final : public Device {
 public:
     CudaDevice(Backend& backend, int index);
@@ -39,20 +42,35 @@ public:
     void CopyFromHost(void* dst, const void* src, size_t bytes) override;
     void CopyToHost(void* dst, const void* src, size_t bytes) override;
     bool CanAccess(const Device& other) const override { return &other == this; }
+    bool CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes) override;
     void Synchronize() override;
+
+    StreamPtr MakeStream() override;
+    StreamPtr GetDefaultStream() override;
+
+    MemoryStatistics GetMemoryStatistics() override;
+    void ResetMemoryPeaks() override;
+    void SetMemoryLimit(std::optional<size_t> bytes) override;
+    void FreeUnusedBlocks() override;
+    void Free(Storage* storage) noexcept;
 
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }
 
 private:
+    [[noreturn]] void ThrowOutOfMemory(size_t bytes);
+
     Fault* fault_;  // in memory of the host that kernels reach
+    StreamSet streams_;
+    MemoryPool memory_;
+    Staging staging_;
 };
 
 // Makes a device the current one of the calling thread, as CUDA's functions need it. The program may have chosen
 // another one for other libraries, which comes back at the end.
 class CurrentDevice {
 public:
-    explicit CurrentDevice(const Device& device) : index_{device.index()}, previous_{index_} {
+    explicit CurrentDevice(const Device& device) : device_{device}, index_{device.index()}, previous_{index_} {
         cudaGetDevice(&previous_);
         if (previous_ != index_) cudaSetDevice(index_);
     }
@@ -62,9 +80,14 @@ public:
     CurrentDevice(const CurrentDevice&) = delete;
     CurrentDevice& operator=(const CurrentDevice&) = delete;
 
-    cudaStream_t stream() const { return nullptr; }  // the default one of the current device
+    // The thread's current stream of the device.
+    cudaStream_t stream() const {
+        Stream* stream = FindCurrentStream(device_);
+        return stream == nullptr ? nullptr : reinterpret_cast<cudaStream_t>(stream->handle());
+    }
 
 private:
+    const Device& device_;
     int index_;
     int previous_;
 };
@@ -72,5 +95,6 @@ private:
 using CudaKernels = KernelFamily<CudaBackend>;
 
 inline const CudaDevice& GetCudaDevice(const Device& device) { return static_cast<const CudaDevice&>(device); }
+inline CudaDevice& GetCudaDevice(Device& device) { return static_cast<CudaDevice&>(device); }
 
 }  // namespace chainerx::cuda

@@ -5,9 +5,9 @@
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/layout.h"
+#include "chainerx/backends/cuda/matmul.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
-#include "chainerx/ops/linalg.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -67,7 +67,9 @@ MatrixStrides GetMatrixStrides(const Array& a) { return {a.strides()[a.ndim() - 
 // Of the dimensions before those of the matrices.
 Strides StackStrides(const Array& a) { return Strides(a.strides().begin(), a.strides().end() - 2); }
 
-void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
+}  // namespace
+
+void MatmulByTiles(const Array& a, const Array& b, double beta, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     int n = out.ndim();
     int64_t rows = out.shape()[n - 2];
@@ -86,9 +88,5 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
         });
     });
 }
-
-}  // namespace
-
-const CudaKernels g_matmul_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
 
 }  // namespace chainerx::cuda

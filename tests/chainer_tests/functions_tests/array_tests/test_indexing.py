@@ -8,6 +8,7 @@ import chainer
 import chainer.functions as F
 import chainerx
 from chainer.utils import type_check
+from tests.helpers.devices import CHX
 
 X = numpy.arange(1, 25).reshape(2, 3, 4) / 8.0
 
@@ -200,12 +201,12 @@ def test_copy():
 def test_copy_chainerx():
     x = chainer.Variable(X)
     with pytest.raises(RuntimeError):
-        F.copy(x, 'native:0')
+        F.copy(x, CHX[0])
     with chainer.no_backprop_mode():
-        y = F.copy(x, 'native:0')
-    assert y.device.name == 'native:0'
+        y = F.copy(x, CHX[0])
+    assert y.device.name == CHX[0]
     y = chainer.Variable(y.array)
-    z = F.copy(y, 'native:0')
+    z = F.copy(y, CHX[0])
     z.grad = y.array
     z.backward()
     numpy.testing.assert_array_equal(chainer.backends.cuda.to_cpu(y.grad), X)

@@ -9,6 +9,7 @@ from chainer import functions as F
 from chainer.functions.normalization import batch_normalization as module
 from chainer.functions.normalization.batch_renormalization import BatchRenormalizationFunction
 from chainer.utils import type_check
+from tests.helpers.devices import CHX, on_host
 
 _rng = np.random.RandomState(0)
 _low = {np.float16: 1e-2, np.float32: 1e-4}
@@ -344,10 +345,10 @@ def test_renormalization_needs_statistics(missing):
 
 
 @pytest.mark.chainerx
-@pytest.mark.parametrize('on_device', [False, True])
+@pytest.mark.parametrize('on_device', [pytest.param(False, marks=on_host), True])
 def test_running_statistics_on_chainerx(on_device):
     x, gamma, beta = _inputs((4, 3), None)
-    device = chainer.get_device('native:0')
+    device = chainer.get_device(CHX[0])
     mean, var = np.zeros(3), np.ones(3)
     if on_device:
         mean, var = device.send((mean, var))

@@ -7,6 +7,7 @@ import chainerx
 from chainer import functions as F
 from chainer.functions.rnn import n_step_gru, n_step_lstm, n_step_rnn
 from chainer.utils import type_check
+from tests.helpers.devices import CHX, drawn_by_numpy
 
 _rng = np.random.RandomState(0)
 _n_weights = {'lstm': 8, 'gru': 6, 'tanh': 2, 'relu': 2}
@@ -161,13 +162,14 @@ def test_dropout(kind, directions):
 
 
 @pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+@drawn_by_numpy
 @_kinds
 @pytest.mark.parametrize('directions', [1, 2])
 def test_dropout_on_chainerx(kind, directions, monkeypatch):
     # The same masks and gradients as on NumPy, without a fallback.
     inputs = _inputs(kind, 3, directions, (3, 2))
     results = []
-    for device in '@numpy', 'native:0':
+    for device in '@numpy', CHX[0]:
         v = [chainer.Variable(x) for x in inputs]
         for x in v:
             x.to_device(device)

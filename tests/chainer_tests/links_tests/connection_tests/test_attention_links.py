@@ -3,6 +3,7 @@ import pytest
 
 import chainer
 from chainer import functions as F, links as L
+from tests.helpers.devices import CHX
 
 
 def f(*shape):
@@ -83,8 +84,8 @@ def test_attention_with_mask_on_chainerx(causal):
     x = f(2, 3, 4)
     mask = np.array([[True, False, True], [True, True, False], [True, True, True]])
     expected = link(x, mask=mask, causal=causal).array
-    link.to_device('native:0')
-    send = chainer.get_device('native:0').send
+    link.to_device(CHX[0])
+    send = chainer.get_device(CHX[0]).send
     y = link(send(x), mask=send(mask), causal=causal)
     np.testing.assert_allclose(chainer.get_device('@numpy').send(y.array), expected, atol=1e-5)
 

@@ -8,6 +8,7 @@ from helpers.functions import devices, no_fallback
 import chainer
 from chainer import functions as F, links as L
 from chainer.links.rnn import n_step_rnn
+from tests.helpers.devices import CHX, drawn_by_numpy
 
 
 def f(*shape):
@@ -209,12 +210,13 @@ def test_directions_have_their_own_dropout(device):
 
 
 @pytest.mark.chainerx
+@drawn_by_numpy
 @pytest.mark.parametrize('name', ['NStepBiLSTM', 'NStepBiGRU', 'NStepBiRNNReLU', 'NStepGRU'])
 def test_dropout_on_chainerx(name):
     """Sequences of all lengths get the masks of NumPy, in both directions."""
     results = []
     xs = [f(length, 3) for length in (2, 4, 1, 3)]
-    for device in '@numpy', 'native:0':
+    for device in '@numpy', CHX[0]:
         np.random.seed(0)
         link = getattr(L, name)(3, 3, 2, 0.4).to_device(device)
         inputs = [chainer.Variable(link.device.send(x)) for x in xs]

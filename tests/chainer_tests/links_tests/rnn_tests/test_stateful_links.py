@@ -3,6 +3,7 @@ import pytest
 
 import chainer
 from chainer import links as L
+from tests.helpers.devices import CHX
 
 
 def f(*shape):
@@ -109,12 +110,12 @@ def test_states_move(name):
     link = make()
     with chainer.no_backprop_mode():
         link(f(2, 4))
-    link.to_device('native:0')
-    assert all(s.device.name == 'native:0' for s in states(link, names))
-    link(chainer.get_device('native:0').send(f(2, 4)))
+    link.to_device(CHX[0])
+    assert all(s.device.name == CHX[0] for s in states(link, names))
+    link(chainer.get_device(CHX[0]).send(f(2, 4)))
     if hasattr(link, 'set_state'):
         link.set_state(*[chainer.Variable(f(2, 3)) for _ in names])
-        assert all(s.device.name == 'native:0' for s in states(link, names))
+        assert all(s.device.name == CHX[0] for s in states(link, names))
 
 
 STATELESS = {

@@ -7,10 +7,11 @@ import chainer.links as L
 from chainer import iterators, optimizers, serializers, testing, training
 from chainer.serializers import _storage
 from chainer.training import extensions
+from tests.helpers.devices import CHX
 
 DEVICES = [
     '@numpy',
-    pytest.param('native:0', marks=pytest.mark.chainerx),
+    pytest.param(CHX[0], marks=pytest.mark.chainerx),
     *GPUS,
 ]
 

@@ -8,14 +8,13 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import iterators, optimizers, training
 from chainer.dataset import concat_examples
+from tests.helpers.devices import CHX
 
 N_UPDATES = 6
 DEVICES = [
     pytest.param(['@numpy'] * 4, id='numpy'),
-    pytest.param([f'native:{i}' for i in range(4)], id='native', marks=pytest.mark.chainerx),
-    pytest.param(
-        ['native:0', '@numpy', 'native:3', '@numpy'], id='mixed', marks=pytest.mark.chainerx
-    ),
+    pytest.param(CHX, id='native', marks=pytest.mark.chainerx),
+    pytest.param([CHX[0], '@numpy', CHX[3], '@numpy'], id='mixed', marks=pytest.mark.chainerx),
     pytest.param([f'@cupy:{i}' for i in range(4)], id='gpu', marks=pytest.mark.multi_gpu(4)),
 ]
 

@@ -6,6 +6,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import iterators, optimizers, serializers, training
 from chainer.training import extensions, updaters
+from tests.helpers.devices import CHX
 
 RNG = numpy.random.RandomState(0)
 DATA = list(zip(RNG.rand(24, 3).astype('f'), RNG.rand(24, 2).astype('f')))
@@ -66,7 +67,7 @@ def assert_equal_models(actual, expected, **kwargs):
     'device',
     [
         '@numpy',
-        pytest.param('native:0', marks=pytest.mark.chainerx),
+        pytest.param(CHX[0], marks=pytest.mark.chainerx),
         pytest.param('@cupy:0', marks=pytest.mark.gpu),
     ],
 )

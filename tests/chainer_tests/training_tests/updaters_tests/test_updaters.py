@@ -8,6 +8,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import iterators, optimizers, serializers, training
 from chainer.training.updaters import multiprocess_parallel_updater
+from tests.helpers.devices import CHX
 
 X = numpy.random.RandomState(0).rand(12, 3).astype('f')
 Y = numpy.random.RandomState(1).rand(12, 2).astype('f')
@@ -126,7 +127,7 @@ class TestStandardUpdater:
         [
             '@numpy',
             -1,
-            pytest.param('native:1', marks=pytest.mark.chainerx),
+            pytest.param(CHX[1], marks=pytest.mark.chainerx),
             pytest.param(0, marks=pytest.mark.gpu),
         ],
     )
@@ -145,14 +146,14 @@ class TestStandardUpdater:
         updater = training.StandardUpdater(
             make_iterator(),
             optimizers.SGD().setup(model),
-            input_device='native:1',
+            input_device=CHX[1],
             loss_func=lambda x, y: (
                 seen.append(x) or model(*chainer.get_device('@numpy').send((x, y)))
             ),
         )
         updater.update()
         assert model.device == chainer.get_device('@numpy')
-        assert chainer.backend.get_device_from_array(seen[0]) == chainer.get_device('native:1')
+        assert chainer.backend.get_device_from_array(seen[0]) == chainer.get_device(CHX[1])
 
     def test_finalize(self):
         iterator = mock.Mock()
@@ -188,8 +189,8 @@ class TestStandardUpdater:
 DEVICES = [
     {'main': '@numpy', 'second': '@numpy'},
     {'first': '@numpy', 'main': '@numpy', 'last': '@numpy'},
-    pytest.param({'main': 'native:0', 'second': 'native:1'}, marks=pytest.mark.chainerx),
-    pytest.param({'main': '@numpy', 'second': 'native:3'}, marks=pytest.mark.chainerx),
+    pytest.param({'main': CHX[0], 'second': CHX[1]}, marks=pytest.mark.chainerx),
+    pytest.param({'main': '@numpy', 'second': CHX[3]}, marks=pytest.mark.chainerx),
     pytest.param({'main': 0, 'second': 1}, marks=pytest.mark.multi_gpu(2)),
 ]
 
@@ -353,7 +354,7 @@ class TestMultiprocessParallelUpdater:
             (None, 'devices must be specified'),
             ([], 'devices must be specified'),
             (['@numpy'], 'GPUs of CuPy.*CpuDevice'),
-            pytest.param(['native:0'], 'GPUs of CuPy.*native:0', marks=pytest.mark.chainerx),
+            pytest.param([CHX[0]], f'GPUs of CuPy.*{CHX[0]}', marks=pytest.mark.chainerx),
             pytest.param([0, 1], '1 iterators are given for 2 devices', marks=pytest.mark.gpu),
         ],
     )
@@ -368,7 +369,7 @@ class TestMultiprocessParallelUpdater:
         'device',
         [
             '@numpy',
-            pytest.param('native:0', marks=pytest.mark.chainerx),
+            pytest.param(CHX[0], marks=pytest.mark.chainerx),
             pytest.param('@cupy:0', marks=pytest.mark.gpu),
         ],
     )

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+#include <vector>
+
+namespace chainerx::cuda {
+
+// A library of NVIDIA's that is loaded when it is first needed and stays. It is looked for beside ChainerX, in Python's
+// folders of packages, where its wheel puts it, and then where the system looks.
+//
+// The environment variable CHAINERX_CUDA_LIBRARIES says whether to use such libraries: 'auto' (if they are there; the
+// default), 'always' (BackendError if one is not) or 'never'.
+class Library {
+public:
+    // `name`: for errors. `files`: names that it may have, with those in folders of wheels first.
+    Library(const char* name, std::vector<std::string> files, const char* packages);
+
+    // Whether to use it.
+    bool IsAvailable() const { return handle_ != nullptr; }
+
+    // Raises BackendError if it has no such function.
+    template <class F>
+    void Get(F*& function, const char* symbol) const {
+        function = reinterpret_cast<F*>(Find(symbol));
+    }
+
+private:
+    void* Find(const char* symbol) const;
+
+    const char* name_;
+    void* handle_{};
+};
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "chainerx/core/device.h"
+#include "chainerx/core/intrusive_ptr.h"
+
+namespace chainerx {
+
+// A queue of work of a device: what is in one runs in order, what is in several may overlap. Memory of an array that
+// ends is used again after all streams have done what they had to do by then. Nothing else is ordered between streams,
+// so whoever uses an array in another stream than the one that makes it lets that stream wait.
+//
+// This class is that of devices whose work is done when calls return.
+class Stream : public RefCounted {
+public:
+    explicit Stream(Device& device) : device_{device} { device.AddUser(); }
+    virtual ~Stream() = default;
+
+    Device& device() const { return device_; }
+
+    // Waits until all work in it is done.
+    virtual void Synchronize() {}
+    virtual bool IsDone() { return true; }
+    // Work from now on starts after the present work of another stream, which may be of another device.
+    virtual void WaitFor(Stream& other) { other.Synchronize(); }
+    // What the library of the device calls it; 0 for its default stream.
+    virtual uintptr_t handle() const { return 0; }
+
+    static void Destroy(Stream* p) noexcept {
+        Device& device = p->device_;
+        delete p;
+        device.DropUser();
+    }
+
+private:
+    Device& device_;
+};
+
+using StreamPtr = IntrusivePtr<Stream>;
+
+// The current stream of a device is the one that the calling thread entered last and has not left, or the default
+// stream, for which this returns null.
+Stream* FindCurrentStream(const Device& device) noexcept;
+StreamPtr GetCurrentStream(Device& device);
+
+void EnterStream(StreamPtr stream);
+// Streams may be left in another order than entered.
+void LeaveStream(const StreamPtr& stream) noexcept;
+
+class StreamScope {
+public:
+    explicit StreamScope(StreamPtr stream) : stream_{std::move(stream)} { EnterStream(stream_); }
+    ~StreamScope() { LeaveStream(stream_); }
+    StreamScope(const StreamScope&) = delete;
+    StreamScope& operator=(const StreamScope&) = delete;
+
+private:
+    StreamPtr stream_;
+};
+
+}  // namespace chainerx

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace chainerx::python {
+
+void BindLibraries();
+
+}  // namespace chainerx::python

@@ -1,0 +1,145 @@
+"""ChainerX's CUDA devices beside CuPy's: one memory, two modules."""
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainerx
+from chainer import serializers
+from chainer.backends import cuda
+from tests.helpers.programs import run_python
+
+pytestmark = [pytest.mark.chainerx, pytest.mark.gpu]
+_host = chainer.get_device('@numpy').send
+
+
+def _on_cupy(array, device=0):
+    return chainer.get_device(f'@cupy:{device}').send(np.asarray(array))
+
+
+@pytest.mark.parametrize('view', [lambda x: x, lambda x: x.T, lambda x: x[1:, ::2]])
+def test_to_chx_shares_memory(view):
+    x = view(_on_cupy(np.arange(12, dtype='f').reshape(3, 4)))
+    y = chainer.backend.to_chx(x)
+    assert y.device.name == 'cuda:0'
+    np.testing.assert_array_equal(_host(y), _host(x))
+    y += 1
+    np.testing.assert_array_equal(_host(y), _host(x))
+    z = chainer.backend.from_chx(y)
+    assert z.data.ptr == x.data.ptr and z.strides == x.strides
+
+
+def test_views_keep_the_memory():
+    x = chainer.backend.from_chx(chainerx.array([1.0, 2.0], device='cuda:0'))
+    y = chainer.backend.to_chx(_on_cupy([3.0, 4.0]))
+    chainerx.zeros((2,), device='cuda:0')
+    assert x.tolist() == [1, 2] and y.tolist() == [3, 4]
+
+
+@pytest.mark.multi_gpu(2)
+def test_of_another_device():
+    x = _on_cupy([1.0, 2.0], 1)
+    y = chainer.backend.to_chx(x)
+    assert y.device.name == 'cuda:1' and chainer.backend.from_chx(y).device.id == 1
+    assert chainer.get_device('cuda:0').send(x).device.name == 'cuda:0'
+    assert chainer.get_device('@cupy:0').send(y).device.id == 0
+
+
+@pytest.mark.parametrize(
+    'names', [('@cupy:0', 'cuda:0'), ('native:0', 'cuda:0', '@numpy', '@cupy:0')]
+)
+def test_links_move(names):
+    link = L.Linear(3, 2)
+    W = link.W.array.copy()
+    for name in names:
+        link.to_device(name)
+        assert link.W.device == chainer.get_device(name)
+        np.testing.assert_array_equal(_host(link.W.array), W)
+        y = link(link.device.send(np.ones((1, 3), 'f')))
+        np.testing.assert_allclose(_host(y.array)[0], W.sum(1), rtol=1e-6)
+
+
+def _train(model, optimizer):
+    send = model.device.send
+    optimizer.update(model, send(np.eye(3, dtype='f')), send(np.array([0, 1, 1], 'i')))
+
+
+@pytest.mark.parametrize('saved', ['cuda:0', '@cupy:0', '@numpy', 'native:0'])
+@pytest.mark.parametrize('loaded', ['cuda:0', '@cupy:0', '@numpy'])
+def test_snapshots_cross_devices(saved, loaded, tmp_path):
+    losses = []
+    for name in saved, loaded:
+        model = L.Classifier(L.Linear(3, 2, initialW=np.eye(2, 3, dtype='f'))).to_device(saved)
+        optimizer = chainer.optimizers.Adam(0.1).setup(model)
+        _train(model, optimizer)
+        serializers.save_npz(tmp_path / 'model', model)
+        serializers.save_npz(tmp_path / 'state', optimizer)
+        model = L.Classifier(L.Linear(3, 2)).to_device(name)
+        optimizer = chainer.optimizers.Adam(0.1).setup(model)
+        serializers.load_npz(tmp_path / 'model', model)
+        serializers.load_npz(tmp_path / 'state', optimizer)
+        _train(model, optimizer)
+        assert model.predictor.W.device == chainer.get_device(name)
+        losses.append(float(model.loss.array))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_fallback_sees_views():
+    seen = []
+
+    class Double(chainer.FunctionNode):
+        def forward_gpu(self, inputs):
+            (x,) = inputs
+            assert isinstance(x, cuda.ndarray)
+            seen.append(x.data.ptr)
+            return (x * 2,)
+
+        def backward(self, indexes, gys):
+            return (gys[0] * 2,)
+
+    x = chainer.Variable(chainerx.array([1.0, 2.0], device='cuda:0'))
+    (y,) = Double().apply((x,))
+    assert y.device.name == 'cuda:0' and seen == [x.array.data_ptr]
+    F.sum(y).backward()
+    assert _host(x.grad).tolist() == [2, 2]
+
+
+def test_fallback_works_in_the_current_stream():
+    seen = []
+
+    class Look(chainer.FunctionNode):
+        def forward(self, inputs):
+            seen.append(cuda.cupy.cuda.get_current_stream().ptr)
+            return (inputs[0] * 2,)
+
+    x = chainerx.array([1.0, 2.0], device='cuda:0')
+    stream = chainerx.Stream('cuda:0')
+    Look().apply((x,))
+    with stream:
+        Look().apply((x,))
+    with cuda.Stream() as own:
+        Look().apply((x,))
+        assert cuda.cupy.cuda.get_current_stream() == own
+    assert seen == [0, stream.ptr, 0]
+    assert cuda.cupy.cuda.get_current_stream().ptr == 0
+
+
+def test_fallback_without_cupy():
+    done = run_python("""
+        import sys
+        sys.modules['cupy'] = None
+        import chainer.functions as F
+        import chainerx
+        x = chainerx.ones((2, 2), 'float32', device='cuda:0')
+        assert F.rrelu(x).device.name == 'cuda:0'
+        try:
+            F.fft((x, x))
+        except RuntimeError as error:
+            print(error)
+    """)
+    assert done.stdout.startswith(
+        'FFT does not run natively on cuda:0 (no native path) and cannot fall back: '
+    )
+    assert 'install a CuPy' in done.stdout

@@ -1,0 +1,110 @@
+"""The command that verifies the GPU code works as far as that shows without a GPU."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import gpu_verify
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, ROOT / 'tools' / 'gpu_verify.py', *arguments],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize('part', gpu_verify.PARTS)
+def test_commands_exist(part):
+    command, _ = gpu_verify.PARTS[part]
+    paths = [word.removeprefix('--ignore=') for word in command]
+    paths = [p for p in paths if p.startswith(('tests/', 'tools/', 'benchmarks/'))]
+    assert paths and all((ROOT / path).exists() for path in paths)
+
+
+def test_without_gpu():
+    if shutil.which('nvidia-smi'):
+        pytest.skip('there may be a GPU')
+    done = run('build')
+    assert done.returncode == 1 and not done.stdout
+    assert 'there is no GPU here' in done.stderr
+
+
+def test_arguments():
+    done = run('nonsense')
+    assert done.returncode == 2 and 'choose from build, cuda, ' in done.stderr
+    done = run('--list')
+    assert [line.split(':')[0] for line in done.stdout.splitlines()] == list(gpu_verify.PARTS)
+
+
+@pytest.mark.parametrize(
+    'output, counts, failures',
+    [
+        ('....\n2 passed in 22.51s\n', {'passed': 2}, []),
+        (
+            'FAILED tests/a.py::test_b[x - y] - AssertionError: 1\nERROR tests/a.py::test_c\n'
+            '== 1 failed, 3 passed, 2 skipped, 1 error in 61.20s (0:01:01) ==\n',
+            {'failed': 1, 'passed': 3, 'skipped': 2, 'error': 1},
+            ['tests/a.py::test_b[x - y]', 'tests/a.py::test_c'],
+        ),
+        (
+            '5 passed in 1.0s\n========= ERROR SUMMARY: 7 errors\n',
+            {'passed': 5, 'sanitizer reports': 7},
+            [],
+        ),
+        (
+            '5 passed in 1.0s\n'
+            '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n',
+            {'passed': 5, 'sanitizer reports': 0},
+            [],
+        ),
+        ('killed', {}, []),
+    ],
+)
+def test_summary(output, counts, failures):
+    assert gpu_verify.summarize(output) == (counts, failures)
+
+
+def test_table():
+    parts = {
+        'cuda': {'status': 'passed', 'counts': {'passed': 9}, 'output': '| no table |'},
+        'benchmark-chainerx': {
+            'status': 'passed',
+            'counts': {},
+            'output': 'x\n| one step | A |\n|---|---|\n| `mlp` | 1 ms (0.50x) |\n',
+        },
+    }
+    report = {'date': '2026-01-02', 'device': 'Some GPU', 'driver': '580', 'parts': parts}
+    text = gpu_verify.table([report])
+    assert '   * - 2026-01-02\n     - Some GPU\n     - 580\n     - cuda\n' in text
+    assert '     - passed (9 passed)\n   * -\n     -\n     -\n     - benchmark-chainerx\n' in text
+    assert 'Some GPU, 2026-01-02:\n' in text and '   * - mlp\n     - 1 ms (0.50x)\n' in text
+    assert 'no GPU run recorded yet' in gpu_verify.table([])
+
+
+def test_page_is_made_of_the_reports():
+    reports = [json.loads(path.read_text()) for path in sorted(gpu_verify.REPORTS.glob('*.json'))]
+    assert gpu_verify.PAGE.read_text().endswith('\n\n' + gpu_verify.table(reports))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not gpu_verify.EMULATION.exists(), reason='needs the emulated CUDA backend')
+def test_emulated(tmp_path):
+    path = tmp_path / 'reports' / 'report.json'
+    done = run('--emulated', 'cuda', '--select', 'test_devices', '--report', path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(path.read_text())
+    assert report['device'] == 'emulated' and list(report['parts']) == ['cuda']
+    part = report['parts']['cuda']
+    assert part['status'] == 'passed' and part['counts']['passed'] and not part['failures']
+    assert 'cuda: passed' in done.stdout
+    done = run('--emulated', 'cuda', '--select', 'no_such_test', '--report', path)
+    assert done.returncode == 1 and 'not passed: cuda' in done.stderr
+    assert json.loads(path.read_text())['parts']['cuda']['status'] == 'failed: status 5'
