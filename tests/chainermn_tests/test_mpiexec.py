@@ -27,9 +27,7 @@ SELECTED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    'n, selected', [(2, ''), (4, ' or '.join(SELECTED))], ids=['2', '4']
-)
+@pytest.mark.parametrize('n, selected', [(2, ''), (4, ' or '.join(SELECTED))], ids=['2', '4'])
 def test_ranks(n, selected):
     if mpi.reason_to_skip() or mpi.mpiexec() is None:
         pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
