@@ -7,10 +7,12 @@ ranks, so that all get the same bits, and rounds to 16 bits only what travels.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.backends import cuda
 from chainermn._mpi import mpi
 from chainermn.communicators._messages import parts
 
@@ -21,24 +23,45 @@ if TYPE_CHECKING:
 HALVES = 'float16', 'bfloat16'
 
 
+# Elements that are rounded at once on the host: they stay in the cache.
+_BLOCK = 1 << 15
+
+
 def encode(array: Any, wire: str) -> Any:
     """Rounds a float32 array to 16 bits, given as uint16; on NumPy and CuPy arrays."""
     if wire == 'float16':
         return array.astype(numpy.float16).view(numpy.uint16)
-    bits = array.view(numpy.uint32)
-    rounded = (bits + (numpy.uint32(0x7FFF) + ((bits >> numpy.uint32(16)) & numpy.uint32(1)))) >> (
-        numpy.uint32(16)
-    )
-    # Rounding would turn some not-a-numbers into numbers.
-    rounded[array != array] = 0x7FC0
-    return rounded.astype(numpy.uint16)
+    xp = cuda.get_array_module(array)
+    result = xp.empty(array.size, numpy.uint16)
+    step = _BLOCK if xp is numpy else max(array.size, 1)
+    for start in range(0, array.size, step):
+        part = array[start : start + step]
+        bits = part.view(numpy.uint32)
+        rounded = bits >> numpy.uint32(16)
+        rounded &= numpy.uint32(1)  # ties go to even numbers
+        rounded += numpy.uint32(0x7FFF)
+        rounded += bits
+        # Rounding would turn some not-a-numbers into numbers.
+        rounded[part != part] = 0x7FC00000
+        result[start : start + step] = _upper_halves(rounded)
+    return result
 
 
 def decode(bits: Any, wire: str) -> Any:
     """Inverse of :func:`encode`."""
     if wire == 'float16':
         return bits.view(numpy.float16).astype(numpy.float32)
-    return (bits.astype(numpy.uint32) << numpy.uint32(16)).view(numpy.float32)
+    result = cuda.get_array_module(bits).zeros(bits.size, numpy.uint32)
+    _upper_halves(result)[...] = bits
+    return result.view(numpy.float32)
+
+
+def _upper_halves(words: Any) -> Any:
+    """Upper 16 of the 32 bits of each element, in its memory."""
+    return words.view(numpy.uint16)[_UPPER::2]
+
+
+_UPPER = 1 if sys.byteorder == 'little' else 0
 
 
 def bounds_of(size: int, n_ranks: int) -> list[int]:
