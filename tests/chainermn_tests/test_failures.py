@@ -1,6 +1,8 @@
 """One rank fails, and all end; mismatched calls are errors in the debug mode."""
 
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -83,3 +85,58 @@ def test_debug_mode(calls, messages):
     )
     for message in ['RuntimeError', *messages]:
         assert message in output
+
+
+KILLED = """
+import hashlib, os, random, signal, sys, threading
+import numpy
+import chainer, chainermn
+import chainer.links as L
+from chainer import training
+
+comm = chainermn.create_communicator('naive')
+numpy.random.seed(0)
+layers = L.Linear(64, 30), chainer.functions.dropout, L.Linear(30, 10)
+optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm)
+optimizer.setup(L.Classifier(chainer.Sequential(*layers)))
+part = chainermn.scatter_dataset(chainer.datasets.get_digits()[0], comm, shuffle=True, seed=0)
+iterator = chainer.iterators.MultithreadIterator(part, 20)
+updater = training.StandardUpdater(iterator, optimizer)
+trainer = training.Trainer(updater, (40, 'iteration'), out=sys.argv[1])
+checkpointer = chainermn.create_multi_node_checkpointer('run', comm, 2, 2)
+trainer.extend(checkpointer, trigger=(1, 'iteration'))
+checkpointer.maybe_load(trainer)
+if comm.rank == 0:
+    print('from', updater.iteration)
+n_kills, restart = int(sys.argv[2]), int(os.environ['CHAINERMN_RESTART'])
+if restart < n_kills and comm.rank == restart % 2:
+    # At a moment in the course of an iteration, a checkpoint or a clean-up.
+    moment = random.Random(int(sys.argv[3]) + restart).uniform(0.05, 0.3)
+    threading.Timer(moment, os.kill, (os.getpid(), signal.SIGKILL)).start()
+trainer.run()
+if comm.rank == 0:
+    values = [param.array.tobytes() for _, param in sorted(optimizer.target.namedparams())]
+    print('digest', hashlib.sha256(b''.join(values)).hexdigest())
+    print('t', optimizer.t)
+"""
+
+
+def test_killed_training_goes_on_to_the_bit(tmp_path):
+    script = tmp_path / 'script.py'
+    script.write_text(KILLED)
+    digests = []
+    for n_kills in 0, 2:
+        process = subprocess.run(
+            [sys.executable, '-m', 'chainermn.run', '-n', '2', '--restarts', str(n_kills)]
+            + [str(script), str(tmp_path / str(n_kills)), str(n_kills), str(time.time_ns())],
+            capture_output=True,
+            text=True,
+            timeout=110,
+            env=mpi._environment({}),
+        )
+        assert process.returncode == 0, process.stdout + process.stderr
+        assert re.search(r't 39$', process.stdout, re.M), process.stdout
+        digests += re.findall('digest (.*)', process.stdout)
+    assert digests[0] == digests[1]
+    begins = [int(n) for n in re.findall('from ([0-9]+)', process.stdout)]
+    assert len(begins) == 3 and begins == sorted(begins), process.stdout + process.stderr
