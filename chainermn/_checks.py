@@ -31,7 +31,7 @@ class Checker:
     """
 
     def __init__(self, mpi_comm: Any) -> None:
-        self._comm = mpi_comm.Dup()
+        self.mpi_comm = mpi_comm.Dup()
         self._count = 0
 
     @staticmethod
@@ -51,8 +51,8 @@ class Checker:
         # A long text is cut, but what is cut is compared, too.
         data = (hashlib.sha256(text.encode()).hexdigest() + text).encode()[:_BYTES]
         own = numpy.frombuffer(data.ljust(_BYTES, b'\0'), numpy.uint8)
-        all_data = numpy.empty((self._comm.size, _BYTES), numpy.uint8)
-        request = self._comm.Iallgather(own, all_data)
+        all_data = numpy.empty((self.mpi_comm.size, _BYTES), numpy.uint8)
+        request = self.mpi_comm.Iallgather(own, all_data)
         self._wait(request.Test, f'call {self._count} of this rank is {text[:200]}')
         if (all_data == own).all():
             return
@@ -78,7 +78,7 @@ class Checker:
         while not test():
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f'rank {self._comm.rank} waited {limit:g} seconds for the other ranks: {what}, '
+                    f'rank {self.mpi_comm.rank} waited {limit:g} seconds for the other ranks: {what}, '
                     'and another rank has not called what belongs to it. The limit is '
                     'CHAINERMN_TIMEOUT.'
                 )

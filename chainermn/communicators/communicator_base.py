@@ -230,7 +230,7 @@ class CommunicatorBase(abc.ABC):
         """
 
     def finalize(self) -> None:  # noqa: B027
-        """Frees what the communicator holds; it must not be used afterwards."""
+        """Frees what the communicator holds; collective. It must not be used afterwards."""
 
     @abc.abstractmethod
     def send_obj(self, obj: Any, dest: int, tag: int) -> None:

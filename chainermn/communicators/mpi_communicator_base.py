@@ -135,6 +135,10 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     def finalize(self) -> None:
         self._buckets.clear()
+        # MPI libraries have some thousands of communicators.
+        for mpi_comm in self._arrays_comm, self._means_comm, self._checker.mpi_comm:
+            if mpi_comm != mpi().COMM_NULL:
+                mpi_comm.Free()
 
     def _check(self, call: str, *details: Any) -> None:
         """Raises an error in debug mode if ranks make different calls."""

@@ -22,7 +22,9 @@ def world():
 
 @pytest.fixture
 def comm(world):
-    return chainermn.create_communicator('naive', world)
+    comm = chainermn.create_communicator('naive', world)
+    yield comm
+    comm.finalize()
 
 
 @pytest.fixture

@@ -211,6 +211,13 @@ def test_float16_means_do_not_overflow(comm):
     assert (model.W.grad == 60000).all()
 
 
+def test_communicators_can_be_made_again_and_again(comm):
+    for _ in range(300):
+        other = chainermn.create_communicator('naive', comm.mpi_comm)
+        other.finalize()
+    other.finalize()
+
+
 def test_dummy_sends_nothing(comm):
     model = make_model(comm.rank)
     dummy = chainermn.create_communicator('dummy', comm.mpi_comm)
