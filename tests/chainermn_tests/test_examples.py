@@ -36,14 +36,14 @@ def run(tmp_path, script, *options):
 def test_data_parallel(tmp_path):
     options = '--dtype', 'bfloat16', '--sharded'
     log, _ = run(tmp_path, 'train_mnist.py', '-e', '5', *options)
-    assert len(log) == 5 and log[-1]['validation/main/accuracy'] > 0.8
+    assert len(log) == 5 and log[-1]['validation/main/accuracy'] > 0.7
     # Started again, it goes on.
     log, printed = run(tmp_path, 'train_mnist.py', '-e', '7', *options)
     assert [entry['epoch'] for entry in log] == [1, 2, 3, 4, 5, 6, 7]
-    assert log[-1]['validation/main/accuracy'] > 0.85
+    assert log[-1]['validation/main/accuracy'] > 0.75
     assert '[0]' in printed and '[1]' not in printed
 
 
 def test_model_parallel(tmp_path):
-    log, _ = run(tmp_path, 'train_mnist_model_parallel.py', '-e', '5')
-    assert log[-1]['main/accuracy'] > 0.9
+    log, _ = run(tmp_path, 'train_mnist_model_parallel.py', '-e', '8')
+    assert log[-1]['main/accuracy'] > 0.85

@@ -121,6 +121,7 @@ if comm.rank == 0:
 """
 
 
+@pytest.mark.timeout(300)
 def test_killed_training_goes_on_to_the_bit(tmp_path):
     script = tmp_path / 'script.py'
     script.write_text(KILLED)
@@ -131,7 +132,7 @@ def test_killed_training_goes_on_to_the_bit(tmp_path):
             + [str(script), str(tmp_path / str(n_kills)), str(n_kills), str(time.time_ns())],
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=140,
             env=mpi._environment({}),
         )
         assert process.returncode == 0, process.stdout + process.stderr

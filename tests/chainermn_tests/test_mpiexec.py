@@ -27,6 +27,7 @@ SELECTED = [
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize('n, selected', [(2, ''), (4, ' or '.join(SELECTED))], ids=['2', '4'])
 def test_ranks(n, selected):
     if mpi.reason_to_skip() or mpi.mpiexec() is None:
@@ -34,7 +35,7 @@ def test_ranks(n, selected):
     options = '-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly'
     process = mpi.start_ranks(n, '-m', 'pytest', *options, '-k', selected, str(FOLDER))
     try:
-        output = process.communicate(timeout=110)[0]
+        output = process.communicate(timeout=380)[0]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise AssertionError(process.communicate()[0]) from None

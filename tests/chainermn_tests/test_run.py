@@ -52,7 +52,7 @@ def launch(tmp_path, code, *options, arguments=()):
         [sys.executable, '-m', 'chainermn.run', *options, str(script), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         env=mpi._environment({}),
     )
 

@@ -49,7 +49,7 @@ def start_ranks(n, *arguments, **variables):
     )
 
 
-def run_ranks(n, code, status=0, timeout=60, **variables):
+def run_ranks(n, code, status=0, timeout=100, **variables):
     """Runs a program on several ranks to its end.
 
     Args:
