@@ -78,8 +78,8 @@ class Checker:
         while not test():
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f'rank {self.mpi_comm.rank} waited {limit:g} seconds for the other ranks: {what}, '
-                    'and another rank has not called what belongs to it. The limit is '
+                    f'rank {self.mpi_comm.rank} waited {limit:g} seconds for the other ranks: '
+                    f'{what}, and another rank has not called what belongs to it. The limit is '
                     'CHAINERMN_TIMEOUT.'
                 )
             time.sleep(pause)
