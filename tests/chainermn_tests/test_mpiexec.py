@@ -1,7 +1,6 @@
 """The tests of ``any_ranks``, which run on one rank by themselves, on several."""
 
 import os
-import re
 import signal
 import subprocess
 from pathlib import Path
@@ -40,4 +39,4 @@ def test_ranks(n, selected):
         os.killpg(process.pid, signal.SIGKILL)
         raise AssertionError(process.communicate()[0]) from None
     assert process.returncode == 0, output
-    assert len(re.findall(r'\d+ passed', output)) == n
+    assert output.count(' passed') == n

@@ -37,7 +37,16 @@ def start_ranks(n, *arguments, **variables):
         subprocess.Popen: The process of the launcher.
 
     """
-    threads = dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'), '1')
+    variables = {
+        **dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'), '1'),
+        **variables,
+    }
+    # What tests are run by is not what those of the ranks are run by.
+    environment = {
+        name: value
+        for name, value in _environment(variables).items()
+        if not name.startswith('PYTEST_')
+    }
     return subprocess.Popen(
         [mpiexec(), '-n', str(n), sys.executable, *arguments],
         stdin=subprocess.DEVNULL,
@@ -45,7 +54,7 @@ def start_ranks(n, *arguments, **variables):
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env=_environment({**threads, **variables}),
+        env=environment,
     )
 
 
