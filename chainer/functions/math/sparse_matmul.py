@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+def _off_chainerx(array: NdArray) -> NdArray:
+    return cuda.to_cpu(array) if isinstance(array, chainerx.ndarray) else array
+
+
 class CooMatMul(Operation):
     """Product of a sparse matrix in coordinate format and a dense one.
 
@@ -63,9 +67,8 @@ class CooMatMul(Operation):
         if len(sp_shape) != 2:
             raise ValueError(f'len(sp_shape) must be 2, not {len(sp_shape)}.')
         # ChainerX's arrays of values need these on the host.
-        self.sp_row, self.sp_col = [
-            cuda.to_cpu(a) if isinstance(a, chainerx.ndarray) else a for a in (sp_row, sp_col)
-        ]
+        self.sp_row: NdArray = _off_chainerx(sp_row)
+        self.sp_col: NdArray = _off_chainerx(sp_col)
         self.sp_shape = sp_shape
         self.sp_order = sp_order
         self.transa = transa
