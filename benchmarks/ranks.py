@@ -75,9 +75,10 @@ def _chainer_step(workload, engine, args, comm=None, way=None):
 
     if comm is not None:
         run()  # only gives all ranks the same parameters
-    # Shards of a parameter share its rule.
+    # The shard of a parameter has its rule.
     rules = [param.update_rule for param in model.params()]
-    return Step(run, lambda: [a for r in rules for a in r.state.values() if hasattr(a, 'nbytes')])
+    # A rule that updates nothing on this rank has no state.
+    return Step(run, lambda: [a for r in rules for a in (r.state or {}).values() if a.ndim])
 
 
 def _torch_step(workload, args, rank=None, way=None):
@@ -95,14 +96,10 @@ def _torch_step(workload, args, rank=None, way=None):
             warnings.simplefilter('ignore', FutureWarning)  # of a later name of the argument
             # Each rank keeps its statistics of batch normalization, as in ChainerMN.
             model = DistributedDataParallel(model, broadcast_buffers=False, **buckets)
-        if way.dtype != 'float32':
+        if way.dtype == 'float16':
             from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-            hooks = {
-                'float16': default_hooks.fp16_compress_hook,
-                'bfloat16': default_hooks.bf16_compress_hook,
-            }
-            model.register_comm_hook(None, hooks[way.dtype])
+            model.register_comm_hook(None, default_hooks.fp16_compress_hook)
         t = torch.from_numpy(_other_labels(workload, rank)).long()
     if way is not None and way.state == 'sharded':
         sharded = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=kind, **kwds)

@@ -10,6 +10,8 @@ out, and any other text adds it when :mod:`chainermn` is imported.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import traceback
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from chainermn._mpi import mpi
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 _VARIABLE = 'CHAINERMN_FORCE_ABORT_ON_EXCEPTION'
@@ -42,6 +45,17 @@ def add_hook() -> None:
         sys.excepthook = _Hook(sys.excepthook)
 
 
+@contextlib.contextmanager
+def _visible_stderr() -> Iterator[None]:
+    """Context without a collector of errors in memory, whose text would end with the process.
+
+    The hook of ``torch.distributed`` is one that collects what others print.
+    """
+    hides = isinstance(sys.stderr, io.StringIO) and sys.__stderr__ is not None
+    with contextlib.redirect_stderr(sys.__stderr__) if hides else contextlib.nullcontext():
+        yield
+
+
 class _Hook:
     """Hook for exceptions that ends all processes."""
 
@@ -54,15 +68,16 @@ class _Hook:
         world = mpi().COMM_WORLD
         try:
             head = f'\nrank {world.rank} failed, so all processes end:\n'
-            if self._previous is sys.__excepthook__:
-                # In one piece, so that the texts of several ranks do not mix.
-                lines = traceback.format_exception(kind, error, trace)
-                sys.stderr.write(head + ''.join(lines))
-            else:
-                sys.stderr.write(head)
-                self._previous(kind, error, trace)
-            sys.stdout.flush()
-            sys.stderr.flush()
+            with _visible_stderr():
+                if self._previous is sys.__excepthook__:
+                    # In one piece, so that the texts of several ranks do not mix.
+                    lines = traceback.format_exception(kind, error, trace)
+                    sys.stderr.write(head + ''.join(lines))
+                else:
+                    sys.stderr.write(head)
+                    self._previous(kind, error, trace)
+                sys.stdout.flush()
+                sys.stderr.flush()
         finally:
             if mpi().Is_initialized() and not mpi().Is_finalized():
                 world.Abort(1)

@@ -47,6 +47,20 @@ comm.{call}
     assert 'Traceback' in output
 
 
+def test_hook_that_collects_what_others_print():
+    output = run_failing("""
+def collect(*error, previous=sys.excepthook):  # as torch.distributed does
+    import contextlib, io
+    with contextlib.redirect_stderr(io.StringIO()):
+        previous(*error)
+sys.excepthook = collect
+if comm.rank == 1:
+    raise KeyError('the reason')
+comm.allreduce(x)
+""")
+    assert 'rank 1 failed' in output and "KeyError: 'the reason'" in output
+
+
 def test_killed_rank_ends_all_ranks():
     run_failing("""
 if comm.rank == 1:
