@@ -20,6 +20,7 @@ PARTS = {
     'threads': 'threads that share models and arrays compute what one thread computes',
     'workers': 'killed processes of MultiprocessIterator',
     'trainers': 'killed training programs that resume from snapshots',
+    'ranks': 'killed ranks of distributed trainings that resume from checkpoints',
     'files': 'damaged and huge files of each format',
     'memory': 'too little memory',
     'misuse': 'wrong calls of everything',
