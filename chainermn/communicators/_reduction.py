@@ -69,6 +69,22 @@ def bounds_of(size: int, n_ranks: int) -> list[int]:
     return [size * i // n_ranks for i in range(n_ranks + 1)]
 
 
+class Memory:
+    """Arrays that means use again: new ones cost the time in which the system clears them."""
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[int, str], list[numpy.ndarray[Any, Any]]] = {}
+
+    def take(self, size: int, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+        """Returns a flat array with any contents."""
+        free = self._free.get((size, dtype.char))
+        return free.pop() if free else numpy.empty(size, dtype)
+
+    def give(self, array: numpy.ndarray[Any, Any]) -> None:
+        """Takes an array back that nothing uses any more."""
+        self._free.setdefault((array.size, array.dtype.char), []).append(array)
+
+
 class Mean:
     """Mean of a flat host array over all ranks, on its way.
 
@@ -78,6 +94,7 @@ class Mean:
         flat: Contiguous array of floating point numbers, replaced by the mean.
         wire: ``'float16'`` or ``'bfloat16'``, or ``None`` for the dtype of the array.
         gather: Whether each rank gets the whole mean, and not only its part.
+        memory: Where arrays to receive come from.
 
     """
 
@@ -88,6 +105,7 @@ class Mean:
         flat: numpy.ndarray[Any, Any],
         wire: str | None = None,
         gather: bool = True,
+        memory: Memory | None = None,
     ) -> None:
         self._comm = mpi_comm
         self._tag = tag
@@ -99,7 +117,9 @@ class Mean:
         self._own = self._parts[mpi_comm.rank]
         self._others = [i for i in range(mpi_comm.size) if i != mpi_comm.rank]
         shape = self._own.stop - self._own.start
-        self._received = {i: numpy.empty(shape, self._travelling.dtype) for i in self._others}
+        self._memory = Memory() if memory is None else memory
+        dtype = self._travelling.dtype
+        self._received = {i: self._memory.take(shape, dtype) for i in self._others}
         self._stages: list[Callable[[], None]] = [self._add]
         if gather:
             self._stages += [self._gather, self._finish]
@@ -128,13 +148,12 @@ class Mean:
                 array = decode(self._received[i], self._wire)
             if total is None:
                 total = array
-            elif total is own:
-                total = own + array
             else:
                 total += array
         assert total is not None
         numpy.multiply(total, total.dtype.type(1 / self._comm.size), out=own)
-        self._received.clear()
+        while self._received:
+            self._memory.give(self._received.popitem()[1])
 
     def _gather(self) -> None:
         if self._wire is not None:

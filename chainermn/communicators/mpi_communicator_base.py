@@ -58,6 +58,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
         self._tag = 0
         self._buckets: dict[Any, list[_gradients.Bucket]] = {}
+        self._memory = _reduction.Memory()
         self._configs['batched_copy'] = True
         self._configs['allreduce_grad_dtype'] = None
 
@@ -105,7 +106,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             raise TypeError(f'set_config got unexpected arguments: {", ".join(sorted(kwargs))}')
         if name == 'allreduce_grad_dtype':
             value = _name_of_dtype(value)
-            self._buckets.clear()
+            self._forget_buckets()
         elif name == 'batched_copy':
             warnings.warn(
                 "The configuration 'batched_copy' is deprecated: copies are always batched.",
@@ -134,7 +135,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return new
 
     def finalize(self) -> None:
-        self._buckets.clear()
+        self._forget_buckets()
         # MPI libraries have some thousands of communicators.
         for mpi_comm in self._arrays_comm, self._means_comm, self._checker.mpi_comm:
             if mpi_comm != mpi().COMM_NULL:
@@ -339,6 +340,10 @@ class MpiCommunicatorBase(CommunicatorBase):
             mean.wait()
             bucket.unpack()
 
+    def _forget_buckets(self) -> None:
+        self._buckets.clear()
+        self._memory = _reduction.Memory()
+
     def _buckets_of(self, params: Sequence[Any]) -> list[_gradients.Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
         key = tuple([(id(param), id(param.device)) for param in params])
@@ -346,7 +351,8 @@ class MpiCommunicatorBase(CommunicatorBase):
         if buckets is None:
             setting = self._configs['allreduce_grad_dtype']
             buckets = _gradients.make_buckets(params, setting, self._bucket_bytes)
-            self._buckets = {key: buckets}
+            self._forget_buckets()
+            self._buckets[key] = buckets
         return buckets
 
     def _start_mean(self, flat: Any, wire: str | None, gather: bool = True) -> Any:
@@ -363,7 +369,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         """
         if isinstance(flat, numpy.ndarray):
             self._tag = (self._tag + 2) % _LAST_TAG
-            return _reduction.Mean(self._means_comm, self._tag, flat, wire, gather)
+            return _reduction.Mean(self._means_comm, self._tag, flat, wire, gather, self._memory)
         return self._start_mean_on_gpu(flat, wire)
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import faulthandler
 import functools
 import hashlib
 import importlib.util
@@ -27,7 +28,7 @@ from tools.stress import guard
 
 N_ITERATIONS = 12
 KEEPS = 2  # checkpoints
-LIMIT = 50  # seconds after which a training hangs
+LIMIT = 30  # seconds after which a training hangs
 END_SECONDS = 5  # in which all ranks end after one was killed
 PLACES = 'allreduce', 'checkpoint', 'loader'
 ITERATORS: dict[str, dict[str, Any]] = {
@@ -108,6 +109,7 @@ class _Trap:
 
 def train(options: dict[str, Any]) -> None:
     """The training of one rank: resumes, trains to the end and prints what came out."""
+    faulthandler.dump_traceback_later(LIMIT - 5)
     import chainermn
     from chainermn.extensions.checkpoint import _Checkpointer
     from chainermn.optimizers._multi_node import MultiNodeOptimizer
