@@ -1,12 +1,16 @@
 """Code shared by the examples for several processes: options, communicator and device."""
 
+import argparse
+
 import chainer
 import chainermn
 
 
-def add_arguments(parser):
-    """Adds options to a parser, in place of those of the same names for one process."""
-    parser.conflict_handler = 'resolve'
+def parse_args(parser):
+    """Parses the command line with more options, in place of those of the same names."""
+    parser = argparse.ArgumentParser(
+        description=parser.description, parents=[parser], conflict_handler='resolve'
+    )
     parser.add_argument(
         '--communicator', default='pure_nccl', help='Communicator, see create_communicator'
     )
@@ -19,6 +23,7 @@ def add_arguments(parser):
     parser.add_argument(
         '--gpu', '-g', dest='device', action='store_const', const='@cupy', help='--device @cupy'
     )
+    return parser.parse_args()
 
 
 def start(args, **options):

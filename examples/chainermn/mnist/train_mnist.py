@@ -25,8 +25,7 @@ def main():
     parser.add_argument('--out', '-o', default='result', help='Folder of the results')
     parser.add_argument('--dtype', help='Dtype in which gradients travel, such as bfloat16')
     parser.add_argument('--sharded', action='store_true', help='Divide the optimizer state')
-    _processes.add_arguments(parser)
-    args = parser.parse_args()
+    args = _processes.parse_args(parser)
 
     comm, device = _processes.start(args, allreduce_grad_dtype=args.dtype)
     n = args.unit

@@ -40,8 +40,7 @@ def main():
     parser.add_argument('--epoch', '-e', type=int, default=20, help='Number of epochs')
     parser.add_argument('--unit', '-u', type=int, default=100, help='Number of units')
     parser.add_argument('--out', '-o', default='result', help='Folder of the results')
-    _processes.add_arguments(parser)
-    args = parser.parse_args()
+    args = _processes.parse_args(parser)
 
     comm, device = _processes.start(args)
     if comm.size != 2:
