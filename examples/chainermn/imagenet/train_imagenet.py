@@ -18,10 +18,10 @@ import _processes
 
 
 def main():
-    # Network cards of some clusters do not survive a fork once MPI runs.
-    multiprocessing.set_start_method('forkserver')
     args = _processes.parse_args(_common.make_parser())
 
+    # The drivers of some network cards do not allow a fork once MPI runs.
+    multiprocessing.set_start_method('forkserver')
     chainer.config.dtype = _common.DTYPES[args.dtype]
     comm, device = _processes.start(args)
     model = _common.make_model(args)
