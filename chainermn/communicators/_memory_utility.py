@@ -52,8 +52,8 @@ def _arrays_of(params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> 
     return [backend.from_chx(getattr(param, attr_name)) for param in params]
 
 
-class HostPinnedMemory:
-    """Pinned memory of the host, which GPUs copy from and to at full speed."""
+class _Memory:
+    """Memory that grows."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -62,8 +62,18 @@ class HostPinnedMemory:
     def assign(self, size: int) -> None:
         """Makes the memory at least ``size`` bytes long."""
         if size > self.size:
-            self.memory = cuda.cupy.cuda.alloc_pinned_memory(size)
+            self.memory = self._allocate(size)
             self.size = size
+
+    def _allocate(self, size: int) -> Any:
+        raise NotImplementedError
+
+
+class HostPinnedMemory(_Memory):
+    """Pinned memory of the host, which GPUs copy from and to at full speed."""
+
+    def _allocate(self, size: int) -> Any:
+        return cuda.cupy.cuda.alloc_pinned_memory(size)
 
     def ptr(self, offset: int = 0) -> int:
         """Returns the address of a byte."""
@@ -80,18 +90,11 @@ class HostPinnedMemory:
         return numpy.frombuffer(self.memory, dtype, count, offset)
 
 
-class DeviceMemory:
+class DeviceMemory(_Memory):
     """Memory of the current GPU."""
 
-    def __init__(self) -> None:
-        self.size = 0
-        self.memory: Any = None
-
-    def assign(self, size: int) -> None:
-        """Makes the memory at least ``size`` bytes long."""
-        if size > self.size:
-            self.memory = cuda.cupy.cuda.alloc(size)
-            self.size = size
+    def _allocate(self, size: int) -> Any:
+        return cuda.cupy.cuda.alloc(size)
 
     def from_device(self, src: Any, size: int, offset: int = 0, stream: Any = None) -> None:
         """Copies ``size`` bytes of an array on the GPU into the memory."""

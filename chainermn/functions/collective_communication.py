@@ -43,8 +43,8 @@ class AllToAll(Communication):
         return [gxs[i] for i in targets]
 
 
-class Bcast(Communication):
-    """Function of :func:`~chainermn.functions.bcast`."""
+class FromRoot(Communication):
+    """Base of functions that send from the root to all ranks."""
 
     def __init__(self, comm: MpiCommunicatorBase, root: int) -> None:
         super().__init__(comm)
@@ -53,16 +53,28 @@ class Bcast(Communication):
     def __call__(self, *inputs: VariableLike) -> Variable:  # type: ignore[override]
         if self.comm.rank == self.root:
             return self.apply(inputs)[0]
-        self.received = (self.comm.bcast(None, self.root),)
+        self.received = (self._communicate(None),)
         return self.apply((make_dummy(device_of(self.received[0])),))[0]
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         if self.comm.rank == self.root:
-            self.comm.bcast(self._given(inputs)[0], self.root)
-            return self._outputs([inputs[0].copy()])
-        (y,) = self.received or (self.comm.bcast(None, self.root),)
-        self.received = None
+            y = self._communicate(self._given(inputs))
+        else:
+            (y,) = self.received or (self._communicate(None),)
+            self.received = None
         return self._outputs([self._to_inputs(y, inputs)])
+
+    def _communicate(self, inputs: tuple[NdArray, ...] | None) -> NdArray:
+        """Sends the inputs, if this is the root; returns what arrives."""
+        raise NotImplementedError
+
+
+class Bcast(FromRoot):
+    """Function of :func:`~chainermn.functions.bcast`."""
+
+    def _communicate(self, inputs: tuple[NdArray, ...] | None) -> NdArray:
+        y = self.comm.bcast(None if inputs is None else inputs[0], self.root)
+        return y if inputs is None else y.copy()
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gxs = m.apply(Gather(self.comm, self.root), gys)
@@ -88,26 +100,11 @@ class Gather(Communication):
         return m.apply(Scatter(self.comm, self.root), gys)
 
 
-class Scatter(Communication):
+class Scatter(FromRoot):
     """Function of :func:`~chainermn.functions.scatter`."""
 
-    def __init__(self, comm: MpiCommunicatorBase, root: int) -> None:
-        super().__init__(comm)
-        self.root = root
-
-    def __call__(self, *inputs: VariableLike) -> Variable:  # type: ignore[override]
-        if self.comm.rank == self.root:
-            return self.apply(inputs)[0]
-        self.received = (self.comm.scatter(None, self.root),)
-        return self.apply((make_dummy(device_of(self.received[0])),))[0]
-
-    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        if self.comm.rank == self.root:
-            y = self.comm.scatter(self._given(inputs), self.root)
-            return self._outputs([self._to_inputs(y, inputs)])
-        (y,) = self.received or (self.comm.scatter(None, self.root),)
-        self.received = None
-        return self._outputs([self._to_inputs(y, inputs)])
+    def _communicate(self, inputs: tuple[NdArray, ...] | None) -> NdArray:
+        return self.comm.scatter(inputs, self.root)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gxs = m.apply(Gather(self.comm, self.root), gys)

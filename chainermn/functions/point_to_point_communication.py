@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
-class Send(Communication):
-    """Function of :func:`~chainermn.functions.send`."""
+class Message(Communication):
+    """Base of functions that send to one rank or receive from one."""
 
     def __init__(self, comm: MpiCommunicatorBase, peer_rank: int, peer_tag: int) -> None:
         super().__init__(comm)
@@ -24,7 +24,11 @@ class Send(Communication):
 
     @property
     def label(self) -> str:
-        return f'Send({self.peer_rank})'
+        return f'{type(self).__name__}({self.peer_rank})'
+
+
+class Send(Message):
+    """Function of :func:`~chainermn.functions.send`."""
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
         self.comm.send(self._given(inputs), self.peer_rank, self.peer_tag)
@@ -35,17 +39,8 @@ class Send(Communication):
         return [gxs[i] for i in targets]
 
 
-class Recv(Communication):
+class Recv(Message):
     """Function of :func:`~chainermn.functions.recv`."""
-
-    def __init__(self, comm: MpiCommunicatorBase, peer_rank: int, peer_tag: int) -> None:
-        super().__init__(comm)
-        self.peer_rank = peer_rank
-        self.peer_tag = peer_tag
-
-    @property
-    def label(self) -> str:
-        return f'Recv({self.peer_rank})'
 
     def __call__(self, *inputs: VariableLike) -> Any:  # type: ignore[override]
         self.received = self.comm.recv(self.peer_rank, self.peer_tag)

@@ -2,6 +2,8 @@
 """Trains a multi-layer perceptron on digits, each process on its part of the data."""
 
 import argparse
+import os
+import sys
 
 import chainer
 import chainer.functions as F
@@ -10,26 +12,25 @@ import chainermn
 from chainer import training
 from chainer.training import extensions
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
+import _processes
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--batchsize', '-b', type=int, default=50, help='Examples per process')
     parser.add_argument('--epoch', '-e', type=int, default=20, help='Number of epochs')
-    parser.add_argument('--device', '-d', default='@numpy', help='Device; GPUs: @cupy')
-    parser.add_argument('--communicator', default='pure_nccl', help='Communicator')
+    parser.add_argument('--unit', '-u', type=int, default=100, help='Number of units')
     parser.add_argument('--out', '-o', default='result', help='Folder of the results')
     parser.add_argument('--dtype', help='Dtype in which gradients travel, such as bfloat16')
     parser.add_argument('--sharded', action='store_true', help='Divide the optimizer state')
-    args = parser.parse_args()
+    args = _processes.parse_args(parser)
 
-    comm = chainermn.create_communicator(args.communicator, allreduce_grad_dtype=args.dtype)
-    # Each process of a host takes a GPU of its own.
-    name = f'{args.device}:{comm.intra_rank}' if args.device == '@cupy' else args.device
-    device = chainer.get_device(name)
-    device.use()
-
+    comm, device = _processes.start(args, allreduce_grad_dtype=args.dtype)
+    n = args.unit
     model = L.Classifier(
-        chainer.Sequential(L.Linear(64, 100), F.relu, L.Linear(100, 100), F.relu, L.Linear(100, 10))
+        chainer.Sequential(L.Linear(64, n), F.relu, L.Linear(n, n), F.relu, L.Linear(n, 10))
     )
     model.to_device(device)
     optimizer = chainermn.create_multi_node_optimizer(
