@@ -21,7 +21,7 @@ COMMANDS = [
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
     'core_types.py --rounds 1',
     'node_cost.py --rounds 1',
-    'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --states whole,sharded',
+    'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
 ]
 EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
