@@ -24,6 +24,7 @@ import os
 import statistics
 import subprocess
 import sys
+from typing import Any
 
 from run import THREAD_VARIABLES
 
@@ -99,7 +100,7 @@ def measure_workload(args, engines, ranks, workload):
     ranks.check(workload, together)
     for step in alone.values():
         step.run()
-    timers = {}
+    timers: dict[object, Any] = {}
     for way, step in together.items():
         engine = way.engine
         if (engine, 1) not in timers:

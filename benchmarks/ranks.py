@@ -62,7 +62,7 @@ def _chainer_step(workload, engine, args, comm=None, way=None):
         )
         t = model.device.send(_other_labels(workload, comm.rank))
     optimizer.setup(model)
-    last = []
+    last: list[Any] = []
 
     def loss(x, t):
         value = F.softmax_cross_entropy(model(x), t)
@@ -91,7 +91,7 @@ def _torch_step(workload, args, rank=None, way=None):
     kind, kwds = (torch.optim.Adam, {}) if args.adam else (torch.optim.SGD, {'lr': workload.lr})
     if way is not None:
         overlaps = way.overlap == 'overlap'
-        buckets = {} if overlaps else {'bucket_cap_mb': 10**5}
+        buckets: dict[str, Any] = {} if overlaps else {'bucket_cap_mb': 10**5}
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', FutureWarning)  # of a later name of the argument
             # Each rank keeps its statistics of batch normalization, as in ChainerMN.
@@ -101,9 +101,10 @@ def _torch_step(workload, args, rank=None, way=None):
 
             model.register_comm_hook(None, default_hooks.fp16_compress_hook)
         t = torch.from_numpy(_other_labels(workload, rank)).long()
+    optimizer: Any
     if way is not None and way.state == 'sharded':
-        sharded = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=kind, **kwds)
-        optimizer, holder = sharded, sharded.optim
+        optimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=kind, **kwds)
+        holder = optimizer.optim
     else:
         optimizer = holder = kind(model.parameters(), **kwds)
 

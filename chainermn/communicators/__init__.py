@@ -10,11 +10,12 @@ from chainermn import global_except_hook
 from chainermn.communicators.communicator_base import CommunicatorBase as CommunicatorBase
 from chainermn.communicators.dummy_communicator import DummyCommunicator
 from chainermn.communicators.flat_communicator import FlatCommunicator
+from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 from chainermn.communicators.naive_communicator import NaiveCommunicator
 from chainermn.communicators.non_cuda_aware_communicator import NonCudaAwareCommunicator
 from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
 
-_CLASSES = {
+_CLASSES: dict[str, type[MpiCommunicatorBase]] = {
     'naive': NaiveCommunicator,
     'flat': FlatCommunicator,
     'non_cuda_aware': NonCudaAwareCommunicator,
@@ -31,7 +32,7 @@ _ALIASES = {
 
 def create_communicator(
     communicator_name: str = 'pure_nccl', mpi_comm: Any = None, **kwargs: Any
-) -> CommunicatorBase:
+) -> MpiCommunicatorBase:
     """Makes a communicator; collective.
 
     They differ in how gradients travel:
