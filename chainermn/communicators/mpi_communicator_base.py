@@ -49,7 +49,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     def __init__(self, mpi_comm: Any) -> None:
         super().__init__()
-        self.mpi_comm = mpi().COMM_WORLD if mpi_comm is None else mpi_comm
+        self.mpi_comm: Any = mpi().COMM_WORLD if mpi_comm is None else mpi_comm
         # Calls on arrays and gradients must not meet the messages of the program.
         self._arrays_comm = self.mpi_comm.Dup()
         self._means_comm = self.mpi_comm.Dup()
@@ -384,7 +384,7 @@ class MeanOverHost:
         self._mean = mean
         self._host = host
         self._flat = flat
-        self.test = mean.test
+        self.test: Any = mean.test
 
     def wait(self) -> None:
         self._mean.wait()

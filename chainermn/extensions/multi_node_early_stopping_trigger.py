@@ -62,10 +62,10 @@ class MultiNodeEarlyStoppingTrigger:
         suffix: str = '_aggregated',
         **kwargs: Any,
     ) -> None:
-        self.actual_trigger = EarlyStoppingTrigger(
+        self.actual_trigger: EarlyStoppingTrigger = EarlyStoppingTrigger(
             check_trigger, monitor + suffix, patience, mode, verbose, max_trigger, **kwargs
         )
-        self.aggregator = ObservationAggregator(
+        self.aggregator: ObservationAggregator = ObservationAggregator(
             comm, monitor, monitor + suffix, comm_trigger=check_trigger
         )
 

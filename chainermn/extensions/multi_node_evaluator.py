@@ -12,6 +12,7 @@ from chainer.training import extension
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.backend import Device
     from chainer.training.trainer import Trainer
     from chainer.types import DeviceSpec, TriggerSpec
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -129,7 +130,7 @@ class GenericMultiNodeEvaluator(extension.Extension):
         self.target = target
         self.converter = converter
         self.root = root
-        self.device = convert._get_device(device)
+        self.device: Device | None = convert._get_device(device)
         vars(self).update(kwargs)
 
     def __call__(self, trainer: Trainer | None) -> Any:

@@ -59,9 +59,11 @@ class ObservationAggregator(extension.Extension):
     ) -> None:
         self.comm = comm
         self.original_key = original_key
-        self.aggregated_key = original_key if aggregated_key is None else aggregated_key
-        self.comm_trigger = training.get_trigger(comm_trigger)
-        self.aggregator = _mean if aggregator is None else aggregator
+        self.aggregated_key: str = original_key if aggregated_key is None else aggregated_key
+        self.comm_trigger: Callable[[Trainer], bool] = training.get_trigger(comm_trigger)
+        self.aggregator: Callable[[list[list[Any]]], Any] = (
+            _mean if aggregator is None else aggregator
+        )
         self._values: list[Any] = []
 
     def compute_summary(self, trainer: Trainer) -> Any:
