@@ -29,6 +29,7 @@ def main() -> None:
                 print(error.code, file=sys.stderr)
             sys.stdout.flush()
             sys.stderr.flush()
+            global_except_hook._wait_for_launcher()
             mpi().COMM_WORLD.Abort(error.code if isinstance(error.code, int) else 1)
         raise
 

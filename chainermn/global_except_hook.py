@@ -14,6 +14,7 @@ import contextlib
 import io
 import os
 import sys
+import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,25 @@ def _visible_stderr() -> Iterator[None]:
         yield
 
 
+def _wait_for_launcher(seconds: float = 2) -> None:
+    """Waits until the launcher has read what was printed: it drops the rest when all ranks end."""
+    try:
+        import fcntl
+        import termios
+    except ImportError:  # not on Unix
+        return
+    end = time.monotonic() + seconds
+    for stream in sys.__stdout__, sys.__stderr__:
+        try:
+            while stream is not None and time.monotonic() < end:
+                unread = fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4))
+                if not any(unread):
+                    break
+                time.sleep(0.005)
+        except (OSError, ValueError):  # closed, or no pipe
+            continue
+
+
 class _Hook:
     """Hook for exceptions that ends all processes."""
 
@@ -78,6 +98,7 @@ class _Hook:
                     self._previous(kind, error, trace)
                 sys.stdout.flush()
                 sys.stderr.flush()
+            _wait_for_launcher()
         finally:
             if mpi().Is_initialized() and not mpi().Is_finalized():
                 world.Abort(1)
