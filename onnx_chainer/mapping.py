@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ _FUNCTIONS = {
 
 
 def _as_node(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    fake = fake_as_funcnode(function, name, experimental_warning=False)
+    parameters = inspect.signature(function).parameters
+    fake = fake_as_funcnode(function, name, list(enumerate(parameters)), experimental_warning=False)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

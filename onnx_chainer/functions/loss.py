@@ -193,4 +193,4 @@ def convert_crf1d(g, f, cost, *values):
         pairs = g.Add(g.Mul(before, g.const(n_label, numpy.int64)), now)
         score = g.Add(g.Add(score, pick(xs[i], ys[i], n_label)), g.Gather(flat, pairs, axis=0))
     loss = g.Sub(g.reduce('LogSumExp', alpha, [1]), score)
-    return g.reduce('Mean', loss) if f.func_reduce == 'mean' else loss
+    return g.reduce('Mean', loss) if f.reduce == 'mean' else loss
