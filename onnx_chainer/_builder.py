@@ -311,12 +311,8 @@ class Builder(GraphBuilder):
         """Elements of ``x`` along an axis; ``index``, of int64, has it with length one."""
         if self.opset >= 11:
             return self.GatherElements(x, index, axis=axis)
-        chosen = self.OneHot(
-            self.squeeze(index, [axis]),
-            self.const([length], numpy.int64),
-            self.const([0, 1], bool),
-            axis=axis,
-        )
+        depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
+        chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
         return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
 
     def sigmoid(self, x: Any) -> Any:

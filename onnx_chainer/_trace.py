@@ -205,6 +205,29 @@ def map_arrays(function: Callable[[Any], Any], args: Any) -> Any:
     return args
 
 
+def reversed_values(x: Any) -> Any:
+    """An array with the same elements in another order."""
+    return x.ravel()[::-1].reshape(x.shape).copy()
+
+
+def difference(first: Trace, second: Trace) -> str | None:
+    """What differs in two traces of a model besides values that functions make, or ``None``."""
+    names = [[call.name for call in t.calls] for t in (first, second)]
+    if names[0] != names[1]:
+        return 'the model calls other functions for other values of its inputs'
+    known = [{id(x.array) for x in t.inputs} for t in (first, second)]
+    for call, other in zip(first.calls, second.calls):
+        for i, (x, y) in enumerate(zip(call.inputs, other.inputs)):
+            if x is y or id(x) in known[0] or first.is_result(x):
+                continue
+            if x.shape != y.shape or not bool(((x == y) | (x != x) & (y != y)).all()):
+                return (
+                    f'input {i} of {call.name} is random, or it is computed from an input of the '
+                    'model outside of functions of Chainer'
+                )
+    return None
+
+
 @contextlib.contextmanager
 def unchanged(model: Any) -> Iterator[Callable[[], None]]:
     """Keeps the state of a model, except that uninitialized parameters may get arrays.

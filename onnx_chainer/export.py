@@ -260,6 +260,7 @@ def export(
             return _trace.trace(model, args, train)
 
         main = run(args)
+        _warn_of_constants(main, run, args)
         axes = None
         shapes = [x.shape for x in main.inputs]
         if input_shapes is not None:
@@ -283,6 +284,20 @@ def export(
     if return_named_inout:
         return onnx_model, exporter.inputs, exporter.outputs
     return onnx_model
+
+
+def _warn_of_constants(main: Trace, run: Callable[[Any], Trace], args: Any) -> None:
+    """Warns of what depends on the values of the inputs, but is constant in the graph."""
+    try:
+        other = run(_trace.map_arrays(_trace.reversed_values, args))
+    except Exception:
+        # These values may be impossible, such as rows of indices.
+        return
+    what = _trace.difference(main, other)
+    if what is not None:
+        warnings.warn(
+            f'{what}. The exported model is right for the values in args only', stacklevel=3
+        )
 
 
 class _Exporter:

@@ -133,9 +133,9 @@ class Graph:
 
 
 def _no_converter(name, func):
-    from onnx_chainer.functions import NOT_EXPORTED
+    from onnx_chainer.functions import NODES_NOT_EXPORTED
 
-    reason = NOT_EXPORTED.get(name)
+    reason = NODES_NOT_EXPORTED.get(name)
     because = '' if reason is None else f' ({reason})'
     return (
         f'{name} has no converter to ONNX{because}. Pass one: '

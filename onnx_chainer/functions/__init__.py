@@ -23,7 +23,10 @@ from onnx_chainer.functions import (
     rnn as rnn,
 )
 from onnx_chainer.functions._declare import CONVERTERS as CONVERTERS
-from onnx_chainer.functions._left_out import NOT_EXPORTED as NOT_EXPORTED
+from onnx_chainer.functions._left_out import (
+    NODES_NOT_EXPORTED as NODES_NOT_EXPORTED,
+    NOT_EXPORTED as NOT_EXPORTED,
+)
 
 globals().update({c.convert.__name__: c.convert for c in CONVERTERS.values()})
 

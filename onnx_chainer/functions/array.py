@@ -293,10 +293,9 @@ def convert_PadSequence(g, f, *xs):
 @converts('Permutate')
 def convert_Permutate(g, f, x):
     """``Gather``."""
-    indices = g.array(f.indices)
     if f.inv:
-        indices = numpy.argsort(indices)
-        return g.Gather(x, indices.astype(numpy.int64), axis=g.axis(f.axis))
+        indices = numpy.argsort(g.array(f.indices)).astype(numpy.int64)
+        return g.Gather(x, indices, axis=g.axis(f.axis))
     return g.Gather(x, f.indices, axis=g.axis(f.axis))
 
 

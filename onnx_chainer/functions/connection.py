@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy
 
-from onnx_chainer._axes import Dim
 from onnx_chainer.functions._declare import converts
 
 
@@ -152,7 +151,3 @@ def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
     from onnx_chainer.functions import _attention
 
     return _attention.attend(g, f, q, k, v, mask)
-
-
-def _is_dynamic(shape):
-    return any(isinstance(n, Dim) for n in shape)

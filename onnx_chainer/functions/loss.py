@@ -164,12 +164,6 @@ def _soft_targets(g, f, x, t):
     return _reduced(g, g.reduce('Sum', loss, [1]), f.reduce)
 
 
-@converts('NegativeSamplingFunction')
-def convert_NegativeSamplingFunction(g, f, x, t, W):
-    """None: samples are drawn at random."""
-    raise Unsupported('samples are drawn at random')
-
-
 @converts('crf1d')
 def convert_crf1d(g, f, cost, *values):
     """Of ``ReduceLogSumExp`` for each step; sequences have one length."""

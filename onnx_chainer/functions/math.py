@@ -6,7 +6,6 @@ import math
 
 import numpy
 
-from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported, is_number
 from onnx_chainer.functions._declare import converts, one_to_one
 
@@ -238,15 +237,51 @@ def convert_Erfc(g, f, x):
     return g.Sub(g.const(1), g.Erf(x))
 
 
-def _polynomial(g, coefficients, x):
+# erfcx(x) = t exp(P(t)) with t = 1 / (1 + x / 2), for x >= 0, to seven digits (W. Press et al.,
+# Numerical Recipes in C, 6.2).
+_ERFCX = (
+    (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807)
+    + (-0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223),
+)
+
+
+def _polynomial(g, coefficients, x, dtype=numpy.float64):
     """Horner's rule, from the highest power on."""
-    y = g.const(coefficients[0])
+    y = g.const(coefficients[0], dtype)
     for c in coefficients[1:]:
-        y = g.Add(g.Mul(y, x), g.const(c))
+        y = g.Add(g.Mul(y, x), g.const(c, dtype))
     return y
 
 
-# Rational approximation of the normal quantile, which a Newton step makes exact (P. Acklam).
+def _log_erfcx(g, x):
+    """Logarithm of ``exp(x**2) erfc(x)`` for positive numbers of float64."""
+    number = _float64(g)
+    t = g.Div(number(1), g.Add(number(1), g.Mul(x, number(0.5))))
+    return g.Add(g.Log(t), _polynomial(g, _ERFCX[0], t))
+
+
+@converts('Erfcx')
+def convert_Erfcx(g, f, x):
+    """Of a polynomial, to seven digits."""
+    number = _float64(g)
+    z = g.cast(x, numpy.float64)
+    y = g.Exp(_log_erfcx(g, g.Abs(z)))
+    other = g.Sub(g.Mul(g.Exp(g.Mul(z, z)), number(2)), y)
+    return g.cast(g.Where(g.Less(z, number(0)), other, y), g.dtype())
+
+
+@converts('LogNdtr')
+def convert_LogNdtr(g, f, x):
+    """Of a polynomial, to seven digits."""
+    number = _float64(g)
+    z = g.Mul(g.cast(x, numpy.float64), number(math.sqrt(0.5)))
+    # The logarithm of ndtr(-abs(x)).
+    tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.Mul(z, z)), number(math.log(0.5)))
+    y = g.Where(g.Less(z, number(0)), tail, g.Log(g.Sub(number(1), g.Exp(tail))))
+    return g.cast(y, g.dtype())
+
+
+# Rational approximation of the normal quantile, to nine digits (P. Acklam).
 _CENTRAL = (
     (-39.69683028665376, 220.9460984245205, -275.9285104469687)
     + (138.3577518672690, -30.66479806614716, 2.506628277459239),
@@ -261,35 +296,25 @@ _TAIL = (
 
 
 def _quantile(g, p):
-    """Normal quantile in float64: an approximation and two of Halley's steps."""
+    """Normal quantile in float64."""
     p = g.cast(p, numpy.float64)
 
-    def number(value):
-        return g.const(value, numpy.float64)
-
-    def polynomial(coefficients, x):
-        y = number(coefficients[0])
-        for c in coefficients[1:]:
-            y = g.Add(g.Mul(y, x), number(c))
-        return y
-
+    number = _float64(g)
     q = g.Sub(p, number(0.5))
     r = g.Mul(q, q)
-    central = g.Div(g.Mul(polynomial(_CENTRAL[0], r), q), polynomial(_CENTRAL[1], r))
+    central = g.Mul(g.Div(_polynomial(g, _CENTRAL[0], r), _polynomial(g, _CENTRAL[1], r)), q)
     lower = g.Less(q, number(0))
     least = g.Where(lower, p, g.Sub(number(1), p))
     t = g.Sqrt(g.Mul(g.Log(least), number(-2)))
-    tail = g.Div(polynomial(_TAIL[0], t), polynomial(_TAIL[1], t))
+    tail = g.Div(_polynomial(g, _TAIL[0], t), _polynomial(g, _TAIL[1], t))
     tail = g.Where(lower, tail, g.Neg(tail))
-    x = g.Where(g.Less(least, number(0.02425)), tail, central)
-    return x, least, lower, number
+    return g.Where(g.Less(least, number(0.02425)), tail, central)
 
 
 @converts('Ndtri')
 def convert_Ndtri(g, f, p):
     """Of a rational approximation, to nine digits."""
-    x, *_ = _quantile(g, p)
-    return g.cast(x, g.dtype())
+    return g.cast(_quantile(g, p), g.dtype())
 
 
 @converts('ErfInv')
@@ -297,7 +322,7 @@ def convert_ErfInv(g, f, x):
     """Of a rational approximation of the normal quantile, to nine digits."""
     wide = g.cast(x, numpy.float64)
     half = g.const(0.5, numpy.float64)
-    y, *_ = _quantile(g, g.Add(g.Mul(wide, half), half))
+    y = _quantile(g, g.Add(g.Mul(wide, half), half))
     return g.cast(g.Mul(y, g.const(math.sqrt(0.5), numpy.float64)), g.dtype())
 
 
@@ -305,7 +330,7 @@ def convert_ErfInv(g, f, x):
 def convert_ErfcInv(g, f, x):
     """Of a rational approximation of the normal quantile, to nine digits."""
     wide = g.cast(x, numpy.float64)
-    y, *_ = _quantile(g, g.Mul(wide, g.const(0.5, numpy.float64)))
+    y = _quantile(g, g.Mul(wide, g.const(0.5, numpy.float64)))
     return g.cast(g.Mul(y, g.const(-math.sqrt(0.5), numpy.float64)), g.dtype())
 
 
@@ -429,10 +454,6 @@ def convert_Log10(g, f, x):
     return g.Mul(g.Log(x), 1 / math.log(10))
 
 
-def _normal_tail(g, x, scale):
-    return g.Erf(g.Mul(x, scale))
-
-
 @converts('Ndtr')
 def convert_Ndtr(g, f, x):
     """Of ``Erf``."""
@@ -521,7 +542,7 @@ def convert_SumTo(g, f, x):
 @converts('TensorDot')
 def convert_TensorDot(g, f, a, b):
     """``MatMul`` of matrices."""
-    (a_outer, a_inner), (b_inner, b_outer) = f.a_axes, f.b_axes
+    a_outer, a_inner, b_inner, b_outer = _groups(g, f)
     shapes = g.shape(0), g.shape(1)
 
     def matrix(x, shape, first, second, ndim):
@@ -539,10 +560,20 @@ def convert_TensorDot(g, f, a, b):
         matrix(b, shapes[1], b_inner, b_outer, g.ndim(1)),
     )
     y = g.reshape(y, [*[shapes[0][i] for i in a_outer], *[shapes[1][i] for i in b_outer]])
-    order = [*f.c_axes[0], *f.c_axes[1]]
-    if order == sorted(order):
-        return y
-    return g.Transpose(y, perm=sorted(range(len(order)), key=order.__getitem__))
+    return y
+
+
+def _groups(g, f):
+    """Axes of both inputs that stay, and that are summed."""
+    axes, ndims = f.axes, (g.ndim(0), g.ndim(1))
+    if isinstance(axes, int):
+        axes = range(ndims[0] - axes, ndims[0]), range(axes)
+    inner = [
+        [i % n for i in ((group,) if isinstance(group, int) else group)]
+        for group, n in zip(axes, ndims)
+    ]
+    outer = [[i for i in range(n) if i not in group] for group, n in zip(inner, ndims)]
+    return outer[0], inner[0], inner[1], outer[1]
 
 
 @converts('fix')
@@ -551,5 +582,3 @@ def convert_fix(g, f, x):
     return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))
 
 
-def _is_dynamic(n):
-    return isinstance(n, Dim)

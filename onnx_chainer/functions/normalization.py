@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions._declare import converts
 
@@ -44,18 +42,6 @@ def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
     if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
         return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
     return _affine(g, x, *[_at_key_axes(g, a, key) for a in (mean, var, gamma, beta)], f.eps)
-
-
-@converts('BatchRenormalizationFunction')
-def convert_BatchRenormalizationFunction(g, f, x, gamma, beta):
-    """Of ``ReduceMean``, with the corrections of the export."""
-    raise Unsupported('its corrections depend on the running statistics: export with train=False')
-
-
-@converts('DecorrelatedBatchNormalization')
-def convert_DecorrelatedBatchNormalization(g, f, x):
-    """None: ONNX has no eigenvectors."""
-    raise Unsupported('ONNX has no eigenvectors: export with train=False')
 
 
 @converts('FixedDecorrelatedBatchNormalization')
@@ -119,7 +105,3 @@ def convert_NormalizeL2(g, f, x):
     """Of ``ReduceL2`` and ``Div``."""
     norm = g.reduce('L2', x, g.axes(f.axis), True)
     return g.Div(x, g.Add(norm, f.eps))
-
-
-def _size(shape):
-    return math.prod(int(n) for n in shape)

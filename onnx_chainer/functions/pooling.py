@@ -66,18 +66,13 @@ def _max(g, f, x):
     if f.cover_all:
         for i, (n, k, s, p) in enumerate(zip(dims, f.ksize, f.stride, f.pad)):
             after[i] += -(n + 2 * p - k) % s
-    if any(p >= k for p, k in zip(after, f.ksize)):
-        # An operator takes less padding than a window.
-        widths = [0, 0, *f.pad, 0, 0, *after]
-        lowest = float(numpy.finfo(g.dtype()).min)
-        return g.MaxPool(g.pad(x, widths, 'constant', lowest), **options)
-    return g.MaxPool(x, pads=[*f.pad, *after], **options)
-
-
-@converts('MaxPoolingNDWithIndexes')
-def convert_MaxPoolingNDWithIndexes(g, f, x):
-    """None: the positions are those of another input."""
-    raise Unsupported('positions of the maxima of another input')
+    # ONNX has no windows that are padding only.
+    empty = [int(p >= k) for p, k in zip(after, f.ksize)]
+    after = [max(p - s * e, 0) for p, s, e in zip(after, f.stride, empty)]
+    y = g.MaxPool(x, pads=[*f.pad, *after], **options)
+    if any(empty):
+        y = g.pad(y, [0] * (2 + len(empty)) + [0, 0, *empty], 'constant', -numpy.inf)
+    return y
 
 
 def _rows_of_max(g, f, x, rois):

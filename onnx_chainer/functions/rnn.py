@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy
 
 from onnx_chainer._axes import Dim
@@ -54,9 +52,7 @@ def convert_TreeLSTM(g, f, *inputs):
     *cs, x = inputs
     # The parts of the last input follow one another.
     n = len(cs) + 3
-    batch, size, *rest = g.shape(len(cs))
-    parts = g.split(g.reshape(x, [batch, size // n, n, *rest]), [1] * n, 2)
-    a, i, o, *forgets = [g.squeeze(part, [2]) for part in parts]
+    a, i, o, *forgets = g.split(x, [int(g.shape(len(cs))[1]) // n] * n, 1)
     return _state(g, [(a, i)], list(zip(cs, forgets)), o)
 
 
@@ -168,7 +164,3 @@ def _declare():
 
 
 globals().update(_declare())
-
-
-def _size(shape):
-    return math.prod(shape)

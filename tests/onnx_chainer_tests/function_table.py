@@ -22,15 +22,17 @@ class Row:
     since: int = 9
     train: bool = False
     rtol: float = 1e-5
+    #: Newest opset for which onnxruntime has the operator.
+    until: int = 26
 
 
 ROWS: list[Row] = []
 
 
-def row(name, *args, call=None, since=9, train=False, rtol=1e-5, **kwargs):
+def row(name, *args, call=None, since=9, train=False, rtol=1e-5, until=26, **kwargs):
     """Adds a call of a function with arrays; ``call`` for other arguments."""
     function = call or (lambda *xs: getattr(F, name)(*xs, **kwargs))
-    ROWS.append(Row(name, function, args, since, train, rtol))
+    ROWS.append(Row(name, function, args, since, train, rtol, until))
 
 
 def array(*shape, low=-2.0, high=2.0, dtype=np.float32):
@@ -136,8 +138,12 @@ row('resize_images', IMAGE, output_shape=(4, 9), align_corners=False)
 row('resize_images', IMAGE, output_shape=(9, 3), mode='nearest')
 row('rollaxis', X, axis=2)
 row('rollaxis', X, axis=0, start=2)
-row('scatter_add', X, array(3, 4), slices=1, since=13)
-row('scatter_add', X, array(2, 2, 4), slices=(slice(None), [0, 0]), since=13)
+row('scatter_add', X, array(3, 4), call=lambda a, b: F.scatter_add(a, 1, b), since=13)
+row(
+    *('scatter_add', X, array(2, 2, 4)),
+    call=lambda a, b: F.scatter_add(a, (slice(None), [0, 0]), b),
+    since=13,
+)
 row('select_item', M, ints(4))
 row('separate', X, axis=1)
 row('space2depth', array(2, 3, 4, 6), r=2)
@@ -267,12 +273,6 @@ row(
     soft_target_loss='kl-divergence',
     class_weight=array(3, low=0.1),
 )
-row(
-    'discriminative_margin_based_clustering_loss',
-    *(array(2, 3, 4, 4), ints(2, 4, 4, n=3)),
-    call=lambda x, t: F.discriminative_margin_based_clustering_loss(x, t.array, 0.5, 1.5, 3),
-    rtol=1e-4,
-)
 
 # -- math ------------------------------------------------------------------------------------
 
@@ -286,6 +286,7 @@ for name in 'arccos', 'arcsin', 'arctanh', 'erfinv', 'log1p', 'expm1':
 for name in 'log', 'log2', 'log10', 'rsqrt', 'sqrt', 'lgamma', 'digamma', 'log1p':
     row(name, POSITIVE)
 row('log_ndtr', array(12, low=-12.0, high=4.0))
+row('erfcx', array(12, low=-2.0, high=20.0))
 row('ndtri', array(7, low=0.001, high=0.999))
 row('erfcinv', array(7, low=0.001, high=1.999))
 row('expm1', array(5, low=-1e-3, high=1e-3))
@@ -346,13 +347,13 @@ row('minimum', M, array(4, 3, low=-1.0))
 row(
     *('sparse_matmul', array(3), array(4, 2)),
     call=lambda d, x: F.sparse_matmul(
-        CooMatrix(d, np.array([0, 1, 1], 'i'), np.array([1, 0, 3], 'i'), (2, 4)), x
+        CooMatrix(d.array, np.array([0, 1, 1], 'i'), np.array([1, 0, 3], 'i'), (2, 4)), x
     ),
 )
 row(
     *('sparse_matmul', array(3), array(2, 2)),
     call=lambda d, x: F.sparse_matmul(
-        x, CooMatrix(d, np.array([0, 1, 1], 'i'), np.array([1, 0, 3], 'i'), (2, 4))
+        x, CooMatrix(d.array, np.array([0, 1, 1], 'i'), np.array([1, 0, 3], 'i'), (2, 4))
     ),
 )
 row('sum_to', X, shape=(3, 1))
@@ -404,9 +405,9 @@ row('max_pooling_2d', IMAGE, ksize=2, stride=3, pad=1)
 row('max_pooling_3d', array(1, 2, 4, 4, 4), ksize=3, stride=2)
 row('max_pooling_nd', IMAGE, ksize=(3, 2))
 ROIS = np.array([[0, 0, 4, 3], [1, 1, 5, 4], [0.5, 1.5, 3.5, 2.5]], 'f')
-row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=1.0, sampling_ratio=2, since=10)
-row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=0.5, since=10)
-row('roi_pooling_2d', IMAGE, np.array([[0, 0, 0, 3, 4], [1, 1, 1, 4, 5]], 'f'), outh=2, outw=2, spatial_scale=1.0)
+row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=1.0, sampling_ratio=2, since=10, until=21)
+row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=0.5, since=10, until=21)
+row('roi_pooling_2d', IMAGE, np.array([[0, 0, 0, 3, 4], [1, 1, 1, 4, 5]], 'f'), outh=2, outw=2, spatial_scale=1.0, until=21)
 row('spatial_pyramid_pooling_2d', array(2, 3, 6, 6), pyramid_height=2, pooling='max')
 row('unpooling_1d', X, ksize=2)
 row('unpooling_2d', IMAGE, ksize=2)
