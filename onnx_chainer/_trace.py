@@ -186,10 +186,7 @@ def _as_variables(args: Any) -> tuple[Any, list[Variable]]:
             'args must be a list, tuple, dict, array or chainer.Variable of inputs, not '
             f'{type(args)}'
         )
-    args = convert(args)
-    if not found:
-        raise ValueError('args has no array: the model needs an input')
-    return args, found
+    return convert(args), found
 
 
 def map_arrays(function: Callable[[Any], Any], args: Any) -> Any:

@@ -345,7 +345,7 @@ class _Exporter:
             ]
         tensors = [onnx_helper.make_tensor(n, a) for n, a in context.constants.items()]
         if export_params:
-            tensors += [convert_parameter(p, context) for p in context.parameters.values()]
+            tensors += [onnx_helper.make_tensor(n, p) for n, p in context.parameters.items()]
         opsets = [helper.make_opsetid('', self.opset_version)]
         opsets += [helper.make_opsetid(name, version) for name, version in domains.items()]
         model = helper.make_model(

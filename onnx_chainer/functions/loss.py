@@ -166,12 +166,12 @@ def _soft_targets(g, f, x, t):
 
 @converts('crf1d')
 def convert_crf1d(g, f, cost, *values):
-    """Of ``ReduceLogSumExp`` for each step; sequences have one length."""
+    """Of ``ReduceLogSumExp`` for each step."""
     n_steps = len(values) // 2
     xs, ys = values[:n_steps], values[n_steps:]
     sizes = [g.shape(1 + i)[0] for i in range(n_steps)]
-    if len(values) % 2 or any(n != sizes[0] for n in sizes):
-        raise Unsupported('sequences of several lengths')
+    if len(values) % 2:
+        raise Unsupported('labels after the last step')
     n_label = int(g.shape(0)[0])
 
     def pick(table, index, length):
@@ -180,11 +180,36 @@ def convert_crf1d(g, f, cost, *values):
 
     alpha, score = xs[0], pick(xs[0], ys[0], n_label)
     flat = g.reshape(cost, [n_label * n_label])
+    ended: list[list[str]] = [[], []]
     for i in range(1, n_steps):
+        if sizes[i] != sizes[i - 1]:
+            bounds = [sizes[i], sizes[i - 1] - sizes[i]]
+            (alpha, alpha_end), (score, score_end) = [g.split(v, bounds, 0) for v in (alpha, score)]
+            ended = [[alpha_end, *ended[0]], [score_end, *ended[1]]]
         sums = g.Add(g.unsqueeze(alpha, [2]), g.unsqueeze(cost, [0]))
         alpha = g.Add(g.reduce('LogSumExp', sums, [1]), xs[i])
         before, now = [g.cast(y, numpy.int64) for y in ys[i - 1 : i + 1]]
+        if sizes[i] != sizes[i - 1]:
+            before = g.slice(before, [0], [sizes[i]], [0])
         pairs = g.Add(g.Mul(before, g.const(n_label, numpy.int64)), now)
         score = g.Add(g.Add(score, pick(xs[i], ys[i], n_label)), g.Gather(flat, pairs, axis=0))
+    if ended[0]:
+        alpha, score = [g.Concat(v, *ends, axis=0) for v, ends in zip((alpha, score), ended)]
     loss = g.Sub(g.reduce('LogSumExp', alpha, [1]), score)
     return g.reduce('Mean', loss) if f.reduce == 'mean' else loss
+
+
+@converts('BinaryHierarchicalSoftmaxFunction')
+def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
+    """``Gather`` of the decisions of each label, and softplus."""
+    paths, codes, begins = [g.array(a) for a in (f.paths, f.codes, f.begins)]
+    lengths = numpy.diff(begins)
+    inside = numpy.arange(lengths.max()) < lengths[:, None]
+    # All labels get as many decisions; a code of zero is none.
+    nodes, signs = numpy.zeros(inside.shape, numpy.int64), numpy.zeros(inside.shape, g.dtype())
+    nodes[inside], signs[inside] = paths, codes
+    sign = g.Gather(signs, t, axis=0)
+    weight = g.Gather(W, g.Gather(nodes, t, axis=0), axis=0)
+    score = g.squeeze(g.MatMul(weight, g.unsqueeze(x, [2])), [2])
+    losses = g.Mul(g.softplus(g.Neg(g.Mul(sign, score))), g.Abs(sign))
+    return g.reduce('Sum', losses)

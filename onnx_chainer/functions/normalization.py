@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from onnx_chainer._builder import Unsupported
+import numpy
+
 from onnx_chainer.functions._declare import converts
 
 
@@ -18,21 +19,31 @@ def _at_key_axes(g, x, key):
     return g.unsqueeze(x, [i for i in range(g.ndim()) if i not in key])
 
 
-def _affine(g, x, mean, var, gamma, beta, eps):
-    scale = g.Div(gamma, g.Sqrt(g.Add(var, eps)))
-    return g.Add(g.Mul(g.Sub(x, mean), scale), beta)
-
-
 @converts('BatchNormalization')
 def convert_BatchNormalization(g, f, x, gamma, beta):
-    """``BatchNormalization`` in training mode from opset 14; of ``ReduceMean`` otherwise."""
+    """Of ``ReduceMean``."""
     key = _key_axes(g, f)
     axes = [i for i in range(g.ndim()) if i not in key]
+    dtype = _wide(g)
+    x, gamma, beta = [_cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta))]
     mean = g.reduce('Mean', x, axes, True)
     centered = g.Sub(x, mean)
     var = g.reduce('Mean', g.Mul(centered, centered), axes, True)
-    scale = g.Div(_at_key_axes(g, gamma, key), g.Sqrt(g.Add(var, f.eps)))
-    return g.Add(g.Mul(centered, scale), _at_key_axes(g, beta, key))
+    scale = g.Div(_at_key_axes(g, gamma, key), g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
+    return _narrow(g, g.Add(g.Mul(centered, scale), _at_key_axes(g, beta, key)), dtype)
+
+
+def _wide(g):
+    """Dtype of the computation: that of the widest input, at least float32."""
+    return numpy.result_type(numpy.float32, *[g.dtype(i) for i in range(len(g.names))])
+
+
+def _cast(g, x, i, dtype):
+    return x if g.dtype(i) == dtype else g.cast(x, dtype)
+
+
+def _narrow(g, y, dtype):
+    return y if g.out_dtype() == dtype else g.cast(y, g.out_dtype())
 
 
 @converts('FixedBatchNormalization')
@@ -41,7 +52,13 @@ def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
     key = _key_axes(g, f)
     if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
         return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
-    return _affine(g, x, *[_at_key_axes(g, a, key) for a in (mean, var, gamma, beta)], f.eps)
+    dtype = _wide(g)
+    x, gamma, beta, mean, var = [
+        _cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta, mean, var))
+    ]
+    mean, var, gamma, beta = [_at_key_axes(g, a, key) for a in (mean, var, gamma, beta)]
+    scale = g.Div(gamma, g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
+    return _narrow(g, g.Add(g.Mul(g.Sub(x, mean), scale), beta), dtype)
 
 
 @converts('FixedDecorrelatedBatchNormalization')
