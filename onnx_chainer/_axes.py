@@ -199,7 +199,7 @@ class Axes:
                 ]
                 raise DynamicAxisError(
                     f'the model calls {len(names[0])} functions if the axes have the lengths '
-                    f'{lengths[0]}, but {len(other)} or other ones if they are {lengths[1]}. A loop '
+                    f'{lengths[0]}, but {len(other)} or other ones if they are {lengths[1]}: a loop '
                     'over an axis has a fixed number of steps: give that axis a number in '
                     'input_shapes'
                 )

@@ -128,6 +128,8 @@ class Builder(GraphBuilder):
         if isinstance(x, Dim):
             return self.Cast(self.as_scalar(self.size(x)), to=onnx_type(dtype or self.dtype()))
         if isinstance(x, Varying):
+            if is_number(x.values[0]):
+                x = Varying([numpy.array(v, dtype or self.dtype()) for v in x.values])
             return _sizes.varying(self, x)
         if isinstance(x, (*chainer.get_array_types(), chainer.Variable, numpy.generic)):
             if not isinstance(x, numpy.generic) and self.context.knows(x):

@@ -116,9 +116,15 @@ class Graph:
             if not context.knows(x):
                 value = merge([peer.inputs[i] for peer in axes.peers(call)])
             if isinstance(value, Varying):
+                func_name = onnx_helper.get_func_name()
+                onnx_helper.set_func_name(f'{func_name}_input_{i}')
                 g = Builder(call, self.opset_version, [], context)
-                name = varying(g, value)
+                try:
+                    name = varying(g, value)
+                except DynamicAxisError as e:
+                    raise DynamicAxisError(f'input {i} of {call.name}: {e}') from e
                 self.nodes += g.nodes()
+                onnx_helper.set_func_name(func_name)
             else:
                 name = context.get_name(value)
             names.append(name)

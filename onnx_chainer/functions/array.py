@@ -419,11 +419,14 @@ def convert_SplitAxis(g, f, x):
     """``Split``."""
     axis = g.axis(f.axis)
     sizes = [g.out_shape(i)[axis] for i in range(g.n_outputs)]
-    if g.opset < 13 and any(isinstance(n, Dim) for n in sizes):
-        if f.sections is None:
-            g.need(13, 'a split along a dynamic axis')
-        return list(g.Split(x, axis=axis, n=len(sizes))) if len(sizes) > 1 else [x]
-    return g.split(x, sizes, axis)
+    if g.opset >= 13 or not any(isinstance(n, Dim) for n in sizes):
+        return g.split(x, sizes, axis)
+    g.need(10, 'a split along a dynamic axis')
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(g.slice(x, [start], [start + size], [axis]))
+        start = start + size
+    return parts
 
 
 @converts('Squeeze')
