@@ -378,7 +378,8 @@ class _Exporter:
                     context.set_name(y, f'Output_{i}', pinned=True)
             return {f'Output_{i}': y for i, y in enumerate(targets)}
         result = trace.result
-        variables = dict(zip(result, targets)) if isinstance(names, dict) else targets
+        by_key = isinstance(result, dict) and isinstance(names, dict)
+        variables = dict(zip(result, targets)) if by_key else targets
         rename_variable_name(context, variables, outputs, names, 'Output')
         return outputs
 

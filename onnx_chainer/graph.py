@@ -48,6 +48,7 @@ class Graph:
         self.network_outputs = network_outputs
         self.trace = trace
         self.nodes: list[NodeProto] = []
+        self._given = set(explicit_input_names)
 
     def create_node(
         self, func_name: str, func: Any, input_names: Sequence[str], output_names: Sequence[str]
@@ -93,9 +94,11 @@ class Graph:
         many = len(function.outputs) > 1
         output_names = []
         for i, y in enumerate(function.outputs):
-            # A pinned name is that of an output of the graph.
-            if context.is_pinned(y) and context.get_name(y) not in self.explicit_input_names:
+            # A pinned name is that of an output of the graph, if not of an input. The first function
+            # that gives the array has it: others give the same value.
+            if context.is_pinned(y) and context.get_name(y) not in self._given:
                 output_names.append(context.get_name(y))
+                self._given.add(context.get_name(y))
             else:
                 output_names.append(f'{name}_{i}' if many else name)
         nodes = self.create_node(function.name, function.func, input_names, output_names)
