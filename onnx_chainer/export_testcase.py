@@ -80,9 +80,7 @@ def _gradients(model, outputs, is_dummy):
     """Gradients of the parameters that have one."""
     params = _params_by_name(model)
     if is_dummy:
-        return {
-            name: p.xp.ones_like(p.array) for name, p in params.items() if p.array is not None
-        }
+        return {name: p.xp.ones_like(p.array) for name, p in params.items() if p.array is not None}
     first = next(iter(outputs.values()))
     if first.size != 1:
         first = chainer.functions.sum(first)

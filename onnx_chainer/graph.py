@@ -8,6 +8,7 @@ from onnx_chainer import onnx_helper
 from onnx_chainer._axes import DynamicAxisError, Varying, merge
 from onnx_chainer._builder import Builder, Unsupported
 from onnx_chainer._sizes import varying
+from onnx_chainer.functions import NODES_NOT_EXPORTED
 from onnx_chainer.functions.converter import FunctionConverterParams
 
 if TYPE_CHECKING:
@@ -142,8 +143,6 @@ class Graph:
 
 
 def _no_converter(name, func):
-    from onnx_chainer.functions import NODES_NOT_EXPORTED
-
     reason = NODES_NOT_EXPORTED.get(name)
     because = '' if reason is None else f' ({reason})'
     return (

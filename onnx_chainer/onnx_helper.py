@@ -132,7 +132,9 @@ def make_tensor(name: str, value: Any) -> TensorProto:
     """Makes a tensor of a variable or array of any device."""
     from onnx import numpy_helper
 
-    return numpy_helper.from_array(numpy.ascontiguousarray(as_numpy(value)).reshape(value.shape), name)
+    return numpy_helper.from_array(
+        numpy.ascontiguousarray(as_numpy(value)).reshape(value.shape), name
+    )
 
 
 def write_tensor_pb(filename: str | os.PathLike[str], name: str, value: Any) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onnx import NodeProto
+
     from onnx_chainer.context import Context
 
 

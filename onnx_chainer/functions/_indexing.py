@@ -70,7 +70,9 @@ def get(g: Any, slices: Any, x: str) -> Any:
     y = g.squeeze(y, removed)
     if arrays:
         shift = {a: a - sum(r < a for r in removed) for a in arrays}
-        y = _take(g, y, {shift[a]: s for a, s in arrays.items()}, shape, arrays, len(shape) - len(removed))
+        y = _take(
+            g, y, {shift[a]: s for a, s in arrays.items()}, shape, arrays, len(shape) - len(removed)
+        )
     y = g.unsqueeze(y, new_axes)
     return g.Identity(x) if y == x else y
 
@@ -133,7 +135,9 @@ def _take(g, x, arrays, shape, original, ndim):
     flat = None
     names = [_index(g, arrays[a])[0] for a in axes]
     for name, n in zip(names, lengths):
-        index = g.Where(g.Less(name, g.const(0, numpy.int64)), g.Add(name, g.const(n, numpy.int64)), name)
+        index = g.Where(
+            g.Less(name, g.const(0, numpy.int64)), g.Add(name, g.const(n, numpy.int64)), name
+        )
         flat = index if flat is None else g.Add(g.Mul(flat, g.const(n, numpy.int64)), index)
     before = [0] * first
     y = g.Reshape(x, g.ints([*before, *_flattened(g, x, shape, original, first, lengths)]))
@@ -154,7 +158,9 @@ def add(g: Any, slices: Any, a: str, b: str) -> Any:
     """Name of a copy of ``a`` with ``b`` added at ``a[slices]``."""
     shape = [int(n) for n in g.shape()]
     size = int(numpy.prod(shape))
-    index = tuple(s if isinstance(s, (slice, int, type(None), type(Ellipsis))) else g.array(s) for s in slices)
+    index = tuple(
+        s if isinstance(s, (slice, int, type(None), type(Ellipsis))) else g.array(s) for s in slices
+    )
     if any(_is_array(s) and g.context.knows(s) for s in slices if not isinstance(s, (list, tuple))):
         raise Unsupported('an index that depends on the input')
     places = numpy.arange(size).reshape(shape)[index].reshape(-1, 1).astype(numpy.int64)

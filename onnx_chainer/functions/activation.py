@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from onnx_chainer.functions._declare import converts, one_to_one
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
 
 globals().update(one_to_one(ReLU='Relu', Sigmoid='Sigmoid', Tanh='Tanh'))
 
@@ -42,7 +48,9 @@ def convert_TanhGELU(g, f, x):
     """``Gelu`` from opset 20, of ``Tanh`` before."""
     if g.opset >= 20:
         return g.Gelu(x, approximate='tanh')
-    inner = g.Mul(x, g.Add(g.Mul(g.Mul(x, x), 0.044715 * math.sqrt(2 / math.pi)), math.sqrt(2 / math.pi)))
+    inner = g.Mul(
+        x, g.Add(g.Mul(g.Mul(x, x), 0.044715 * math.sqrt(2 / math.pi)), math.sqrt(2 / math.pi))
+    )
     return g.Mul(g.Mul(x, 0.5), g.Add(g.Tanh(inner), 1))
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.functions.array.resize_images import compute_indices_and_weights
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions import _indexing
 from onnx_chainer.functions._declare import converts
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ def convert_AsStrided(g, f, x):
 def convert_Broadcast(g, f, *xs):
     """``Expand``."""
     return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
-
 
 
 @converts('Cast')
@@ -177,16 +178,12 @@ def get_slice_node(
 @converts('GetItem')
 def convert_GetItem(g, f, x):
     """``Slice``, ``Gather`` and ``GatherND``."""
-    from onnx_chainer.functions import _indexing
-
     return _indexing.get(g, f.slices, x)
 
 
 @converts('ScatterAdd', 13)
 def convert_ScatterAdd(g, f, a, b):
     """``ScatterND`` that adds from opset 16; of ``OneHot`` positions before."""
-    from onnx_chainer.functions import _indexing
-
     return _indexing.add(g, f.slices, a, b)
 
 
@@ -198,9 +195,7 @@ def convert_Im2Col(g, f, x):
     weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (int(c), 1, 1, 1))
     after = [0, 0]
     if f.cover_all:
-        after = _cover_all(
-            (h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx)
-        )
+        after = _cover_all((h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx))
     return g.Conv(
         x,
         weight,
@@ -350,8 +345,6 @@ def convert_ResizeImages(g, f, x):
 
 
 def _resize_by_products(g, f, x):
-    from chainer.functions.array.resize_images import compute_indices_and_weights
-
     size = f.out_H, f.out_W
     dims = [int(n) for n in g.shape()[2:]]
     v, u, vw, uw = compute_indices_and_weights(size, dims, f.mode, f.align_corners, numpy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 
+from onnx_chainer.functions import _attention
 from onnx_chainer.functions._declare import converts
 
 
@@ -148,6 +149,4 @@ def convert_Shift(g, f, x):
 @converts('scaled_dot_product_attention')
 def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
     """``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before."""
-    from onnx_chainer.functions import _attention
-
     return _attention.attend(g, f, q, k, v, mask)

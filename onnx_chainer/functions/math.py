@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from onnx_chainer._builder import Unsupported, is_number
 from onnx_chainer.functions._declare import converts, one_to_one
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
 
 globals().update(
     one_to_one(
@@ -580,5 +586,3 @@ def _groups(g, f):
 def convert_fix(g, f, x):
     """Of ``Sign``, ``Floor`` and ``Abs``."""
     return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))
-
-

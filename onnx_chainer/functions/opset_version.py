@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ def support(opset_versions: tuple[int, ...]) -> Callable[[_C], _C]:
         (9, 13)
 
     """
-    import functools
-
     versions = sorted(opset_versions, reverse=True)
 
     def decorate(converter: Any) -> Any:

@@ -93,7 +93,12 @@ row('diagonal', array(3, 4, 5), offset=1, axis1=1, axis2=2)
 row('diagonal', array(3, 4, 5), offset=-2, axis1=2, axis2=0)
 for name in 'dstack', 'hstack', 'vstack':
     for shape in (3,), (2, 3), (2, 3, 4):
-        row(name, array(*shape), array(*shape), call=lambda x, y, name=name: getattr(F, name)((x, y)))
+        row(
+            name,
+            array(*shape),
+            array(*shape),
+            call=lambda x, y, name=name: getattr(F, name)((x, y)),
+        )
 row('expand_dims', X, axis=1)
 row('expand_dims', X, axis=-1)
 row('flatten', X)
@@ -102,7 +107,15 @@ row('flip', X, axis=-1)
 row('fliplr', X)
 row('flipud', X)
 for index in (
-    *(0, -1, slice(1), slice(-2, None), (slice(None), 1), (Ellipsis, 2), (1, Ellipsis, slice(1, 3))),
+    *(
+        0,
+        -1,
+        slice(1),
+        slice(-2, None),
+        (slice(None), 1),
+        (Ellipsis, 2),
+        (1, Ellipsis, slice(1, 3)),
+    ),
     *((None, 1), (0, None, slice(2)), (slice(None), None, 2), (0, 1, -2), Ellipsis),
     *([1, 0], (slice(None), [0, -1]), (slice(None), [0, 2], [1, -1]), ([0, 1], [2, 0])),
     *((slice(None), np.array([[0, 2], [1, 1]])), np.array([True, False])),
@@ -251,7 +264,13 @@ for reduce in 'mean', 'no':
     row('softmax_cross_entropy', M, ints(4), reduce=reduce)
     row('softmax_cross_entropy', M, ints(4, n=4) - 1, reduce=reduce, class_weight=array(3, low=0.1))
     row('softmax_cross_entropy', M, array(4, 3, low=0.0, high=1.0), reduce=reduce)
-row('crf1d', array(3, 3), *[array(2, 3)] * 3, *[ints(2)] * 3, call=lambda c, *v: F.crf1d(c, v[:3], v[3:]))
+row(
+    'crf1d',
+    array(3, 3),
+    *[array(2, 3)] * 3,
+    *[ints(2)] * 3,
+    call=lambda c, *v: F.crf1d(c, v[:3], v[3:]),
+)
 row(
     'crf1d',
     *(array(3, 3), *[array(2, 3)] * 3, *[ints(2)] * 3),
@@ -382,7 +401,13 @@ row(
     *(array(2, 4, 3), array(2, 2), array(2, 2, 2)),
     groups=2,
 )
-row('group_normalization', array(2, 4, 3), array(4), array(4), call=lambda x, g, b: F.group_normalization(x, 2, g, b))
+row(
+    'group_normalization',
+    array(2, 4, 3),
+    array(4),
+    array(4),
+    call=lambda x, g, b: F.group_normalization(x, 2, g, b),
+)
 row('layer_normalization', M, array(3), array(3))
 row('local_response_normalization', array(2, 8, 3, 3), n=3)
 row('local_response_normalization', array(2, 8, 3, 3))
@@ -405,9 +430,36 @@ row('max_pooling_2d', IMAGE, ksize=2, stride=3, pad=1)
 row('max_pooling_3d', array(1, 2, 4, 4, 4), ksize=3, stride=2)
 row('max_pooling_nd', IMAGE, ksize=(3, 2))
 ROIS = np.array([[0, 0, 4, 3], [1, 1, 5, 4], [0.5, 1.5, 3.5, 2.5]], 'f')
-row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=1.0, sampling_ratio=2, since=10, until=21)
-row('roi_average_align_2d', IMAGE, ROIS, np.array([0, 1, 1], 'i'), outsize=2, spatial_scale=0.5, since=10, until=21)
-row('roi_pooling_2d', IMAGE, np.array([[0, 0, 0, 3, 4], [1, 1, 1, 4, 5]], 'f'), outh=2, outw=2, spatial_scale=1.0, until=21)
+row(
+    'roi_average_align_2d',
+    IMAGE,
+    ROIS,
+    np.array([0, 1, 1], 'i'),
+    outsize=2,
+    spatial_scale=1.0,
+    sampling_ratio=2,
+    since=10,
+    until=21,
+)
+row(
+    'roi_average_align_2d',
+    IMAGE,
+    ROIS,
+    np.array([0, 1, 1], 'i'),
+    outsize=2,
+    spatial_scale=0.5,
+    since=10,
+    until=21,
+)
+row(
+    'roi_pooling_2d',
+    IMAGE,
+    np.array([[0, 0, 0, 3, 4], [1, 1, 1, 4, 5]], 'f'),
+    outh=2,
+    outw=2,
+    spatial_scale=1.0,
+    until=21,
+)
 row('spatial_pyramid_pooling_2d', array(2, 3, 6, 6), pyramid_height=2, pooling='max')
 row('unpooling_1d', X, ksize=2)
 row('unpooling_2d', IMAGE, ksize=2)

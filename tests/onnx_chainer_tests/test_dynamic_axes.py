@@ -170,7 +170,9 @@ def test_constant_without_expression_says_so():
     def model(x):
         return x + np.sin(np.arange(len(x), dtype='f'))[:, None]
 
-    with pytest.raises(RuntimeError, match='input 1 of Add: an array of shape .* depends on the length'):
+    with pytest.raises(
+        RuntimeError, match='input 1 of Add: an array of shape .* depends on the length'
+    ):
         onnx_chainer.export(model, f32(2, 3), input_shapes=('n', 3))
 
 

@@ -124,7 +124,9 @@ def test_warns_of_values_computed_by_numpy():
     with pytest.warns(UserWarning, match='input 1 of Add is random, or it is computed from'):
         onnx_chainer.export(lambda x: x + np.exp(x.array), f32(2))
     with pytest.warns(UserWarning, match='other functions for other values'):
-        onnx_chainer.export(lambda x: F.relu(x) if x.array[0] > 0 else F.exp(x), np.array([1, -1], 'f'))
+        onnx_chainer.export(
+            lambda x: F.relu(x) if x.array[0] > 0 else F.exp(x), np.array([1, -1], 'f')
+        )
 
 
 # -- state and devices ----------------------------------------------------------------------
@@ -157,7 +159,10 @@ def test_model_on_chainerx(output_grad, tmp_path):
     x = model.device.send(f32(2, 3))
     addresses = {path: p.array.data_ptr for path, p in model.namedparams()}
     onnx_chainer.export_testcase(
-        model, x, str(tmp_path), output_grad=output_grad, input_shapes=('n', 3)
+        *(model, x, str(tmp_path)),
+        output_grad=output_grad,
+        input_shapes=('n', 3),
+        opset_version=helpers_of_export.newest_opset(),
     )
     checks.check_model_expect(str(tmp_path))
     assert {path: p.array.data_ptr for path, p in model.namedparams()} == addresses
@@ -171,7 +176,9 @@ def test_model_on_chainerx(output_grad, tmp_path):
             F.sum(model(x)).backward()
         for name, gradient in _gradients(tmp_path).items():
             expected = next(
-                p.grad for path, p in model.namedparams() if onnx_helper.cleanse_param_name(path) == name
+                p.grad
+                for path, p in model.namedparams()
+                if onnx_helper.cleanse_param_name(path) == name
             )
             np.testing.assert_allclose(gradient, chainer.cuda.to_cpu(expected), rtol=1e-5)
 
@@ -197,7 +204,10 @@ def test_large_parameters_are_external(tmp_path, monkeypatch):
     monkeypatch.setattr(export_module, '_MOST_BYTES', 100_000)
     model, x = L.Linear(300, 200), f32(2, 300)
     path = tmp_path / 'model.onnx'
-    _, inputs, outputs = onnx_chainer.export(model, x, str(path), return_named_inout=True)
+    options = {'opset_version': helpers_of_export.newest_opset()}
+    _, inputs, outputs = onnx_chainer.export(
+        model, x, str(path), return_named_inout=True, **options
+    )
     assert (tmp_path / 'model.onnx.data').stat().st_size >= 240_000
     assert path.stat().st_size < 10_000
     import onnxruntime
@@ -232,13 +242,18 @@ def _gradients(folder):
 @pytest.mark.parametrize('output_grad', [False, True, 'dummy'])
 def test_testcase(tmp_path, output_grad):
     model = MLP()
-    onnx_chainer.export_testcase(model, [f32(2, 3), f32(2, 4)], tmp_path, output_grad)
+    onnx_chainer.export_testcase(
+        *(model, [f32(2, 3), f32(2, 4)], tmp_path, output_grad),
+        opset_version=helpers_of_export.newest_opset(),
+    )
     checks.check_model_expect(str(tmp_path), ['Input_0', 'Input_1'])
     gradients = _gradients(tmp_path)
     assert bool(gradients) == bool(output_grad)
     for path, param in model.namedparams():
         if output_grad is True:
-            np.testing.assert_array_equal(gradients[onnx_helper.cleanse_param_name(path)], param.grad)
+            np.testing.assert_array_equal(
+                gradients[onnx_helper.cleanse_param_name(path)], param.grad
+            )
         elif output_grad:
             assert (gradients[onnx_helper.cleanse_param_name(path)] == 1).all()
 
@@ -289,7 +304,7 @@ def test_external_converter():
     def convert(params):
         factor = params.context.add_const(np.array(params.func.factor, 'f'), 'factor')
         assert factor == 'Twice_0_const_factor'
-        return onnx_helper.make_node('Mul', [*params.input_names, factor], params.output_names),
+        return (onnx_helper.make_node('Mul', [*params.input_names, factor], params.output_names),)
 
     helpers_of_export.check(
         lambda x: F.relu(Twice(3).apply((x,))[0]), f32(2), external_converters={'Twice': convert}
@@ -411,7 +426,8 @@ def test_command_line(tmp_path, capsys):
     from onnx_chainer.__main__ import main
 
     path = str(tmp_path / 'model.onnx')
-    onnx_chainer.export(MLP(), f32(2, 3), path, input_shapes=('n', 3))
+    opset = helpers_of_export.newest_opset()
+    onnx_chainer.export(MLP(), f32(2, 3), path, input_shapes=('n', 3), opset_version=opset)
     assert main(['info', path]) == 0
     text = capsys.readouterr().out
     assert 'input: Input_0: float32 (n, 3)' in text

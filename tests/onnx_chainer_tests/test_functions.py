@@ -24,7 +24,8 @@ def test_table_has_every_function():
 
 @pytest.mark.parametrize('row', ROWS, ids=NAMES)
 def test_function(row):
-    opsets = {v for v in (row.since, 17, row.until) if row.since <= v <= row.until}
+    until = min(row.until, helpers_of_export.newest_opset())
+    opsets = {v for v in (row.since, 17, until) if row.since <= v <= until}
     for opset in sorted(opsets):
         helpers_of_export.check(
             row.call, list(row.args), row.rtol, opset_version=opset, train=row.train
@@ -41,7 +42,7 @@ def test_function_of_other_values(row):
         row.call,
         list(row.args),
         return_named_inout=True,
-        opset_version=row.until,
+        opset_version=min(row.until, helpers_of_export.newest_opset()),
         train=row.train,
     )
     expected = function_table.run(function_table.Row(row.name, row.call, others, train=row.train))

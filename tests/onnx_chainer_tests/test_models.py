@@ -59,7 +59,9 @@ def _captions(load):
 def _vae(load):
     net = load('net')
     encoder, decoder = net.Encoder(6, 2, 4), net.Decoder(6, 2, 4, binary=True)
-    return chainer.Sequential(lambda x: encoder(x).mean, lambda z: decoder(z).distribution.p), f32(2, 6)
+    return chainer.Sequential(lambda x: encoder(x).mean, lambda z: decoder(z).distribution.p), f32(
+        2, 6
+    )
 
 
 def _word2vec(load):
@@ -153,7 +155,9 @@ MODELS = {
 
 def _repeated(args):
     """Arguments with a larger batch."""
-    double = [np.concatenate([a, a[:1], a[::-1]]) for a in (args if isinstance(args, list) else [args])]
+    double = [
+        np.concatenate([a, a[:1], a[::-1]]) for a in (args if isinstance(args, list) else [args])
+    ]
     return double if isinstance(args, list) else double[0]
 
 

@@ -6,7 +6,9 @@ import chainer.links as L
 from onnx_chainer.examples import _common
 
 
-def export_onnx(input_image_path: str, output_path: str, gpu: int, only_output: bool = True) -> None:
+def export_onnx(
+    input_image_path: str, output_path: str, gpu: int, only_output: bool = True
+) -> None:
     """Exports ResNet-50 with an image as its input.
 
     Args:

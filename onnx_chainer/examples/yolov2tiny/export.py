@@ -40,7 +40,9 @@ class YOLOv2Tiny(chainer.Chain):
         super().__init__()
         channels = (3, 16, 32, 64, 128, 256, 512, 1024, 1024)
         with self.init_scope():
-            self.blocks = chainer.ChainList(*[_Block(*pair) for pair in zip(channels, channels[1:])])
+            self.blocks = chainer.ChainList(
+                *[_Block(*pair) for pair in zip(channels, channels[1:])]
+            )
             self.out = L.Convolution2D(1024, n_boxes * (5 + n_classes), 1)
 
     def forward(self, x: Any) -> Any:
@@ -60,7 +62,9 @@ class YOLOv2Tiny(chainer.Chain):
         return self.out(x)
 
 
-def export_onnx(input_image_path: str, output_path: str, gpu: int, only_output: bool = True) -> None:
+def export_onnx(
+    input_image_path: str, output_path: str, gpu: int, only_output: bool = True
+) -> None:
     """Exports Tiny YOLO v2 with an image as its input.
 
     Args:
