@@ -1,8 +1,8 @@
 """Dynamic axes: what depends on their lengths, found by runs with several lengths.
 
 A traced size is a number. To know what it depends on, the model runs with several lengths of each
-dynamic axis: a size that varies is a :class:`Dim`, which has its values in all the runs. Arithmetic on
-it gives further ones. The builder of nodes finds an expression of lengths known to ONNX that has
+dynamic axis: a size that varies is a :class:`Dim`, which has its values in all the runs. Arithmetic
+on it gives further ones. The builder of nodes finds an expression of lengths known to ONNX that has
 the same values.
 """
 
@@ -199,8 +199,8 @@ class Axes:
                 ]
                 raise DynamicAxisError(
                     f'the model calls {len(names[0])} functions if the axes have the lengths '
-                    f'{lengths[0]}, but {len(other)} or other ones if they are {lengths[1]}: a loop '
-                    'over an axis has a fixed number of steps: give that axis a number in '
+                    f'{lengths[0]}, but {len(other)} or other ones if they are {lengths[1]}: '
+                    'a loop over an axis has a fixed number of steps: give that axis a number in '
                     'input_shapes'
                 )
 

@@ -34,8 +34,8 @@ def onnx_type(dtype: Any) -> int:
 class Builder(GraphBuilder):
     """Makes the nodes of one call.
 
-    A method in capitals adds the node of that name: ``g.Add(x, y)``. Its inputs are names, arrays or
-    numbers, which get the dtype of the first input of the call; ``None`` is an input left out.
+    A method in capitals adds the node of that name: ``g.Add(x, y)``. Its inputs are names, arrays
+    or numbers, which get the dtype of the first input of the call; ``None`` is an input left out.
 
     Attributes:
         opset (int): Version of the operator set.

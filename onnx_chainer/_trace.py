@@ -1,7 +1,7 @@
 """Traces: which functions a model calls on which arrays.
 
-A trace identifies values by their arrays: a value that leaves the graph as ``y.array`` and comes back
-is the same value still. It holds all arrays, so that no two have the same identity.
+A trace identifies values by their arrays: a value that leaves the graph as ``y.array`` and comes
+back is the same value still. It holds all arrays, so that no two have the same identity.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def format_customized_shapes(args: Any, shapes: Any) -> list[tuple[Any, ...]]:
 
     Args:
         args: Arguments of the model.
-        shapes: A tuple for one input, or a list of tuples, or a dictionary with the keys of ``args``.
-            Elements are lengths, or names of dynamic axes.
+        shapes: A tuple for one input, or a list of tuples, or a dictionary with the keys of
+            ``args``. Elements are lengths, or names of dynamic axes.
 
     Raises:
         ValueError: If the shapes do not fit the arguments.
@@ -220,13 +220,13 @@ def export(
             package.
         external_opset_imports (dict): Versions of the domains of operators that external converters
             use.
-        input_shapes: Shapes of the inputs: a tuple, or a list or dictionary of tuples like ``args``.
-            A string names a dynamic axis: the exported graph takes any length of it.
+        input_shapes: Shapes of the inputs: a tuple, or a list or dictionary of tuples like
+            ``args``. A string names a dynamic axis: the exported graph takes any length of it.
         no_testcase (bool): Has no effect; scripts for Chainer 7 may pass it.
 
     Returns:
-        onnx.ModelProto: The model. With ``return_named_inout``, a tuple of it and dictionaries of the
-        inputs and the outputs by name.
+        onnx.ModelProto: The model. With ``return_named_inout``, a tuple of it and dictionaries of
+        the inputs and the outputs by name.
 
     Raises:
         ImportError: If onnx is not installed.

@@ -95,8 +95,8 @@ class Graph:
         many = len(function.outputs) > 1
         output_names = []
         for i, y in enumerate(function.outputs):
-            # A pinned name is that of an output of the graph, if not of an input. The first function
-            # that gives the array has it: others give the same value.
+            # A pinned name is that of an output of the graph, if not of an input. The first
+            # function that gives the array has it: others give the same value.
             if context.is_pinned(y) and context.get_name(y) not in self._given:
                 output_names.append(context.get_name(y))
                 self._given.add(context.get_name(y))

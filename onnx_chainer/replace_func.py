@@ -26,8 +26,8 @@ class WrappedFunctionNode(FunctionNode):
         func (callable): Function.
         args (list): Its positional arguments.
         kwargs (dict): Its named arguments.
-        arg_vars (list of ~chainer.Variable): The variables among the arguments, which are the inputs
-            of this node.
+        arg_vars (list of ~chainer.Variable): The variables among the arguments, which are the
+            inputs of this node.
         attributes (dict): Attributes that this node gets.
 
     """

@@ -21,6 +21,7 @@ from onnx_chainer.functions import (
     opset_version as opset_version,
     pooling as pooling,
     rnn as rnn,
+    special as special,
 )
 from onnx_chainer.functions._declare import CONVERTERS as CONVERTERS
 from onnx_chainer.functions._left_out import (

@@ -10,159 +10,124 @@ import chainer
 from onnx_chainer._axes import Dim, Varying
 from onnx_chainer._builder import Unsupported
 
-
-def _parts(g: Any, slices: Any) -> list[Any]:
-    """One index for each axis of the input and for each new axis."""
-    n_axes = sum(
-        1 if getattr(s, 'dtype', None) is None or s.dtype.kind != 'b' else s.ndim
-        for s in slices
-        if s is not None and s is not Ellipsis
-    )
-    rest = [slice(None)] * (g.ndim() - n_axes)
-    at = next((i for i, s in enumerate(slices) if s is Ellipsis), len(slices))
-    return [*slices[:at], *rest, *slices[at + 1 :]]
+_END = 2**62
 
 
 def _is_array(s):
-    return isinstance(s, (list, tuple, Varying, *chainer.get_array_types())) and (
-        not getattr(s, 'shape', (1,)) == ()
-    )
+    kinds = (list, tuple, Varying, *chainer.get_array_types())
+    return isinstance(s, kinds) and getattr(s, 'shape', (1,)) != ()
+
+
+def _without_masks(g: Any, slices: Any) -> list[Any]:
+    """Indices in which each mask is replaced by the positions of its true elements."""
+    result: list[Any] = []
+    for s in slices:
+        if isinstance(s, (list, tuple)):
+            s = numpy.asarray(s)
+        if _is_array(s) and s.dtype.kind == 'b':
+            if isinstance(s, Varying) or g.context.knows(s):
+                raise Unsupported('a mask that depends on the input')
+            result += numpy.nonzero(g.array(s))
+        else:
+            result.append(s)
+    return result
+
+
+def _parts(g: Any, slices: Any) -> list[Any]:
+    """One index for each axis of the input and for each new axis."""
+    indices = _without_masks(g, slices)
+    n_axes = sum(s is not None and s is not Ellipsis for s in indices)
+    rest = [slice(None)] * (g.ndim() - n_axes)
+    at = next((i for i, s in enumerate(indices) if s is Ellipsis), len(indices))
+    return [*indices[:at], *rest, *indices[at + 1 :]]
 
 
 def get(g: Any, slices: Any, x: str) -> Any:
     """Name of ``x[slices]``."""
     parts = _parts(g, slices)
-    shape = g.shape()
-    starts, ends, axes, steps = [], [], [], []
+    bounds: list[tuple[Any, Any, int, int]] = []
     removed, new_axes, arrays = [], [], {}
-    axis = 0
-    position = 0
+    axis = position = 0
     for s in parts:
         if s is None:
             new_axes.append(position)
             position += 1
             continue
-        if isinstance(s, slice):
+        if _is_array(s):
+            arrays[axis - len(removed)] = s
+        elif isinstance(s, slice):
             if s != slice(None):
                 start, end, step = _bounds(s)
-                starts.append(start)
-                ends.append(end)
-                axes.append(axis)
-                steps.append(step)
-        elif _is_array(s):
-            arrays[axis] = s
-            position -= 1 if len(arrays) > 1 else 0
+                bounds.append((start, end, axis, step))
+            position += 1
         else:
             i = s if isinstance(s, Dim) else int(s)
-            starts.append(i)
-            ends.append(2**62 if isinstance(i, int) and i == -1 else i + 1)
-            axes.append(axis)
-            steps.append(1)
+            bounds.append((i, _END if isinstance(i, int) and i == -1 else i + 1, axis, 1))
             removed.append(axis)
-            position -= 1
         axis += 1
-        position += 1
-    if arrays and (removed or new_axes) and len(parts) > 1:
+    if arrays and (removed or new_axes):
         _check_order(parts)
     y = x
-    if axes:
+    if bounds:
+        starts, ends, axes, steps = (list(values) for values in zip(*bounds))
         y = g.slice(y, starts, ends, axes, steps if any(s != 1 for s in steps) else None)
     y = g.squeeze(y, removed)
     if arrays:
-        shift = {a: a - sum(r < a for r in removed) for a in arrays}
-        y = _take(
-            g, y, {shift[a]: s for a, s in arrays.items()}, shape, arrays, len(shape) - len(removed)
-        )
+        return _take(g, y, arrays, g.ndim() - len(removed))
     y = g.unsqueeze(y, new_axes)
     return g.Identity(x) if y == x else y
 
 
 def _check_order(parts):
-    """Arrays and numbers that are apart move axes in NumPy's way."""
-    places = [i for i, s in enumerate(parts) if s is not None and not isinstance(s, slice)]
-    if places != list(range(places[0], places[-1] + 1)) or None in parts:
+    """Arrays next to numbers or new axes move axes in NumPy's way, which is not done here."""
+    places = [i for i, s in enumerate(parts) if not isinstance(s, slice)]
+    has_new = any(s is None for s in parts)
+    if has_new or places != list(range(places[0], places[-1] + 1)):
         raise Unsupported('an index that mixes arrays with numbers or new axes')
 
 
 def _bounds(s):
     step = 1 if s.step is None else int(s.step)
     if step > 0:
-        return 0 if s.start is None else s.start, 2**62 if s.stop is None else s.stop, step
-    return (
-        2**62 if s.start is None else s.start,
-        -(2**62) if s.stop is None else s.stop,
-        step,
-    )
+        return 0 if s.start is None else s.start, _END if s.stop is None else s.stop, step
+    return _END if s.start is None else s.start, -_END if s.stop is None else s.stop, step
 
 
 def _index(g, s):
-    """Name of an index array of int64, and its number of axes."""
-    if isinstance(s, (list, tuple)):
-        s = numpy.asarray(s)
-    if s.dtype.kind == 'b':
-        return None, s.ndim
-    is_known = not isinstance(s, Varying) and g.context.knows(s)
-    if is_known or isinstance(s, Varying):
-        return g.cast(g.const(s), numpy.int64), s.ndim
-    return g.const(g.array(s).astype(numpy.int64)), s.ndim
+    """Name of an index array of int64."""
+    if isinstance(s, Varying) or g.context.knows(s):
+        return g.cast(g.const(s), numpy.int64)
+    return g.const(g.array(s).astype(numpy.int64))
 
 
-def _take(g, x, arrays, shape, original, ndim):
+def _take(g, x, arrays, ndim):
+    """Elements of ``x`` at index arrays, by axis."""
     axes = sorted(arrays)
+    names = [_index(g, arrays[a]) for a in axes]
     if len(axes) == 1:
-        (axis,) = axes
-        s = arrays[axis]
-        if not isinstance(s, (list, tuple, Varying)) and s.dtype.kind == 'b':
-            if g.context.knows(s):
-                raise Unsupported('a mask that depends on the input')
-            places = numpy.nonzero(g.array(s))
-            arrays = {axis + i: p for i, p in enumerate(places)}
-            original = {a + i: p for a in original for i, p in enumerate(places)}
-            if len(places) > 1:
-                return _take(g, x, arrays, shape, original, ndim)
-            s = places[0]
-        index, _ = _index(g, s)
-        return g.Gather(x, index, axis=axis)
-    if axes != list(range(axes[0], axes[-1] + 1)):
-        # NumPy puts the axes of separated indices first.
-        order = axes + [i for i in range(ndim) if i not in axes]
-        x = g.Transpose(x, perm=order)
-        first = 0
-    else:
-        first = axes[0]
-    lengths = [int(shape[a]) for a in sorted(original)]
-    # One index into the flat axes; negative ones count from the end.
-    flat = None
-    names = [_index(g, arrays[a])[0] for a in axes]
-    for name, n in zip(names, lengths):
-        index = g.Where(
-            g.Less(name, g.const(0, numpy.int64)), g.Add(name, g.const(n, numpy.int64)), name
-        )
-        flat = index if flat is None else g.Add(g.Mul(flat, g.const(n, numpy.int64)), index)
-    before = [0] * first
-    y = g.Reshape(x, g.ints([*before, *_flattened(g, x, shape, original, first, lengths)]))
-    return g.Gather(y, flat, axis=first)
-
-
-def _flattened(g, x, shape, original, first, lengths):
-    """Shape after the axes before: the indexed axes as one, and the rest, which must be fixed."""
-    rest = [n for a, n in enumerate(shape) if a not in original][first:]
-    size = int(numpy.prod(lengths))
-    dims = [i for i, n in enumerate(rest) if isinstance(n, Dim)]
-    if len(dims) > 1:
-        raise Unsupported('an index of several arrays before several dynamic axes')
-    return [size, *[-1 if isinstance(n, Dim) else n for n in rest]]
+        return g.Gather(x, names[0], axis=axes[0])
+    g.need(11, 'an index of several arrays')
+    rest = [i for i in range(ndim) if i not in axes]
+    # NumPy puts the axes of the index where the arrays are, or first if these are apart.
+    is_block = axes == list(range(axes[0], axes[-1] + 1))
+    first = axes[0] if is_block else 0
+    n = max(arrays[a].ndim for a in axes)
+    zero = g.const(0, numpy.int64)
+    total = names[0]
+    for name in names[1:]:
+        total = g.Add(total, name)
+    nothing = g.Mul(total, zero)
+    columns = [g.unsqueeze(g.Add(name, nothing), [n]) for name in names]
+    y = g.GatherND(g.Transpose(x, perm=[*axes, *rest]), g.Concat(*columns, axis=n))
+    order = [*range(n, n + first), *range(n), *range(n + first, n + len(rest))]
+    return y if order == sorted(order) else g.Transpose(y, perm=order)
 
 
 def add(g: Any, slices: Any, a: str, b: str) -> Any:
     """Name of a copy of ``a`` with ``b`` added at ``a[slices]``."""
     shape = [int(n) for n in g.shape()]
     size = int(numpy.prod(shape))
-    index = tuple(
-        s if isinstance(s, (slice, int, type(None), type(Ellipsis))) else g.array(s) for s in slices
-    )
-    if any(_is_array(s) and g.context.knows(s) for s in slices if not isinstance(s, (list, tuple))):
-        raise Unsupported('an index that depends on the input')
+    index = tuple(g.array(s) if _is_array(s) else s for s in slices)
     places = numpy.arange(size).reshape(shape)[index].reshape(-1, 1).astype(numpy.int64)
     flat, values = g.reshape(a, [size]), g.reshape(g.cast(b, g.dtype()), [len(places)])
     if g.opset >= 16:
