@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__test__ = False
-
 
 def check_model_expect(
     test_path: str,

@@ -11,9 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# This is no test module, in spite of its name, which is that of Chainer 7.
-__test__ = False
-
 
 def load_test_data(
     data_dir: str, input_names: Sequence[str], output_names: Sequence[str]
