@@ -1,4 +1,4 @@
-"""Skips what a build of the pages wrote, and those that need ChainerX, MPI or ONNX if there is none."""
+"""Skips what a build wrote, and pages that need ChainerX, MPI or ONNX if there is none."""
 
 import importlib.util
 

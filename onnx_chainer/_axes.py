@@ -266,18 +266,15 @@ def explore(
 
     # An axis of length one would be broadcast.
     base = dict(given)
+    base.update({name: 2 for name, n in given.items() if n < 2})
     trace = main
-    for name, n in given.items():
-        if n < 2:
-            base[name] = 2
-            trace = None
-    if trace is None:
+    if base != given:
         trace = _attempt_all(attempt, [base, {k: max(n, 3) for k, n in base.items()}], given)
     base = {name: trace.inputs[i].shape[axis] for name, (i, axis) in names.items()}
     traces, joint = [trace], dict(base)
     for name, n in base.items():
         lengths = [n + 1, 2 * n, n + 2, 3 * n, n - 1, n // 2]
-        found = []
+        found: list[tuple[int, Trace]] = []
         error = None
         for length in dict.fromkeys(lengths):
             if length > 1 and length != n and len(found) < 2:

@@ -50,33 +50,31 @@ def _find(g: Builder, dim: Dim) -> tuple[int, Callable[[], str]] | None:
     for n, read in known:
         k = _ratio(dim, n)
         if k is not None:
-            return 2, lambda read=read, k=k: g.Mul(read(), g.ints([k]))  # type: ignore[misc]
+            return 2, lambda read=read, k=k: g.Mul(read(), g.ints([k]))
     for n, read in known:
         slope = _slope(dim, n)
         if slope is not None:
             k, c = slope
-            return 3, lambda r=read, k=k, c=c: g.Add(g.Mul(r(), g.ints([k])), g.ints([c]))  # type: ignore[misc]
+            return 3, lambda r=read, k=k, c=c: g.Add(g.Mul(r(), g.ints([k])), g.ints([c]))
     distinct = list(dict(known).items())
     for (n, read), (m, other) in itertools.combinations_with_replacement(distinct, 2):
         product = n * m
         if isinstance(product, Dim):
             k = _ratio(dim, product)
             if k is not None:
-                return 4, lambda a=read, b=other, k=k: g.Mul(g.Mul(a(), b()), g.ints([k]))  # type: ignore[misc]
+                return 4, lambda a=read, b=other, k=k: g.Mul(g.Mul(a(), b()), g.ints([k]))
         for combined, op in ((n + m, 'Add'), (n - m, 'Sub'), (m - n, 'Sub')):
             c = dim - combined
             if isinstance(c, int):
                 pair = (other, read) if op == 'Sub' and combined == m - n else (read, other)
-                return 5, lambda p=pair, op=op, c=c: g.Add(  # type: ignore[misc]
+                return 5, lambda p=pair, op=op, c=c: g.Add(
                     getattr(g, op)(p[0](), p[1]()), g.ints([c])
                 )
     for n, read in known:
         for k in range(2, 65):
             for c in (*range(-k, k + 1),):
                 if (n + c) // k == dim:
-                    return 6, lambda r=read, k=k, c=c: g.Div(  # type: ignore[misc]
-                        g.Add(r(), g.ints([c])), g.ints([k])
-                    )
+                    return 6, lambda r=read, k=k, c=c: g.Div(g.Add(r(), g.ints([c])), g.ints([k]))
     return None
 
 

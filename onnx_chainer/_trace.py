@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import chainer
-from chainer import FunctionNode, Variable
+from chainer import FunctionNode, Parameter, Variable
 from chainer.function import FunctionAdapter
 from onnx_chainer import mapping
 from onnx_chainer.replace_func import WrappedFunctionNode
@@ -55,7 +55,7 @@ class Trace:
     def __init__(self, calls: list[Call], inputs: list[Variable], result: Any) -> None:
         self.inputs = inputs
         self.result = result
-        self.outputs = list(_flatten_outputs(result))
+        self.outputs: list[Variable] = list(_flatten_outputs(result))
         # A function may give the array that it got: an array has the results of several calls.
         self._producers: dict[int, list[int]] = {}
         for i, call in enumerate(calls):
@@ -65,12 +65,12 @@ class Trace:
         stack = [(id(y.array), len(calls)) for y in self.outputs]
         while stack:
             array_id, stop = stack.pop()
-            i = max((i for i in self._producers.get(array_id, ()) if i < stop), default=None)
-            if i is not None and i not in needed:
+            i = max((i for i in self._producers.get(array_id, ()) if i < stop), default=-1)
+            if i >= 0 and i not in needed:
                 needed.add(i)
                 call = calls[i]
                 stack += [(id(x), i) for x in (*call.inputs, *_arrays_of(call.func))]
-        self.calls = [call for i, call in enumerate(calls) if i in needed]
+        self.calls: list[Call] = [call for i, call in enumerate(calls) if i in needed]
 
     def is_result(self, array: Any) -> bool:
         """Whether an array is the result of a function."""
@@ -85,11 +85,12 @@ def _arrays_of(func: Any) -> Iterator[Any]:
 
 def _flatten_outputs(result: Any) -> Iterator[Variable]:
     if isinstance(result, dict):
-        result = result.values()
-    elif isinstance(result, (Variable, *chainer.get_array_types())):
+        result = list(result.values())
+    kinds: Any = (Variable, *chainer.get_array_types())
+    if isinstance(result, kinds):
         yield chainer.as_variable(result)
         return
-    elif not isinstance(result, (list, tuple)):
+    if not isinstance(result, (list, tuple)):
         raise TypeError(
             'the model must return variables or arrays, in lists, tuples or dictionaries, but it '
             f'returned {type(result)}'
@@ -129,8 +130,9 @@ def _recording_apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variabl
 def _recording() -> Iterator[list[Call]]:
     """Records the calls of functions of this thread."""
     with _lock:
-        FunctionNode.apply = _recording_apply  # type: ignore[method-assign]
-        _recorder.calls = calls = []
+        calls: list[Call] = []
+        FunctionNode.apply = _recording_apply  # type: ignore
+        _recorder.calls = calls
         try:
             yield calls
         finally:
@@ -233,15 +235,22 @@ def unchanged(model: Any) -> Iterator[Callable[[], None]]:
         callable: Goes back to the state at the start.
 
     """
-    if not isinstance(model, chainer.Link) or any(p.array is None for p in model.params()):
+    if not isinstance(model, chainer.Link):
         yield lambda: None
         return
-    saved = [(link, dict(vars(link)), _contents(vars(link))) for link in model.links()]
+    saved = [
+        (link, dict(vars(link)), _contents(vars(link)), _is_uninitialized(link))
+        for link in model.links()
+    ]
 
     def restore():
-        for link, attributes, contents in saved:
+        for link, attributes, contents, was_uninitialized in saved:
+            now = dict(vars(link))
             vars(link).clear()
             vars(link).update(attributes)
+            if was_uninitialized:
+                # What initialization has made stays, but states go.
+                vars(link).update({k: v for k, v in now.items() if not _is_state(v)})
             for array, content in contents:
                 array[...] = content
 
@@ -249,6 +258,14 @@ def unchanged(model: Any) -> Iterator[Callable[[], None]]:
         yield restore
     finally:
         restore()
+
+
+def _is_uninitialized(link):
+    return any(isinstance(v, Parameter) and v.array is None for v in vars(link).values())
+
+
+def _is_state(value):
+    return isinstance(value, Variable) and not isinstance(value, Parameter)
 
 
 def _contents(attributes: Mapping[str, Any]) -> list[tuple[Any, Any]]:

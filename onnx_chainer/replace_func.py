@@ -184,7 +184,8 @@ def fake_as_funcnode(
                 attributes[names.get(key, names.get(position, default))] = value
             return prepared
 
-        new_args, new_kwargs = [], {}
+        new_args: list[Any] = []
+        new_kwargs: dict[str, Any] = {}
         for key, value in bound.arguments.items():
             kind = signature.parameters[key].kind
             if kind is inspect.Parameter.VAR_POSITIONAL:

@@ -46,7 +46,9 @@ def get(g: Any, slices: Any, x: str) -> Any:
     """Name of ``x[slices]``."""
     parts = _parts(g, slices)
     bounds: list[tuple[Any, Any, int, int]] = []
-    removed, new_axes, arrays = [], [], {}
+    removed: list[int] = []
+    new_axes: list[int] = []
+    arrays: dict[int, Any] = {}
     axis = position = 0
     for s in parts:
         if s is None:

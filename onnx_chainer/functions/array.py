@@ -249,26 +249,25 @@ def convert_Transpose(g, f, x):
     return g.Transpose(x, perm=list(_labels(g).transpose(axes).shape))
 
 
-_PAD_MODES = {'constant': 'constant', 'reflect': 'reflect', 'edge': 'edge'}
+_PAD_MODES = 'constant', 'reflect', 'edge', 'wrap'
 
 
 @converts('Pad')
 def convert_Pad(g, f, x):
     """``Pad``."""
-    mode = _PAD_MODES.get(f.mode)
-    if f.mode == 'wrap' and g.opset >= 19:
-        mode = 'wrap'
     keywords = f.keywords
-    if mode is None or keywords.get('reflect_type', 'even') != 'even':
+    if f.mode not in _PAD_MODES or keywords.get('reflect_type', 'even') != 'even':
         raise Unsupported(f'mode {f.mode!r} with {keywords} has no operator')
+    if f.mode == 'wrap':
+        g.need(19, "mode 'wrap'")
     widths = numpy.broadcast_to(numpy.asarray(f.pad_width), (g.ndim(), 2))
     pads = [int(p) for p in (*widths[:, 0], *widths[:, 1])]
-    if mode != 'constant':
-        return g.pad(x, pads, mode)
+    if f.mode != 'constant':
+        return g.pad(x, pads, f.mode)
     values = numpy.asarray(keywords.get('constant_values', 0))
     if values.size > 1 and (values != values.ravel()[0]).any():
         raise Unsupported('constant_values must be one number')
-    return g.pad(x, pads, mode, values.ravel()[0].item())
+    return g.pad(x, pads, f.mode, values.ravel()[0].item())
 
 
 @converts('PadSequence')

@@ -319,20 +319,19 @@ def convert_LogSumExp(g, f, x):
     return g.reduce('LogSumExp', x, None if f.axis is None else g.axes(f.axis))
 
 
-def _reduction(name, kind):
-    @converts(name)
-    def convert(g, f, x):
-        return g.reduce(kind, x, None if f.axis is None else g.axes(f.axis), f.keepdims)
+def _reductions(*kinds):
+    made = {}
+    for kind in kinds:
 
-    convert.__doc__ = f'Converts {name}: ``Reduce{kind}``.'
-    return convert
+        def body(g, f, x, kind=kind):
+            return g.reduce(kind, x, None if f.axis is None else g.axes(f.axis), f.keepdims)
+
+        body.__doc__ = f'``Reduce{kind}``.'
+        made[f'convert_{kind}'] = converts(kind)(body)
+    return made
 
 
-convert_Max = _reduction('Max', 'Max')
-convert_Mean = _reduction('Mean', 'Mean')
-convert_Min = _reduction('Min', 'Min')
-convert_Prod = _reduction('Prod', 'Prod')
-convert_Sum = _reduction('Sum', 'Sum')
+globals().update(_reductions('Max', 'Mean', 'Min', 'Prod', 'Sum'))
 
 
 def _swapped(g, x, ndim, transpose):
