@@ -178,7 +178,7 @@ class Axes:
     def __init__(self, traces: list[Trace], names: dict[str, tuple[int, int]]) -> None:
         self.traces = traces
         self.names = names
-        self.sizes = {
+        self.sizes: dict[str, Dim] = {
             name: Dim([t.inputs[i].shape[axis] for t in traces])
             for name, (i, axis) in names.items()
         }

@@ -32,9 +32,10 @@ class Call:
     """
 
     def __init__(self, func: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        self.func = func.function if isinstance(func, FunctionAdapter) else func
-        self.inputs = list(inputs)
-        self.outputs = list(outputs)
+        self.func: Any = func.function if isinstance(func, FunctionAdapter) else func
+        self.inputs: list[Any] = list(inputs)
+        self.outputs: list[Any] = list(outputs)
+        self.name: str
         if isinstance(func, WrappedFunctionNode):
             self.name = func.custom_function_node_name
         else:
@@ -216,15 +217,28 @@ def difference(first: Trace, second: Trace) -> str | None:
         return 'the model calls other functions for other values of its inputs'
     known = [{id(x.array) for x in t.inputs} for t in (first, second)]
     for call, other in zip(first.calls, second.calls):
-        for i, (x, y) in enumerate(zip(call.inputs, other.inputs)):
+        for (what, x), (_, y) in zip(_constants_of(call), _constants_of(other)):
             if x is y or id(x) in known[0] or first.is_result(x):
                 continue
             if x.shape != y.shape or not bool(((x == y) | (x != x) & (y != y)).all()):
                 return (
-                    f'input {i} of {call.name} is random, or it is computed from an input of the '
+                    f'{what} of {call.name} is random, or it is computed from an input of the '
                     'model outside of functions of Chainer'
                 )
     return None
+
+
+def _constants_of(call: Call) -> Iterator[tuple[str, Any]]:
+    """Arrays that a converter may read, and what they are."""
+    for i, x in enumerate(call.inputs):
+        yield f'input {i}', x
+    kinds = chainer.get_array_types()
+    for name, value in sorted(vars(call.func).items()):
+        # Others are what a function keeps for its gradient.
+        if not name.startswith('_') and name != 'mask':
+            for x in value if isinstance(value, tuple) else (value,):
+                if isinstance(x, kinds):
+                    yield name, x
 
 
 @contextlib.contextmanager

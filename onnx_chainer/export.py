@@ -260,7 +260,7 @@ def export(
             return _trace.trace(model, args, train)
 
         main = run(args)
-        _warn_of_constants(main, run, args)
+        constant = _find_constants(main, run, args)
         axes = None
         shapes = [x.shape for x in main.inputs]
         if input_shapes is not None:
@@ -278,6 +278,10 @@ def export(
             output_names,
             external_opset_imports or {},
         )
+    if constant is not None:
+        warnings.warn(
+            f'{constant}. The exported model is right for the values in args only', stacklevel=2
+        )
     check_onnx_model(onnx_model, external_converters, external_opset_imports)
     if filename is not None:
         _save(onnx_model, filename, save_text)
@@ -286,18 +290,14 @@ def export(
     return onnx_model
 
 
-def _warn_of_constants(main: Trace, run: Callable[[Any], Trace], args: Any) -> None:
-    """Warns of what depends on the values of the inputs, but is constant in the graph."""
+def _find_constants(main: Trace, run: Callable[[Any], Trace], args: Any) -> str | None:
+    """What depends on the values of the inputs, but is constant in the graph, or ``None``."""
     try:
         other = run(_trace.map_arrays(_trace.reversed_values, args))
     except Exception:
         # These values may be impossible, such as rows of indices.
-        return
-    what = _trace.difference(main, other)
-    if what is not None:
-        warnings.warn(
-            f'{what}. The exported model is right for the values in args only', stacklevel=3
-        )
+        return None
+    return _trace.difference(main, other)
 
 
 class _Exporter:

@@ -123,6 +123,8 @@ def test_values_that_leave_the_graph_as_arrays():
 def test_warns_of_values_computed_by_numpy():
     with pytest.warns(UserWarning, match='input 1 of Add is random, or it is computed from'):
         onnx_chainer.export(lambda x: x + np.exp(x.array), f32(2))
+    with pytest.warns(UserWarning, match='condition of Where is random, or it is computed from'):
+        onnx_chainer.export(lambda x: F.where(x.array > 0, x, -x), np.array([1, -1], 'f'))
     with pytest.warns(UserWarning, match='other functions for other values'):
         onnx_chainer.export(
             lambda x: F.relu(x) if x.array[0] > 0 else F.exp(x), np.array([1, -1], 'f')
@@ -147,6 +149,15 @@ def _arrays(model):
     target = {}
     chainer.serializers.DictionarySerializer(target).save(model)
     return target
+
+
+@pytest.mark.gpu
+def test_model_on_cupy():
+    model = chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4), F.relu).to_device('@cupy:0')
+    model(model.device.send(f32(2, 3)))
+    x = model.device.send(f32(2, 3))
+    helpers_of_export.check(model, x, input_shapes=('n', 3))
+    assert model.device.name == '@cupy:0'
 
 
 @pytest.mark.chainerx

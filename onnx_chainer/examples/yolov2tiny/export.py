@@ -40,10 +40,10 @@ class YOLOv2Tiny(chainer.Chain):
         super().__init__()
         channels = (3, 16, 32, 64, 128, 256, 512, 1024, 1024)
         with self.init_scope():
-            self.blocks = chainer.ChainList(
+            self.blocks: chainer.ChainList = chainer.ChainList(
                 *[_Block(*pair) for pair in zip(channels, channels[1:])]
             )
-            self.out = L.Convolution2D(1024, n_boxes * (5 + n_classes), 1)
+            self.out: L.Convolution2D = L.Convolution2D(1024, n_boxes * (5 + n_classes), 1)
 
     def forward(self, x: Any) -> Any:
         """Returns the grid of boxes.
