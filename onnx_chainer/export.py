@@ -226,7 +226,8 @@ def export(
 
     Returns:
         onnx.ModelProto: The model. With ``return_named_inout``, a tuple of it and dictionaries of
-        the inputs and the outputs by name.
+        the inputs and the outputs by name. If its parameters are in a second file, the model refers
+        to them there.
 
     Raises:
         ImportError: If onnx is not installed.
@@ -343,18 +344,18 @@ class _Exporter:
             input_infos += [
                 self._value_info(name, p, p.shape) for name, p in context.parameters.items()
             ]
-        tensors = [onnx_helper.make_tensor(n, a) for n, a in context.constants.items()]
-        if export_params:
-            tensors += [onnx_helper.make_tensor(n, p) for n, p in context.parameters.items()]
         opsets = [helper.make_opsetid('', self.opset_version)]
         opsets += [helper.make_opsetid(name, version) for name, version in domains.items()]
         model = helper.make_model(
-            helper.make_graph(nodes, graph_name, input_infos, self._output_infos(outputs), tensors),
+            helper.make_graph(nodes, graph_name, input_infos, self._output_infos(outputs)),
             producer_name='Chainer',
             producer_version=chainer.__version__,
             opset_imports=opsets,
         )
         model.ir_version = helper.find_min_ir_version_for(opsets[:1])
+        arrays = {**context.constants, **(context.parameters if export_params else {})}
+        for name, array in arrays.items():
+            onnx_helper.fill_tensor(model.graph.initializer.add(), name, array)
         return model
 
     def _name_outputs(self, names):

@@ -128,13 +128,27 @@ def as_numpy(value: Any) -> numpy.ndarray:
     return numpy.asarray(cuda.to_cpu(from_chx(getattr(value, 'array', value))))
 
 
+def fill_tensor(tensor: TensorProto, name: str, value: Any) -> None:
+    """Sets a tensor to a variable or array of any device.
+
+    A tensor of more than 2 GB cannot be copied into a model, only filled there.
+    """
+    from onnx import helper
+
+    array = numpy.ascontiguousarray(as_numpy(value))
+    tensor.name = name
+    tensor.data_type = helper.np_dtype_to_tensor_dtype(array.dtype)
+    tensor.dims.extend(value.shape)
+    tensor.raw_data = array.astype(array.dtype.newbyteorder('<'), copy=False).tobytes()
+
+
 def make_tensor(name: str, value: Any) -> TensorProto:
     """Makes a tensor of a variable or array of any device."""
-    from onnx import numpy_helper
+    from onnx import TensorProto
 
-    return numpy_helper.from_array(
-        numpy.ascontiguousarray(as_numpy(value)).reshape(value.shape), name
-    )
+    tensor = TensorProto()
+    fill_tensor(tensor, name, value)
+    return tensor
 
 
 def write_tensor_pb(filename: str | os.PathLike[str], name: str, value: Any) -> None:
