@@ -25,6 +25,7 @@ extensions = [
     'mathml',
     'names_elsewhere',
     'native_functions',
+    'onnx_converters',
     'reference',
     'source_anchors',
 ]

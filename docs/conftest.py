@@ -1,4 +1,6 @@
-"""Skips what a build of the pages wrote, and those that need ChainerX or MPI if there is none."""
+"""Skips what a build wrote, and pages that need ChainerX, MPI or ONNX if there is none."""
+
+import importlib.util
 
 from helpers import mpi
 
@@ -9,3 +11,5 @@ if not chainerx.is_available():
     collect_ignore.append('chainerx.rst')
 if mpi.reason_to_skip():
     collect_ignore.append('guides/chainermn.rst')
+if not all(map(importlib.util.find_spec, ('onnx', 'onnxruntime'))):
+    collect_ignore.append('guides/onnx_export.rst')

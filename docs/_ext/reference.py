@@ -14,6 +14,7 @@ from pathlib import Path
 
 import chainer
 import chainermn
+import onnx_chainer
 
 NAMESPACES = [
     'chainer',
@@ -80,7 +81,19 @@ NAMESPACES = [
     'chainermn.global_except_hook',
     'chainermn.run',
     'chainermn.testing',
+    'onnx_chainer',
+    'onnx_chainer.replace_func',
+    'onnx_chainer.functions.converter',
+    'onnx_chainer.functions.opset_version',
+    'onnx_chainer.onnx_helper',
+    'onnx_chainer.context',
+    'onnx_chainer.mapping',
+    'onnx_chainer.testing.get_test_data_set',
+    'onnx_chainer.testing.input_generator',
+    'onnx_chainer.testing.test_onnxruntime',
 ]
+
+_PACKAGES = 'chainer', 'chainerx', 'chainermn', 'onnx_chainer'
 
 # Large namespaces, whose pages have a section for each subpackage.
 DIVIDED = {'chainer.functions', 'chainer.links'}
@@ -91,7 +104,7 @@ def _members(module):
     classes, functions = [], []
     for name, value in sorted(vars(module).items()):
         home = getattr(value, '__module__', None) or ''
-        if name.startswith('_') or home.split('.')[0] not in ('chainer', 'chainerx', 'chainermn'):
+        if name.startswith('_') or home.split('.')[0] not in _PACKAGES:
             continue
         if inspect.isclass(value):
             classes.append(name)
@@ -175,9 +188,9 @@ def _add_namespace(pages, module):
 
 
 def _public_modules():
-    """Returns the public modules of Chainer and ChainerMN, sorted by name."""
+    """Returns the public modules of all packages but ChainerX, sorted by name."""
     found = []
-    packages = chainermn, chainer
+    packages = chainermn, onnx_chainer, chainer
     for info in itertools.chain.from_iterable(
         [pkgutil.walk_packages(p.__path__, p.__name__ + '.') for p in packages]
     ):
@@ -194,7 +207,7 @@ def _add_submodules(pages):
     lists = {}
     for module in _public_modules():
         root, _, rest = module.__name__.partition('.')
-        parts = [root] if root == 'chainermn' else [root, rest.split('.')[0]]
+        parts = [root] if root != 'chainer' else [root, rest.split('.')[0]]
         package = '.'.join([*parts, 'submodules'])
         names = [
             name

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import re
 from pathlib import Path
@@ -13,10 +14,11 @@ from helpers import mpi
 import chainer
 import chainermn
 import chainerx
+import onnx_chainer
 
 
 def _modules():
-    for package in chainer, chainermn, chainerx:
+    for package in chainer, chainermn, chainerx, onnx_chainer:
         folder = Path(package.__file__).parent
         for path in folder.rglob('*.py'):
             parts = path.relative_to(folder.parent).with_suffix('').parts
@@ -29,6 +31,8 @@ def test_examples(name):
         pytest.skip('ChainerX is not built')
     if 'chainermn' in name and mpi.reason_to_skip():
         pytest.skip(mpi.reason_to_skip())
+    if 'onnx' in name and importlib.util.find_spec('onnx') is None:
+        pytest.skip('needs onnx')
     module = importlib.import_module(name)
     names = {
         'np': numpy,
@@ -36,6 +40,7 @@ def test_examples(name):
         'chainer': chainer,
         'chainermn': chainermn,
         'chainerx': chainerx,
+        'onnx_chainer': onnx_chainer,
         'F': chainer.functions,
         'L': chainer.links,
     }

@@ -5,7 +5,7 @@ import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = 'chainer', 'chainerx', 'chainermn'
+PACKAGES = 'chainer', 'chainerx', 'chainermn', 'onnx_chainer'
 
 # From the bottom up: a module imports modules of its own layer and of those above it in this list.
 # A name stands for the module and all below it, unless a longer name is in another layer.
@@ -112,6 +112,7 @@ LAYERS = {
     ),
     'root': ('chainer',),
     'several ranks': ('chainermn',),
+    'ONNX': ('onnx_chainer',),
 }
 RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names}
 

@@ -1,0 +1,21 @@
+"""Export of models to ONNX.
+
+:func:`export` writes a model with the functions it calls; :func:`export_testcase` adds inputs and
+outputs. It needs the package ``onnx``: ``pip install "chainer[onnx]"``.
+"""
+
+from __future__ import annotations
+
+from onnx_chainer import (
+    functions as functions,
+    mapping as mapping,
+    onnx_helper as onnx_helper,
+    replace_func as replace_func,
+)
+from onnx_chainer.export import (
+    MAXIMUM_OPSET_VERSION as MAXIMUM_OPSET_VERSION,
+    MINIMUM_OPSET_VERSION as MINIMUM_OPSET_VERSION,
+    convert_parameter as convert_parameter,
+    export as export,
+)
+from onnx_chainer.export_testcase import export_testcase as export_testcase

@@ -1,0 +1,357 @@
+"""Builder of nodes: one form of each operation for all versions of the operator set."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+import chainer
+from onnx_chainer import _sizes, onnx_helper
+from onnx_chainer._axes import Dim, Varying, View, merge
+from onnx_chainer.onnx_helper import GraphBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onnx_chainer._trace import Call
+    from onnx_chainer.context import Context
+
+
+class Unsupported(RuntimeError):
+    """A function, or a form of it, that has no nodes."""
+
+
+def onnx_type(dtype: Any) -> int:
+    """Number of a dtype in ONNX."""
+    from onnx import helper
+
+    return helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
+
+
+class Builder(GraphBuilder):
+    """Makes the nodes of one call.
+
+    A method in capitals adds the node of that name: ``g.Add(x, y)``. Its inputs are names, arrays
+    or numbers, which get the dtype of the first input of the call; ``None`` is an input left out.
+
+    Attributes:
+        opset (int): Version of the operator set.
+        context: Names and constants.
+        names: Names of the inputs of the call.
+
+    """
+
+    def __init__(self, call: Call, opset: int, names: Sequence[str], context: Context) -> None:
+        super().__init__()
+        self.opset = opset
+        self.names = list(names)
+        self.context = context
+        self._call = call
+        axes = context.axes
+        self._peers = [call] if axes is None else list(axes.peers(call))
+
+    # -- what is known of the call -----------------------------------------------------------
+
+    @property
+    def func(self) -> Any:
+        """The function, whose attributes may be :class:`Dim` objects."""
+        funcs = [call.func for call in self._peers]
+        return funcs[0] if len(funcs) == 1 else View(funcs)
+
+    def shape(self, i: int = 0) -> tuple[Any, ...]:
+        """Shape of input ``i``."""
+        return merge([tuple(c.inputs[i].shape) for c in self._peers])
+
+    def out_shape(self, i: int = 0) -> tuple[Any, ...]:
+        """Shape of output ``i``."""
+        return merge([tuple(c.outputs[i].shape) for c in self._peers])
+
+    def ndim(self, i: int = 0) -> int:
+        """Number of axes of input ``i``."""
+        return self._call.inputs[i].ndim
+
+    def dtype(self, i: int = 0) -> numpy.dtype[Any]:
+        """Dtype of input ``i``."""
+        return numpy.dtype(self._call.inputs[i].dtype)
+
+    def out_dtype(self, i: int = 0) -> numpy.dtype[Any]:
+        """Dtype of output ``i``."""
+        return numpy.dtype(self._call.outputs[i].dtype)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return len(self._call.outputs)
+
+    def axis(self, axis: int, i: int = 0) -> int:
+        """An axis of input ``i``, counted from the first one."""
+        return axis % self.ndim(i)
+
+    def axes(self, axis: int | Sequence[int] | None, i: int = 0) -> list[int]:
+        """Axes of input ``i``, sorted; all for ``None``."""
+        if axis is None:
+            return list(range(self.ndim(i)))
+        return sorted(a % self.ndim(i) for a in ((axis,) if isinstance(axis, int) else axis))
+
+    def array(self, x: Any) -> numpy.ndarray:
+        """NumPy array of an attribute, which must be a constant."""
+        if isinstance(x, Varying) or self.context.knows(x):
+            raise Unsupported('an argument that is not constant')
+        return onnx_helper.as_numpy(x) if hasattr(x, 'dtype') else numpy.asarray(x)
+
+    def need(self, opset: int, what: str | None = None) -> None:
+        """Raises an error if the version of the operator set is less than ``opset``."""
+        if self.opset < opset:
+            name = self._call.name if what is None else what
+            raise Unsupported(f'{name} needs opset {opset} or newer, not {self.opset}')
+
+    # -- values ------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if not name[:1].isupper():
+            raise AttributeError(name)
+        return functools.partial(self._node, name)
+
+    def _node(self, op_name: str, *inputs: Any, n: int = 1, **attributes: Any) -> Any:
+        names = ['' if x is None else self.const(x) for x in inputs]
+        while names and not names[-1]:
+            names.pop()
+        return self.op(op_name, names, n, **attributes)
+
+    def const(self, x: Any, dtype: Any = None) -> str:
+        """Name of a value: a name stays, numbers and arrays become constants."""
+        if isinstance(x, str):
+            return x
+        if isinstance(x, Dim):
+            return self.Cast(self.as_scalar(self.size(x)), to=onnx_type(dtype or self.dtype()))
+        if isinstance(x, Varying):
+            if is_number(x.values[0]):
+                x = Varying([numpy.array(v, dtype or self.dtype()) for v in x.values])
+            return _sizes.varying(self, x)
+        if isinstance(x, (*chainer.get_array_types(), chainer.Variable, numpy.generic)):
+            if not isinstance(x, numpy.generic) and self.context.knows(x):
+                return self.context.get_name(x)
+            x = onnx_helper.as_numpy(x)
+            return self.context.add_const(x if dtype is None else x.astype(dtype))
+        return self.context.add_const(numpy.array(x, dtype or self.dtype()))
+
+    def ints(self, values: Sequence[Any]) -> str:
+        """Name of a vector of int64, of numbers and sizes."""
+        if not any(isinstance(v, Dim) for v in values):
+            return self.context.add_const(numpy.array([int(v) for v in values], numpy.int64))
+        parts: list[str] = []
+        fixed: list[int] = []
+        for v in values:
+            if isinstance(v, Dim):
+                if fixed:
+                    parts.append(self.ints(fixed))
+                    fixed = []
+                parts.append(self.size(v))
+            else:
+                fixed.append(v)
+        if fixed:
+            parts.append(self.ints(fixed))
+        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
+
+    def size(self, dim: Any) -> str:
+        """Name of a vector of int64 with one size."""
+        return _sizes.size(self, dim) if isinstance(dim, Dim) else self.ints([dim])
+
+    # -- operations whose form depends on the version -------------------------------------------
+
+    def cast(self, x: Any, dtype: Any) -> Any:
+        """``x`` as an array of ``dtype``."""
+        return self.Cast(x, to=onnx_type(dtype))
+
+    def squeeze(self, x: Any, axes: Sequence[int]) -> Any:
+        """Removes axes of length one."""
+        if not len(axes):
+            return x
+        if self.opset < 13:
+            return self.Squeeze(x, axes=list(axes))
+        return self.Squeeze(x, self.ints(axes))
+
+    def as_scalar(self, x: Any) -> Any:
+        """The scalar of a vector with one element."""
+        return self.squeeze(x, [0])
+
+    def unsqueeze(self, x: Any, axes: Sequence[int]) -> Any:
+        """Inserts axes of length one, at positions of the result."""
+        if not len(axes):
+            return x
+        if self.opset < 13:
+            return self.Unsqueeze(x, axes=list(axes))
+        return self.Unsqueeze(x, self.ints(axes))
+
+    def reduce(
+        self, kind: str, x: Any, axes: Sequence[int] | None = None, keepdims: bool = False
+    ) -> Any:
+        """Reduces axes, ``None`` for all, by ``kind``: ``'Sum'``, ``'Mean'``, ``'Max'``, ..."""
+        name = f'Reduce{kind}'
+        options = {'keepdims': int(keepdims)}
+        if axes is None:
+            return getattr(self, name)(x, **options)
+        if not len(axes):
+            return x
+        if self.opset < (13 if kind == 'Sum' else 18):
+            return getattr(self, name)(x, axes=list(axes), **options)
+        return getattr(self, name)(x, self.ints(axes), **options)
+
+    def slice(
+        self,
+        x: Any,
+        starts: Sequence[Any],
+        ends: Sequence[Any],
+        axes: Sequence[int],
+        steps: Sequence[int] | None = None,
+    ) -> Any:
+        """Slices of axes."""
+        if self.opset < 10:
+            if steps is not None and any(s != 1 for s in steps):
+                self.need(10, 'a slice with a step')
+            return self.Slice(x, starts=list(starts), ends=list(ends), axes=list(axes))
+        args = [self.ints(v) for v in (starts, ends, axes, *(() if steps is None else (steps,)))]
+        return self.Slice(x, *args)
+
+    def split(self, x: Any, sizes: Sequence[Any], axis: int) -> list[str]:
+        """Parts of an axis with given lengths."""
+        if len(sizes) == 1:
+            return [self.Identity(x)]
+        options: dict[str, Any] = {'axis': axis, 'n': len(sizes)}
+        if self.opset < 13:
+            return list(self.Split(x, split=[int(s) for s in sizes], **options))
+        return list(self.Split(x, self.ints(sizes), **options))
+
+    def pad(self, x: Any, pads: Sequence[Any], mode: str = 'constant', value: Any = None) -> Any:
+        """Pads axes: ``pads`` has the widths before all axes, then those behind them."""
+        if self.opset < 11:
+            return self.Pad(
+                x, pads=list(pads), mode=mode, value=None if value is None else float(value)
+            )
+        return self.Pad(x, self.ints(pads), None if value is None else self.const(value), mode=mode)
+
+    def clip(self, x: Any, low: Any = None, high: Any = None) -> Any:
+        """Elementwise clip."""
+        if self.opset < 11:
+            return self.Clip(
+                x,
+                min=None if low is None else float(low),
+                max=None if high is None else float(high),
+            )
+        return self.Clip(x, low, high)
+
+    def softmax(self, x: Any, axis: int, ndim: int, kind: str = 'Softmax') -> Any:
+        """Softmax along one axis of a value with ``ndim`` axes; ``kind`` may be ``LogSoftmax``."""
+        axis %= ndim
+        if self.opset >= 13 or axis == ndim - 1:
+            return getattr(self, kind)(x, axis=axis)
+        # Before, these took the later axes together with this one.
+        order = [i for i in range(ndim) if i != axis] + [axis]
+        y = getattr(self, kind)(self.Transpose(x, perm=order), axis=ndim - 1)
+        return self.Transpose(y, perm=[order.index(i) for i in range(ndim)])
+
+    def reshape(self, x: Any, shape: Sequence[Any], old_shape: Sequence[Any] = ()) -> Any:
+        """Reshapes; ``old_shape`` is the shape of ``x`` where it is known."""
+        shape = list(shape)
+        if any(isinstance(n, Dim) for n in shape) and -1 not in shape:
+            kept = [
+                i
+                for i, (new, old) in enumerate(zip(shape, old_shape))
+                if isinstance(new, Dim) and new == old
+            ]
+            moving = [i for i, n in enumerate(shape) if isinstance(n, Dim) and i not in kept]
+            for i in kept:
+                shape[i] = 0
+            if moving:
+                shape[max(moving, key=lambda i: _sizes.cost(self, shape[i]))] = -1
+        return self.Reshape(x, self.ints(shape))
+
+    def expand(self, x: Any, shape: Sequence[Any]) -> Any:
+        """Broadcasts to a shape."""
+        return self.Expand(x, self.ints(shape))
+
+    def argmax(self, x: Any, axis: int, kind: str = 'ArgMax', keepdims: bool = False) -> Any:
+        """Index of the largest element along an axis, as int64."""
+        return getattr(self, kind)(x, axis=axis, keepdims=int(keepdims))
+
+    def equal(self, x: Any, y: Any, dtype: Any) -> Any:
+        """Elementwise equality of values of ``dtype``."""
+        if self.opset < 11 and numpy.dtype(dtype).kind == 'f':
+            return self.Not(self.Or(self.Less(x, y), self.Greater(x, y)))
+        return self.Equal(x, self.const(y, dtype))
+
+    def greater_equal(self, x: Any, y: Any) -> Any:
+        """Elementwise ``x >= y``."""
+        return self.GreaterOrEqual(x, y) if self.opset >= 12 else self.Not(self.Less(x, y))
+
+    def arange(self, n: Any, dtype: Any = numpy.int64) -> str:
+        """Vector of the numbers below a size."""
+        if not isinstance(n, Dim):
+            return self.const(numpy.arange(n, dtype=dtype))
+        if self.opset >= 11:
+            y = self.Range(self.const(0, numpy.int64), self.as_scalar(self.size(n)), self.one)
+        else:
+            ones = self.ConstantOfShape(self.size(n), value=_int_tensor(1))
+            y = self.squeeze(self.Transpose(self.NonZero(ones), perm=[1, 0]), [1])
+        return y if dtype == numpy.int64 else self.cast(y, dtype)
+
+    @property
+    def one(self) -> str:
+        """The scalar one, of int64."""
+        return self.const(1, numpy.int64)
+
+    def full(self, shape: Sequence[Any], value: Any) -> str:
+        """Array of one value, a NumPy scalar, in a shape with sizes."""
+        if not any(isinstance(n, Dim) for n in shape):
+            return self.const(numpy.full(shape, value, value.dtype))
+        return self.expand(self.const(value), shape)
+
+    def take_along(self, x: Any, index: Any, axis: int, length: int, dtype: Any) -> Any:
+        """Elements of ``x`` along an axis; ``index``, of int64, has it with length one."""
+        if self.opset >= 11:
+            return self.GatherElements(x, index, axis=axis)
+        depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
+        chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
+        return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
+
+    def sigmoid(self, x: Any) -> Any:
+        """Logistic function."""
+        return self.Sigmoid(x)
+
+    def softplus(self, x: Any) -> Any:
+        """``log(1 + exp(x))`` without overflow."""
+        return self.Add(
+            self.Relu(x), self.Log(self.Add(self.Exp(self.Neg(self.Abs(x))), self.const(1)))
+        )
+
+    def finish(self, outputs: Any, output_names: Sequence[str]) -> tuple[Any, ...]:
+        """Gives the outputs their names; returns the nodes."""
+        outputs = [outputs] if isinstance(outputs, str) else list(outputs)
+        if len(outputs) != len(output_names):
+            raise RuntimeError(
+                f'the converter of {self._call.name} gives {len(outputs)} outputs, not '
+                f'{len(output_names)}'
+            )
+        made = {name for node in self._nodes for name in node.output}
+        new: dict[str, str] = {}
+        for old, name in zip(outputs, output_names):
+            if old in made and old not in new:
+                new[old] = name
+            else:
+                self.op_output_named('Identity', [new.get(old, old)], [name])
+        for node in self._nodes:
+            node.input[:] = [new.get(name, name) for name in node.input]
+            node.output[:] = [new.get(name, name) for name in node.output]
+        return tuple(self._nodes)
+
+
+def _int_tensor(value):
+    return onnx_helper.make_tensor('value', numpy.array([value], numpy.int64))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one number."""
+    return isinstance(value, (numbers.Number, numpy.generic))

@@ -1,0 +1,1 @@
+"""Examples of exports of large models."""

@@ -1,0 +1,1 @@
+"""Export of ResNet-50."""

@@ -1,0 +1,1 @@
+"""Export of Tiny YOLO v2."""

@@ -1,0 +1,113 @@
+"""Declaration of converters: a short function of a builder, and all that follows from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from onnx_chainer import onnx_helper
+from onnx_chainer._builder import Builder
+from onnx_chainer._trace import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onnx import NodeProto
+
+    from onnx_chainer.context import Context
+
+
+@dataclasses.dataclass(frozen=True)
+class Converter:
+    """A converter.
+
+    Attributes:
+        name: Name of the functions that it converts.
+        since: First version of the operator set that it can convert to.
+        description: What it makes.
+        convert: ``convert(func, opset_version, input_names, output_names, context)``.
+
+    """
+
+    name: str
+    since: int
+    description: str
+    convert: Callable[..., tuple[NodeProto, ...]]
+
+
+#: Converters by the name of the function.
+CONVERTERS: dict[str, Converter] = {}
+
+
+def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator that declares a converter.
+
+    It gets a :class:`~onnx_chainer._builder.Builder`, the function and the names of the inputs, and
+    returns the names of the outputs.
+
+    Args:
+        name (str): Name of the function that it converts.
+        since (int): First version of the operator set that it can convert to.
+
+    Returns:
+        callable: Decorator. It gives the converter as programs call it, ``convert(func,
+        opset_version, input_names, output_names, context)``, which returns nodes.
+
+    """
+
+    def decorate(body):
+        def convert(
+            func: Any,
+            opset_version: int,
+            input_names: Sequence[str],
+            output_names: Sequence[str],
+            context: Context,
+        ) -> tuple[NodeProto, ...]:
+            call = context.call
+            if call is None or call.func is not func:
+                call = _call_of(func)
+                onnx_helper.set_func_name(context.unique(call.name))
+            g = Builder(call, opset_version, input_names, context)
+            g.need(since)
+            return g.finish(body(g, g.func, *input_names), output_names)
+
+        description = (body.__doc__ or '').strip()
+        convert.__name__ = convert.__qualname__ = f'convert_{name}'
+        convert.__module__ = body.__module__
+        convert.__doc__ = f'Converts {name}: {description}'
+        CONVERTERS[name] = Converter(name, since, description, convert)
+        return convert
+
+    return decorate
+
+
+def _call_of(func):
+    """The call of a function of the graph, for programs that call a converter themselves."""
+    outputs = [y() for y in func.outputs]
+    return Call(
+        func,
+        [x.get_variable().array for x in func.inputs],
+        [None if y is None else y.get_variable().array for y in outputs],
+    )
+
+
+def one_to_one(since: int = 9, **operators: str) -> dict[str, Callable[..., Any]]:
+    """Declares converters of functions that are one operator each, with the same inputs.
+
+    Args:
+        since (int): First version of the operator set.
+        operators: Operators by the name of the function.
+
+    Returns:
+        dict: The converters by their names.
+
+    """
+    made = {}
+    for name, operator in operators.items():
+
+        def body(g, f, *xs, operator=operator):
+            return getattr(g, operator)(*xs)
+
+        body.__doc__ = f'``{operator}``.'
+        made[f'convert_{name}'] = converts(name, since)(body)
+    return made

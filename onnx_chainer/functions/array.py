@@ -1,0 +1,463 @@
+"""Converters of functions that arrange arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.functions.array.resize_images import compute_indices_and_weights
+from onnx_chainer._axes import Dim
+from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions import _indexing
+from onnx_chainer.functions._declare import converts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx_chainer.context import Context
+    from onnx_chainer.onnx_helper import GraphBuilder
+
+
+@converts('AsStrided')
+def convert_AsStrided(g, f, x):
+    """``Gather`` of the elements, of arrays in the usual memory layout."""
+    shape, strides = g.shape(), [1]
+    for n in reversed(shape[1:]):
+        strides.insert(0, strides[0] * int(n))
+    geometry = f._geometry
+    if shape and list(geometry.strides) != strides[: len(shape)] or geometry.storage_offset:
+        raise Unsupported('the input must own its memory, in C order')
+    index = numpy.full(f.shape, f.storage_offset, numpy.int64)
+    for axis, (n, stride) in enumerate(zip(f.shape, f.strides)):
+        steps = [1] * len(f.shape)
+        steps[axis] = n
+        index += (numpy.arange(n) * stride).reshape(steps)
+    return g.Gather(g.reshape(x, [-1]), index, axis=0)
+
+
+@converts('Broadcast')
+def convert_Broadcast(g, f, *xs):
+    """``Expand``."""
+    return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
+
+
+@converts('Cast')
+def convert_Cast(g, f, x):
+    """``Cast``."""
+    return g.cast(x, g.out_dtype())
+
+
+@converts('Concat')
+def convert_Concat(g, f, *xs):
+    """``Concat``."""
+    return g.Concat(*xs, axis=g.axis(f.axis))
+
+
+@converts('Copy')
+def convert_Copy(g, f, x):
+    """``Identity``."""
+    return g.Identity(x)
+
+
+@converts('Depth2Space')
+def convert_Depth2Space(g, f, x):
+    """``DepthToSpace``."""
+    return g.DepthToSpace(x, blocksize=f.r)
+
+
+@converts('Diagonal')
+def convert_Diagonal(g, f, x):
+    """``Gather`` of the flat diagonal."""
+    a, b = g.axis(f.axis1), g.axis(f.axis2)
+    n, m = (int(g.shape()[i]) for i in (a, b))
+    rest = [i for i in range(g.ndim()) if i not in (a, b)]
+    first = numpy.arange(max(-f.offset, 0), n)
+    second = numpy.arange(max(f.offset, 0), m)
+    length = max(min(len(first), len(second)), 0)
+    index = first[:length] * m + second[:length]
+    shape = [g.shape()[i] for i in rest]
+    flat = g.reshape(g.Transpose(x, perm=[*rest, a, b]), [*shape, n * m])
+    return g.Gather(flat, index.astype(numpy.int64), axis=len(rest))
+
+
+def _stack_along(g, xs, axis, min_ndim):
+    """Concatenates along an axis, after new axes as NumPy's stacking adds them."""
+    ndim = g.ndim()
+    if ndim < min_ndim:
+        axes = {(0, 1): [0], (0, 2): [0, 1], (1, 2): [0], (0, 3): [0, 1, 2], (1, 3): [0, 2]}
+        xs = [g.unsqueeze(x, axes.get((ndim, min_ndim), [2])) for x in xs]
+    return g.Concat(*xs, axis=axis)
+
+
+@converts('Dstack')
+def convert_Dstack(g, f, *xs):
+    """``Concat``."""
+    return _stack_along(g, xs, 2, 3)
+
+
+@converts('Hstack')
+def convert_Hstack(g, f, *xs):
+    """``Concat``."""
+    return _stack_along(g, xs, 0 if g.ndim() < 2 else 1, 1)
+
+
+@converts('Vstack')
+def convert_Vstack(g, f, *xs):
+    """``Concat``."""
+    return _stack_along(g, xs, 0, 2)
+
+
+@converts('ExpandDims')
+def convert_ExpandDims(g, f, x):
+    """``Unsqueeze``."""
+    return g.unsqueeze(x, [f.axis % (g.ndim() + 1)])
+
+
+def _reverse(g, x, axis):
+    if g.opset >= 10:
+        return g.slice(x, [-1], [-(2**62)], [axis], [-1])
+    return g.Gather(x, numpy.arange(int(g.shape()[axis]))[::-1].astype(numpy.int64), axis=axis)
+
+
+@converts('Flip')
+def convert_Flip(g, f, x):
+    """``Slice`` with the step -1; ``Gather`` before opset 10."""
+    return _reverse(g, x, g.axis(f.axis))
+
+
+@converts('FlipLR')
+def convert_FlipLR(g, f, x):
+    """``Slice`` with the step -1; ``Gather`` before opset 10."""
+    return _reverse(g, x, 1)
+
+
+@converts('FlipUD')
+def convert_FlipUD(g, f, x):
+    """``Slice`` with the step -1; ``Gather`` before opset 10."""
+    return _reverse(g, x, 0)
+
+
+def get_slice_node(
+    gb: GraphBuilder,
+    opset_version: int,
+    context: Context,
+    input_names: Sequence[str],
+    axes: Sequence[int],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    steps: Sequence[int],
+) -> Any:
+    """Adds a ``Slice`` node.
+
+    Args:
+        gb (onnx_chainer.onnx_helper.GraphBuilder): Builder.
+        opset_version (int): Version of the operator set.
+        context (onnx_chainer.context.Context): Constants.
+        input_names (list of str): Name of the input.
+        axes (list of int): Axes.
+        starts (list of int): First positions.
+        ends (list of int): Positions behind the last ones.
+        steps (list of int): Steps.
+
+    Returns:
+        str: Name of the output.
+
+    """
+    if opset_version < 10:
+        if any(s != 1 for s in steps):
+            raise ValueError('a slice with a step needs opset 10 or newer')
+        return gb.op('Slice', input_names, axes=axes, starts=starts, ends=ends)
+    names = [
+        context.add_const(numpy.array(values, numpy.int64), kind)
+        for kind, values in zip(('starts', 'ends', 'axes', 'steps'), (starts, ends, axes, steps))
+    ]
+    return gb.op('Slice', [*input_names, *names])
+
+
+@converts('GetItem')
+def convert_GetItem(g, f, x):
+    """``Slice``, ``Gather`` and ``GatherND``."""
+    return _indexing.get(g, f.slices, x)
+
+
+@converts('ScatterAdd', 13)
+def convert_ScatterAdd(g, f, a, b):
+    """``ScatterND`` that adds from opset 16; of ``OneHot`` positions before."""
+    return _indexing.add(g, f.slices, a, b)
+
+
+@converts('Im2Col')
+def convert_Im2Col(g, f, x):
+    """``Conv`` with one-hot weights, a group for each channel."""
+    n, c, h, w = g.shape()
+    k = f.kh * f.kw
+    weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (int(c), 1, 1, 1))
+    after = [0, 0]
+    if f.cover_all:
+        after = _cover_all((h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx))
+    return g.Conv(
+        x,
+        weight,
+        kernel_shape=[f.kh, f.kw],
+        strides=[f.sy, f.sx],
+        pads=[f.ph, f.pw, f.ph + after[0], f.pw + after[1]],
+        dilations=[f.dy, f.dx],
+        group=int(c),
+    )
+
+
+def _cover_all(dims, ksize, stride, pad, dilate):
+    """Further padding behind, with which the last windows cover all elements."""
+    after = []
+    for n, k, s, p, d in zip(dims, ksize, stride, pad, dilate):
+        size = int(n) + 2 * p - ((k - 1) * d + 1)
+        after.append(-size % s)
+    return after
+
+
+@converts('Moveaxis')
+def convert_Moveaxis(g, f, x):
+    """``Transpose``."""
+    order = numpy.moveaxis(_labels(g), f.source, f.destination)
+    return g.Transpose(x, perm=list(order.shape))
+
+
+def _labels(g):
+    """Array with the numbers of its axes as its shape."""
+    return numpy.broadcast_to(numpy.zeros(()), tuple(range(g.ndim())))
+
+
+@converts('Rollaxis')
+def convert_Rollaxis(g, f, x):
+    """``Transpose``."""
+    return g.Transpose(x, perm=list(numpy.rollaxis(_labels(g), f.axis, f.start).shape))
+
+
+@converts('Swapaxes')
+def convert_Swapaxes(g, f, x):
+    """``Transpose``."""
+    return g.Transpose(x, perm=list(_labels(g).swapaxes(f.axis1, f.axis2).shape))
+
+
+@converts('Transpose')
+def convert_Transpose(g, f, x):
+    """``Transpose``."""
+    axes = f.axes
+    if axes is not None and len(axes) == 1 and not isinstance(axes[0], int):
+        (axes,) = axes
+    return g.Transpose(x, perm=list(_labels(g).transpose(axes).shape))
+
+
+_PAD_MODES = 'constant', 'reflect', 'edge', 'wrap'
+
+
+@converts('Pad')
+def convert_Pad(g, f, x):
+    """``Pad``."""
+    keywords = f.keywords
+    if f.mode not in _PAD_MODES or keywords.get('reflect_type', 'even') != 'even':
+        raise Unsupported(f'mode {f.mode!r} with {keywords} has no operator')
+    if f.mode == 'wrap':
+        g.need(19, "mode 'wrap'")
+    widths = numpy.broadcast_to(numpy.asarray(f.pad_width), (g.ndim(), 2))
+    pads = [int(p) for p in (*widths[:, 0], *widths[:, 1])]
+    if f.mode != 'constant':
+        return g.pad(x, pads, f.mode)
+    values = numpy.asarray(keywords.get('constant_values', 0))
+    if values.size > 1 and (values != values.ravel()[0]).any():
+        raise Unsupported('constant_values must be one number')
+    return g.pad(x, pads, f.mode, values.ravel()[0].item())
+
+
+@converts('PadSequence')
+def convert_PadSequence(g, f, *xs):
+    """``Pad`` and ``Concat``."""
+    length = int(g.out_shape()[1])
+    rows = []
+    for i, x in enumerate(xs):
+        rest = [0] * (g.ndim(i) - 1)
+        missing = length - int(g.shape(i)[0])
+        if missing:
+            x = g.pad(x, [0, *rest, missing, *rest], 'constant', f.padding)
+        rows.append(g.unsqueeze(x, [0]))
+    return g.Concat(*rows, axis=0)
+
+
+@converts('Permutate')
+def convert_Permutate(g, f, x):
+    """``Gather``."""
+    if f.inv:
+        indices = numpy.argsort(g.array(f.indices)).astype(numpy.int64)
+        return g.Gather(x, indices, axis=g.axis(f.axis))
+    return g.Gather(x, f.indices, axis=g.axis(f.axis))
+
+
+@converts('Repeat')
+def convert_Repeat(g, f, x):
+    """``Gather``; ``Expand`` and ``Reshape`` along dynamic axes."""
+    axis = f.axis
+    shape = list(g.shape())
+    if axis is None:
+        x, shape, axis = g.reshape(x, [-1]), [g.out_shape()[0]], 0
+        shape = [_product(g.shape())]
+    axis %= len(shape)
+    if len(f.repeats) > 1 or not isinstance(shape[axis], Dim):
+        index = numpy.repeat(numpy.arange(int(shape[axis])), f.repeats)
+        return g.Gather(x, index.astype(numpy.int64), axis=axis)
+    (k,) = f.repeats
+    y = g.expand(g.unsqueeze(x, [axis + 1]), [*shape[: axis + 1], k, *shape[axis + 1 :]])
+    return g.reshape(y, [*shape[:axis], shape[axis] * k, *shape[axis + 1 :]])
+
+
+def _product(shape):
+    size = 1
+    for n in shape:
+        size = n * size
+    return size
+
+
+@converts('Reshape')
+def convert_Reshape(g, f, x):
+    """``Reshape``."""
+    return g.reshape(x, g.out_shape(), g.shape())
+
+
+@converts('ResizeImages')
+def convert_ResizeImages(g, f, x):
+    """``Resize``; ``Upsample`` or matrix products before opset 11."""
+    sizes = [*g.shape()[:2], f.out_H, f.out_W]
+    if g.opset < 11:
+        return _resize_by_products(g, f, x)
+    how = 'align_corners' if f.align_corners else 'half_pixel'
+    options = {'mode': 'linear', 'coordinate_transformation_mode': how}
+    if f.mode == 'nearest':
+        options = {
+            'mode': 'nearest',
+            'coordinate_transformation_mode': 'asymmetric',
+            'nearest_mode': 'floor',
+        }
+    empty = numpy.zeros(0, numpy.float32)
+    if g.opset < 13:
+        return g.Resize(x, empty, empty, g.ints(sizes), **options)
+    return g.Resize(x, None, None, g.ints(sizes), **options)
+
+
+def _resize_by_products(g, f, x):
+    size = f.out_H, f.out_W
+    dims = [int(n) for n in g.shape()[2:]]
+    v, u, vw, uw = compute_indices_and_weights(size, dims, f.mode, f.align_corners, numpy)
+    matrices = []
+    for index, weight, n in ((v, vw, dims[0]), (u, uw, dims[1])):
+        matrix = numpy.zeros((len(index), n))
+        rows = numpy.arange(len(index))
+        matrix[rows, index] += 1 - weight
+        matrix[rows, numpy.minimum(index + 1, n - 1)] += weight
+        matrices.append(matrix.astype(g.dtype()))
+    return g.MatMul(g.MatMul(matrices[0], x), matrices[1].T.copy())
+
+
+@converts('SelectItem')
+def convert_SelectItem(g, f, x, t):
+    """``GatherElements``; of ``OneHot`` before opset 11."""
+    index = g.unsqueeze(g.cast(t, numpy.int64), [1])
+    length = g.shape()[1] if g.opset < 11 else 0
+    return g.squeeze(g.take_along(x, index, 1, length, g.dtype()), [1])
+
+
+@converts('Separate')
+def convert_Separate(g, f, x):
+    """``Split`` and ``Squeeze``."""
+    axis = g.axis(f.axis)
+    return [g.squeeze(y, [axis]) for y in g.split(x, [1] * int(g.shape()[axis]), axis)]
+
+
+@converts('Space2Depth')
+def convert_Space2Depth(g, f, x):
+    """``SpaceToDepth``."""
+    return g.SpaceToDepth(x, blocksize=f.r)
+
+
+@converts('Shape')
+def convert_Shape(g, f, x):
+    """``Shape``. No function of Chainer gives a shape; programs may wrap one by this name."""
+    return g.Shape(x)
+
+
+@converts('SpatialTransformerGrid')
+def convert_SpatialTransformerGrid(g, f, theta):
+    """``MatMul`` with the points of the grid."""
+    axes = [numpy.linspace(-1, 1, n) for n in f.output_shape]
+    points = [a.ravel() for a in numpy.meshgrid(*axes, indexing='ij')[::-1]]
+    points.append(numpy.ones_like(points[0]))
+    grid = g.MatMul(theta, numpy.stack(points).astype(g.dtype()))
+    return g.reshape(grid, g.out_shape(), g.shape())
+
+
+@converts('SpatialTransformerSampler', 16)
+def convert_SpatialTransformerSampler(g, f, x, grid):
+    """``GridSample``."""
+    if g.ndim() > 4:
+        g.need(20, 'a spatial transformer of more than two dimensions')
+    mode = 'bilinear' if g.opset < 20 else 'linear'
+    order = [0, *range(2, g.ndim()), 1]
+    return g.GridSample(
+        x, g.Transpose(grid, perm=order), align_corners=1, mode=mode, padding_mode='zeros'
+    )
+
+
+@converts('SplitAxis')
+def convert_SplitAxis(g, f, x):
+    """``Split``."""
+    axis = g.axis(f.axis)
+    sizes = [g.out_shape(i)[axis] for i in range(g.n_outputs)]
+    if g.opset >= 13 or not any(isinstance(n, Dim) for n in sizes):
+        return g.split(x, sizes, axis)
+    g.need(10, 'a split along a dynamic axis')
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(g.slice(x, [start], [start + size], [axis]))
+        start = start + size
+    return parts
+
+
+@converts('Squeeze')
+def convert_Squeeze(g, f, x):
+    """``Squeeze``."""
+    axis = f.axis
+    if axis is None:
+        axis = [i for i, n in enumerate(g.shape()) if n == 1]
+    return g.squeeze(x, sorted(a % g.ndim() for a in axis)) if len(axis) else g.Identity(x)
+
+
+@converts('Stack')
+def convert_Stack(g, f, *xs):
+    """``Unsqueeze`` and ``Concat``."""
+    axis = f.axis % (g.ndim() + 1)
+    return g.Concat(*[g.unsqueeze(x, [axis]) for x in xs], axis=axis)
+
+
+@converts('Tile')
+def convert_Tile(g, f, x):
+    """``Tile``."""
+    reps, ndim = list(f.reps), g.ndim()
+    x = g.unsqueeze(x, list(range(len(reps) - ndim)))
+    return g.Tile(x, g.ints([1] * (ndim - len(reps)) + reps))
+
+
+@converts('TransposeSequence')
+def convert_TransposeSequence(g, f, *xs):
+    """``Concat``, ``Transpose`` and ``Split`` if the lengths are equal, else ``Gather``."""
+    lengths = [g.shape(i)[0] for i in range(len(xs))]
+    steps: dict[int, list[str]] = {}
+    for i, x in enumerate(xs):
+        parts = g.split(x, [1] * int(lengths[i]), 0)
+        for t, part in enumerate(parts):
+            steps.setdefault(t, []).append(part)
+    return [g.Concat(*steps[t], axis=0) for t in range(g.n_outputs)]
+
+
+@converts('Where')
+def convert_Where(g, f, x, y):
+    """``Where``."""
+    return g.Where(f.condition, x, y)

@@ -1,0 +1,152 @@
+"""Converters of functions with weights."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer.functions import _attention
+from onnx_chainer.functions._declare import converts
+
+
+def _alike(g, xs):
+    """Casts inputs to the dtype of the first one."""
+    return [x if g.dtype(i) == g.dtype() else g.cast(x, g.dtype()) for i, x in enumerate(xs)]
+
+
+def _convolution(g, f, x, W, b=None):
+    ksize = [int(k) for k in g.shape(1)[2:]]
+    pads = list(f.pad)
+    after = list(pads)
+    if f.cover_all:
+        for i, (n, k) in enumerate(zip(g.shape()[2:], ksize)):
+            size = int(n) + 2 * pads[i] - ((k - 1) * f.dilate[i] + 1)
+            after[i] += -size % f.stride[i]
+    return g.Conv(
+        x,
+        W,
+        b,
+        kernel_shape=ksize,
+        strides=list(f.stride),
+        pads=pads + after,
+        dilations=list(f.dilate),
+        group=f.groups,
+    )
+
+
+@converts('Convolution2DFunction')
+def convert_Convolution2DFunction(g, f, *xs):
+    """``Conv``."""
+    return _convolution(g, f, *_alike(g, xs))
+
+
+@converts('ConvolutionND')
+def convert_ConvolutionND(g, f, *xs):
+    """``Conv``."""
+    return _convolution(g, f, *_alike(g, xs))
+
+
+def _deconvolution(g, f, x, W, b=None):
+    ksize = [int(k) for k in g.shape(1)[2:]]
+    extra = []
+    for i, (n, out, k) in enumerate(zip(g.shape()[2:], g.out_shape()[2:], ksize)):
+        least = f.stride[i] * (n - 1) + (k - 1) * f.dilate[i] + 1 - 2 * f.pad[i]
+        extra.append(int(out - least))
+    # A smaller output is cut: ONNX adds to the end only.
+    y = g.ConvTranspose(
+        x,
+        W,
+        b,
+        kernel_shape=ksize,
+        strides=list(f.stride),
+        pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
+        dilations=list(f.dilate),
+        group=f.groups,
+        output_padding=[max(e, 0) for e in extra],
+    )
+    return y
+
+
+@converts('Deconvolution2DFunction')
+def convert_Deconvolution2DFunction(g, f, *xs):
+    """``ConvTranspose``."""
+    return _deconvolution(g, f, *_alike(g, xs))
+
+
+@converts('DeconvolutionND')
+def convert_DeconvolutionND(g, f, *xs):
+    """``ConvTranspose``."""
+    return _deconvolution(g, f, *_alike(g, xs))
+
+
+@converts('EmbedIDFunction')
+def convert_EmbedIDFunction(g, f, x, W):
+    """``Gather``; zeros for the ignored label by ``Where``."""
+    if f.ignore_label is None:
+        return g.Gather(W, x, axis=0)
+    ignored = g.Equal(x, g.const(f.ignore_label, g.dtype()))
+    y = g.Gather(W, g.Where(ignored, g.const(0, g.dtype()), x), axis=0)
+    zero = g.const(0, g.out_dtype())
+    return g.Where(g.unsqueeze(ignored, [g.ndim()]), zero, y)
+
+
+@converts('LinearFunction')
+def convert_LinearFunction(g, f, *xs):
+    """``Gemm``."""
+    x, W, *b = _alike(g, xs)
+    if b or g.opset >= 11:
+        return g.Gemm(x, W, *b, transB=1)
+    return g.Gemm(x, W, g.const(numpy.zeros(1, g.dtype())), transB=1)
+
+
+@converts('BilinearFunction')
+def convert_BilinearFunction(g, f, e1, e2, W, *rest):
+    """Of ``MatMul`` of pairs of features."""
+    n1, n2, n_out = (int(n) for n in g.shape(2))
+    e1, e2 = [g.reshape(e, [-1, n]) for e, n in ((e1, n1), (e2, n2))]
+    pairs = g.Mul(g.unsqueeze(e1, [2]), g.unsqueeze(e2, [1]))
+    y = g.MatMul(g.reshape(pairs, [-1, n1 * n2]), g.reshape(W, [n1 * n2, n_out]))
+    if rest:
+        V1, V2, b = rest
+        y = g.Add(g.Add(g.Add(y, g.MatMul(e1, V1)), g.MatMul(e2, V2)), b)
+    return y
+
+
+@converts('LocalConvolution2DFunction')
+def convert_LocalConvolution2DFunction(g, f, x, W, b=None):
+    """``Slice`` of windows, and ``MatMul`` with the weights of each position."""
+    n_out, out_h, out_w, c, kh, kw = (int(n) for n in g.shape(1))
+    windows = []
+    for y in range(out_h):
+        for z in range(out_w):
+            starts = [y * f.sy, z * f.sx]
+            part = g.slice(x, starts, [starts[0] + kh, starts[1] + kw], [2, 3])
+            windows.append(g.reshape(part, [1, -1, c * kh * kw]))
+    rows = g.Concat(*windows, axis=0)
+    weights = g.Transpose(g.reshape(W, [n_out, out_h * out_w, c * kh * kw]), perm=[1, 2, 0])
+    y = g.Transpose(g.MatMul(rows, weights), perm=[1, 2, 0])
+    y = g.reshape(y, [-1, n_out, out_h, out_w])
+    return y if b is None else g.Add(y, b)
+
+
+@converts('Shift')
+def convert_Shift(g, f, x):
+    """``Conv`` with one-hot weights, a group for each channel."""
+    c, k = int(g.shape()[1]), f.kh * f.kw
+    size = c // k
+    directions = list(range(k))
+    directions[k // 2], directions[-1] = directions[-1], directions[k // 2]
+    weight = numpy.zeros((c, 1, f.kh, f.kw), g.dtype())
+    for channel in range(c):
+        row, column = divmod(directions[min(channel // size, k - 1)], f.kw)
+        # A shift down reads from above.
+        weight[channel, 0, f.kh - 1 - row, f.kw - 1 - column] = 1
+    pads = [f.kh // 2 * f.dy, f.kw // 2 * f.dx]
+    return g.Conv(
+        x, weight, kernel_shape=[f.kh, f.kw], pads=pads * 2, dilations=[f.dy, f.dx], group=c
+    )
+
+
+@converts('scaled_dot_product_attention')
+def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
+    """``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before."""
+    return _attention.attend(g, f, q, k, v, mask)

@@ -1,0 +1,80 @@
+"""Converters of measures of predictions."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer.functions._declare import converts
+
+
+def _counts(g, t, i, ignore_label):
+    """Whether labels count."""
+    return g.Not(g.Equal(t, g.const(ignore_label, g.dtype(i))))
+
+
+def _number_of(g, condition):
+    return g.reduce('Sum', g.cast(condition, numpy.float32))
+
+
+def _predicted(g, y):
+    """Classes with the highest score, in the shape of the labels, as int64."""
+    return g.reshape(g.argmax(y, 1), g.shape(1))
+
+
+@converts('Accuracy')
+def convert_Accuracy(g, f, y, t):
+    """Of ``ArgMax``."""
+    hits = g.Equal(_predicted(g, y), g.cast(t, numpy.int64))
+    if f.ignore_label is None:
+        return g.reduce('Mean', g.cast(hits, g.dtype()))
+    counted = _counts(g, t, 1, f.ignore_label)
+    total = g.Max(_number_of(g, counted), g.const(1, numpy.float32))
+    return g.cast(g.Div(_number_of(g, g.And(hits, counted)), total), g.dtype())
+
+
+@converts('BinaryAccuracy')
+def convert_BinaryAccuracy(g, f, y, t):
+    """Of ``Less`` and ``Equal``."""
+    counted = _counts(g, t, 1, f.ignore_label)
+    is_one = g.Equal(t, g.const(1, g.dtype(1)))
+    # A hit: not negative and labelled one, or negative and not.
+    hits = g.Xor(g.Less(y, g.const(0)), is_one)
+    total = g.Max(_number_of(g, counted), g.const(1, numpy.float32))
+    return g.cast(g.Div(_number_of(g, g.And(hits, counted)), total), g.dtype())
+
+
+@converts('ClassificationSummary')
+def convert_ClassificationSummary(g, f, y, t):
+    """Of ``ArgMax`` and ``Equal`` with each class; the number of classes is fixed."""
+    n = len(g.out_shape()) and int(g.out_shape()[0])
+    ndim = g.ndim(1)
+    classes = numpy.arange(n).reshape(n, *[1] * ndim)
+    counted = _counts(g, t, 1, f.ignore_label)
+    axes = list(range(1, ndim + 1))
+
+    def number(condition):
+        return g.reduce('Sum', g.cast(condition, numpy.float64), axes)
+
+    is_true, is_predicted = [
+        g.And(g.Equal(g.unsqueeze(labels, [0]), classes), counted)
+        for labels in (g.cast(t, numpy.int64), _predicted(g, y))
+    ]
+    relevant, support = number(g.And(is_true, is_predicted)), number(is_true)
+    precision = g.Div(relevant, number(is_predicted))
+    recall = g.Div(relevant, support)
+    beta2 = f.beta**2
+    products = g.Mul(g.Mul(precision, recall), g.const(1 + beta2, numpy.float64))
+    weighted = g.Add(g.Mul(precision, g.const(beta2, numpy.float64)), recall)
+    results = precision, recall, g.Div(products, weighted), support
+    return [g.cast(y, g.out_dtype(i)) for i, y in enumerate(results)]
+
+
+@converts('R2_score')
+def convert_R2_score(g, f, prediction, truth):
+    """Of ``ReduceSumSquare``."""
+    residual = g.reduce('SumSquare', g.Sub(prediction, truth), [0])
+    total = g.reduce('SumSquare', g.Sub(truth, g.reduce('Mean', truth, [0], True)), [0])
+    is_zero = g.equal(total, g.const(0), g.dtype())
+    score = g.Sub(g.const(1), g.Div(residual, g.Where(is_zero, g.const(1), total)))
+    score = g.Where(is_zero, g.const(0), score)
+    return g.reduce('Mean', score) if f.multioutput == 'uniform_average' else score

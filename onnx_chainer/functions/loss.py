@@ -1,0 +1,215 @@
+"""Converters of losses."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions._declare import converts
+
+
+def _reduced(g, loss, how):
+    if how == 'mean':
+        return g.reduce('Mean', loss)
+    return g.reduce('Sum', loss) if how == 'sum' else loss
+
+
+@converts('AbsoluteError')
+def convert_AbsoluteError(g, f, x0, x1):
+    """Of ``Sub`` and ``Abs``."""
+    return g.Abs(g.Sub(x0, x1))
+
+
+@converts('SquaredError')
+def convert_SquaredError(g, f, x0, x1):
+    """Of ``Sub`` and ``Mul``."""
+    d = g.Sub(x0, x1)
+    return g.Mul(d, d)
+
+
+@converts('MeanAbsoluteError')
+def convert_MeanAbsoluteError(g, f, x0, x1):
+    """Of ``Sub``, ``Abs`` and ``ReduceMean``."""
+    return g.reduce('Mean', g.Abs(g.Sub(x0, x1)))
+
+
+@converts('MeanSquaredError')
+def convert_MeanSquaredError(g, f, x0, x1):
+    """Of ``Sub``, ``Mul`` and ``ReduceMean``."""
+    d = g.Sub(x0, x1)
+    return g.reduce('Mean', g.Mul(d, d))
+
+
+@converts('Contrastive')
+def convert_Contrastive(g, f, x0, x1, y):
+    """Of ``ReduceSumSquare``, ``Sqrt`` and ``Where``."""
+    squared = g.reduce('SumSquare', g.Sub(x0, x1), [1])
+    margin = g.Relu(g.Sub(g.const(f.margin), g.Sqrt(squared)))
+    same = g.Equal(y, g.const(1, g.dtype(2)))
+    return _reduced(g, g.Mul(g.Where(same, squared, g.Mul(margin, margin)), 0.5), f.reduce)
+
+
+@converts('CrossCovariance')
+def convert_CrossCovariance(g, f, y, z):
+    """Of ``ReduceMean`` and ``MatMul``."""
+    y, z = [g.Sub(x, g.reduce('Mean', x, [0], True)) for x in (y, z)]
+    covariance = g.Div(g.MatMul(g.Transpose(y, perm=[1, 0]), z), g.const(g.shape()[0]))
+    return _half_sum_of_squares(g, covariance, f.reduce)
+
+
+def _half_sum_of_squares(g, x, reduce):
+    return x if reduce == 'no' else g.Mul(g.reduce('SumSquare', x), 0.5)
+
+
+@converts('DeCov')
+def convert_DeCov(g, f, h):
+    """Of ``ReduceMean`` and ``MatMul``."""
+    d = g.Sub(h, g.reduce('Mean', h, [0], True))
+    covariance = g.Div(g.MatMul(g.Transpose(d, perm=[1, 0]), d), g.const(g.shape()[0]))
+    others = 1 - numpy.eye(int(g.shape()[1]), dtype=g.dtype())
+    return _half_sum_of_squares(g, g.Mul(covariance, others), f.reduce)
+
+
+@converts('Hinge')
+def convert_Hinge(g, f, x, t):
+    """Of ``OneHot`` and ``Relu``."""
+    depth = g.const(int(g.shape()[1]), numpy.int64)
+    signs = g.OneHot(g.cast(t, numpy.int64), depth, g.const([1, -1]), axis=-1)
+    loss = g.Relu(g.Add(g.Mul(signs, x), 1))
+    if f.norm == 'L2':
+        loss = g.Mul(loss, loss)
+    if f.reduce == 'mean':
+        return g.Div(g.reduce('Sum', loss), g.const(g.shape()[0]))
+    return loss
+
+
+@converts('HuberLoss')
+def convert_HuberLoss(g, f, x, t):
+    """Of ``Abs`` and ``Where``."""
+    d = g.Sub(x, t)
+    a = g.Abs(d)
+    outer = g.Mul(g.Sub(a, 0.5 * f.delta), f.delta)
+    y = g.Where(g.Less(a, g.const(f.delta)), g.Mul(g.Mul(d, d), 0.5), outer)
+    return g.reduce('Sum', y, [1]) if f.reduce == 'sum_along_second_axis' else y
+
+
+@converts('Triplet')
+def convert_Triplet(g, f, anchor, positive, negative):
+    """Of ``ReduceSumSquare`` and ``Relu``."""
+    d = g.Sub(
+        g.reduce('SumSquare', g.Sub(anchor, positive), [1]),
+        g.reduce('SumSquare', g.Sub(anchor, negative), [1]),
+    )
+    return _reduced(g, g.Relu(g.Add(d, f.margin)), f.reduce)
+
+
+def _mask(g, t, i, ignore_label):
+    """Whether labels count, as floating point numbers, and how many do, at least one."""
+    mask = g.cast(g.Not(g.Equal(t, g.const(ignore_label, g.dtype(i)))), g.dtype())
+    return mask, g.Max(g.reduce('Sum', mask), g.const(1))
+
+
+def _batch(g, x, ndim):
+    """Length of the first axis as a number of the dtype of the input."""
+    return g.const(g.shape()[0]) if ndim else g.const(1)
+
+
+@converts('SigmoidCrossEntropy')
+def convert_SigmoidCrossEntropy(g, f, x, t):
+    """Of ``Softplus`` and a mask."""
+    mask, count = _mask(g, t, 1, f.ignore_label)
+    loss = g.Mul(mask, g.Sub(g.softplus(x), g.Mul(x, g.cast(t, g.dtype()))))
+    if f.reduce == 'no':
+        return loss
+    if not f.normalize:
+        count = _batch(g, x, g.ndim())
+    return g.Div(g.reduce('Sum', loss), count)
+
+
+@converts('SoftmaxCrossEntropy')
+def convert_SoftmaxCrossEntropy(g, f, x, t):
+    """``SoftmaxCrossEntropyLoss`` from opset 12, of ``LogSoftmax`` otherwise."""
+    if g.dtype(1).kind == 'f':
+        return _soft_targets(g, f, x, t)
+    weight = None if f.class_weight is None else g.array(f.class_weight).astype(g.dtype())
+    # The operator divides by the sum of the weights, and by zero if no label counts.
+    if g.opset >= 12 and f.reduce == 'no' and g.dtype(1).char in 'ilq':
+        return g.SoftmaxCrossEntropyLoss(
+            x, t, weight, ignore_index=int(f.ignore_label), reduction='none'
+        )
+    mask, count = _mask(g, t, 1, f.ignore_label)
+    log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
+    is_ignored = g.Equal(t, g.const(f.ignore_label, g.dtype(1)))
+    label = g.cast(g.Where(is_ignored, g.const(0, g.dtype(1)), t), numpy.int64)
+    depth = g.shape()[1] if g.opset < 11 else 0
+    chosen = g.take_along(log_y, g.unsqueeze(label, [1]), 1, depth, g.dtype())
+    loss = g.Neg(g.squeeze(chosen, [1]))
+    if weight is not None:
+        loss = g.Mul(loss, g.Gather(weight, label, axis=0))
+    loss = g.Where(is_ignored, g.const(0), loss)
+    if f.reduce == 'no':
+        return loss
+    return g.Div(g.reduce('Sum', loss), count if f.normalize else _batch(g, x, 1))
+
+
+def _soft_targets(g, f, x, t):
+    log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
+    loss = g.Neg(g.Mul(t, log_y))
+    if f.soft_target_loss == 'kl-divergence':
+        positive = g.Greater(t, g.const(0))
+        loss = g.Add(loss, g.Mul(t, g.Log(g.Where(positive, t, g.const(1)))))
+    if f.class_weight is not None:
+        weight = g.array(f.class_weight).astype(g.dtype())
+        loss = g.Mul(loss, weight.reshape(1, -1, *[1] * (g.ndim() - 2)))
+    return _reduced(g, g.reduce('Sum', loss, [1]), f.reduce)
+
+
+@converts('crf1d')
+def convert_crf1d(g, f, cost, *values):
+    """Of ``ReduceLogSumExp`` for each step."""
+    n_steps = len(values) // 2
+    xs, ys = values[:n_steps], values[n_steps:]
+    sizes = [g.shape(1 + i)[0] for i in range(n_steps)]
+    if len(values) % 2:
+        raise Unsupported('labels after the last step')
+    n_label = int(g.shape(0)[0])
+
+    def pick(table, index, length):
+        index = g.unsqueeze(g.cast(index, numpy.int64), [1])
+        return g.squeeze(g.take_along(table, index, 1, length, g.dtype()), [1])
+
+    alpha, score = xs[0], pick(xs[0], ys[0], n_label)
+    flat = g.reshape(cost, [n_label * n_label])
+    ended: list[list[str]] = [[], []]
+    for i in range(1, n_steps):
+        if sizes[i] != sizes[i - 1]:
+            bounds = [sizes[i], sizes[i - 1] - sizes[i]]
+            (alpha, alpha_end), (score, score_end) = [g.split(v, bounds, 0) for v in (alpha, score)]
+            ended = [[alpha_end, *ended[0]], [score_end, *ended[1]]]
+        sums = g.Add(g.unsqueeze(alpha, [2]), g.unsqueeze(cost, [0]))
+        alpha = g.Add(g.reduce('LogSumExp', sums, [1]), xs[i])
+        before, now = [g.cast(y, numpy.int64) for y in ys[i - 1 : i + 1]]
+        if sizes[i] != sizes[i - 1]:
+            before = g.slice(before, [0], [sizes[i]], [0])
+        pairs = g.Add(g.Mul(before, g.const(n_label, numpy.int64)), now)
+        score = g.Add(g.Add(score, pick(xs[i], ys[i], n_label)), g.Gather(flat, pairs, axis=0))
+    if ended[0]:
+        alpha, score = [g.Concat(v, *ends, axis=0) for v, ends in zip((alpha, score), ended)]
+    loss = g.Sub(g.reduce('LogSumExp', alpha, [1]), score)
+    return g.reduce('Mean', loss) if f.reduce == 'mean' else loss
+
+
+@converts('BinaryHierarchicalSoftmaxFunction')
+def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
+    """``Gather`` of the decisions of each label, and softplus."""
+    paths, codes, begins = [g.array(a) for a in (f.paths, f.codes, f.begins)]
+    lengths = numpy.diff(begins)
+    inside = numpy.arange(lengths.max()) < lengths[:, None]
+    # All labels get as many decisions; a code of zero is none.
+    nodes, signs = numpy.zeros(inside.shape, numpy.int64), numpy.zeros(inside.shape, g.dtype())
+    nodes[inside], signs[inside] = paths, codes
+    sign = g.Gather(signs, t, axis=0)
+    weight = g.Gather(W, g.Gather(nodes, t, axis=0), axis=0)
+    score = g.squeeze(g.MatMul(weight, g.unsqueeze(x, [2])), [2])
+    losses = g.Mul(g.softplus(g.Neg(g.Mul(sign, score))), g.Abs(sign))
+    return g.reduce('Sum', losses)

@@ -1,0 +1,434 @@
+"""Converters of mathematical functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from onnx_chainer._builder import Unsupported, is_number
+from onnx_chainer.functions._declare import converts, one_to_one
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
+globals().update(
+    one_to_one(
+        Absolute='Abs',
+        Add='Add',
+        Arccos='Acos',
+        Arcsin='Asin',
+        Arctan='Atan',
+        Arctanh='Atanh',
+        Cos='Cos',
+        Cosh='Cosh',
+        Div='Div',
+        Erf='Erf',
+        Exp='Exp',
+        Log='Log',
+        Maximum='Max',
+        Minimum='Min',
+        Mul='Mul',
+        MultiAdd='Sum',
+        Neg='Neg',
+        PowVarVar='Pow',
+        Sin='Sin',
+        Sinh='Sinh',
+        Sqrt='Sqrt',
+        Sub='Sub',
+        Tan='Tan',
+        ceil='Ceil',
+        floor='Floor',
+        sign='Sign',
+    )
+)
+globals().update(one_to_one(11, BatchDet='Det'))
+
+
+def _value(g, f):
+    """Operand of an operator with a constant: a number has the dtype of the array."""
+    return g.const(f.value) if is_number(f.value) else f.value
+
+
+@converts('AddConstant')
+def convert_AddConstant(g, f, x):
+    """``Add``."""
+    return g.Add(x, _value(g, f))
+
+
+@converts('SubFromConstant')
+def convert_SubFromConstant(g, f, x):
+    """``Sub``."""
+    return g.Sub(_value(g, f), x)
+
+
+@converts('MulConstant')
+def convert_MulConstant(g, f, x):
+    """``Mul``."""
+    return g.Mul(x, _value(g, f))
+
+
+@converts('DivFromConstant')
+def convert_DivFromConstant(g, f, x):
+    """``Div``."""
+    return g.Div(_value(g, f), x)
+
+
+@converts('PowVarConst')
+def convert_PowVarConst(g, f, x):
+    """``Pow``; ``Mul`` for squares."""
+    if is_number(f.value) and f.value == 2:
+        return g.Mul(x, x)
+    return g.Pow(x, _value(g, f))
+
+
+@converts('PowConstVar')
+def convert_PowConstVar(g, f, x):
+    """``Pow``."""
+    return g.Pow(_value(g, f), x)
+
+
+def _index_of_extreme(g, f, x, kind):
+    axis = f.axis
+    if axis is None:
+        x, axis = g.reshape(x, [-1]), 0
+    else:
+        axis = g.axis(axis)
+    return g.cast(g.argmax(x, axis, kind), g.out_dtype())
+
+
+@converts('ArgMax')
+def convert_ArgMax(g, f, x):
+    """``ArgMax``."""
+    return _index_of_extreme(g, f, x, 'ArgMax')
+
+
+@converts('ArgMin')
+def convert_ArgMin(g, f, x):
+    """``ArgMin``."""
+    return _index_of_extreme(g, f, x, 'ArgMin')
+
+
+@converts('Arctan2')
+def convert_Arctan2(g, f, y, x):
+    """Of ``Atan`` of the quotient, by quadrants."""
+    zero = g.const(0)
+    angle = g.Atan(g.Div(y, x))
+    turn = g.Where(g.Less(y, zero), g.const(-math.pi), g.const(math.pi))
+    angle = g.Where(g.Less(x, zero), g.Add(angle, turn), angle)
+    is_zero = g.And(g.equal(x, zero, g.dtype()), g.equal(y, zero, g.dtype()))
+    return g.Where(is_zero, zero, angle)
+
+
+@converts('BatchInv', 11)
+def convert_BatchInv(g, f, x):
+    """Of minors by ``Det``, up to eight rows."""
+    return _inverse(g, x, int(g.shape()[-1]))
+
+
+@converts('Inv', 11)
+def convert_Inv(g, f, x):
+    """Of minors by ``Det``, up to eight rows."""
+    return _inverse(g, x, int(g.shape()[-1]))
+
+
+def _inverse(g, x, n):
+    """Adjugate matrix by the determinant."""
+    if n > 8:
+        raise Unsupported('ONNX has no inverse: up to eight rows, it is computed from minors')
+    det = g.unsqueeze(g.Det(x), [-1, -2])
+    if n == 1:
+        return g.Div(g.const(1), x)
+    rows = []
+    for i in range(n):
+        columns = []
+        for j in range(n):
+            # Element (i, j) of the inverse is a cofactor of row j and column i.
+            keep_rows = numpy.delete(numpy.arange(n), j).astype(numpy.int64)
+            keep_columns = numpy.delete(numpy.arange(n), i).astype(numpy.int64)
+            minor = g.Gather(g.Gather(x, keep_rows, axis=-2), keep_columns, axis=-1)
+            columns.append(g.Mul(g.unsqueeze(g.Det(minor), [-1, -2]), (-1) ** (i + j)))
+        rows.append(g.Concat(*columns, axis=-1))
+    return g.Div(g.Concat(*rows, axis=-2), det)
+
+
+@converts('BatchL2NormSquared')
+def convert_BatchL2NormSquared(g, f, x):
+    """``ReduceSumSquare``."""
+    return g.reduce('SumSquare', x, list(range(1, g.ndim())))
+
+
+@converts('BroadcastTo')
+def convert_BroadcastTo(g, f, x):
+    """``Expand``."""
+    return g.expand(x, g.out_shape())
+
+
+@converts('Cholesky')
+def convert_Cholesky(g, f, x):
+    """Of ``Sqrt``, ``Div`` and ``MatMul``, column by column."""
+    n = int(g.shape()[-1])
+    columns: list[str] = []
+    rest = x
+    for j in range(n):
+        column = g.Gather(rest, g.ints([j]), axis=-1)
+        pivot = g.Sqrt(g.slice(column, [j], [j + 1], [g.ndim() - 2]))
+        mask = (numpy.arange(n) >= j).astype(g.dtype())[:, None]
+        column = g.Mul(g.Div(column, pivot), mask)
+        columns.append(column)
+        if j < n - 1:
+            order = [*range(g.ndim() - 2), g.ndim() - 1, g.ndim() - 2]
+            rest = g.Sub(rest, g.MatMul(column, g.Transpose(column, perm=order)))
+    return g.Concat(*columns, axis=-1) if n > 1 else columns[0]
+
+
+@converts('Clip')
+def convert_Clip(g, f, x):
+    """``Clip``."""
+    return g.clip(x, f.x_min, f.x_max)
+
+
+@converts('Cumsum')
+def convert_Cumsum(g, f, x):
+    """``CumSum``; ``MatMul`` with a triangle before opset 11."""
+    axis = f.axis
+    if axis is None:
+        x, axis, ndim, n = g.reshape(x, [-1]), 0, 1, g.out_shape()[0]
+    else:
+        axis, ndim, n = g.axis(axis), g.ndim(), g.shape()[g.axis(axis)]
+    if g.opset >= 11:
+        return g.CumSum(x, g.const(axis, numpy.int64))
+    order = [i for i in range(ndim) if i != axis] + [axis]
+    y = g.MatMul(g.Transpose(x, perm=order), numpy.tri(int(n), dtype=g.dtype()).T.copy())
+    return g.Transpose(y, perm=[order.index(i) for i in range(ndim)])
+
+
+@converts('Cumprod')
+def convert_Cumprod(g, f, x):
+    """``Mul`` of slices, one after another."""
+    axis = f.axis
+    if axis is None:
+        x, axis, n = g.reshape(x, [-1]), 0, g.out_shape()[0]
+    else:
+        axis = g.axis(axis)
+        n = g.shape()[axis]
+    parts = g.split(x, [1] * int(n), axis)
+    for i in range(1, len(parts)):
+        parts[i] = g.Mul(parts[i - 1], parts[i])
+    return g.Concat(*parts, axis=axis)
+
+
+@converts('Diff')
+def convert_Diff(g, f, x):
+    """``Sub`` of slices."""
+    axis = g.axis(f.axis)
+    for _ in range(f.n):
+        x = g.Sub(g.slice(x, [1], [2**62], [axis]), g.slice(x, [0], [-1], [axis]))
+    return x
+
+
+@converts('EinSum', 12)
+def convert_EinSum(g, f, *xs):
+    """``Einsum``."""
+    return g.Einsum(*xs, equation=f'{f.in_subs}->{f.out_sub}')
+
+
+@converts('Erfc')
+def convert_Erfc(g, f, x):
+    """Of ``Erf``."""
+    return g.Sub(g.const(1), g.Erf(x))
+
+
+@converts('Expm1')
+def convert_Expm1(g, f, x):
+    """Of ``Tanh`` and ``Exp``, exact near zero."""
+    # expm1(x) is tanh(x / 2) * (exp(x) + 1), but infinite where exp is.
+    return g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1))
+
+
+@converts('FFT', 17)
+def convert_FFT(g, f, real, imag):
+    """``DFT`` along the last axis."""
+    parts = [g.unsqueeze(x, [g.ndim()]) for x in (real, imag)]
+    z = g.Concat(*parts, axis=g.ndim())
+    options = {'inverse': int(f._method == 'ifft')}
+    axis = g.ndim() - 1
+    if g.opset < 20:
+        y = g.DFT(z, axis=axis, **options)
+    else:
+        y = g.DFT(z, None, g.const(axis, numpy.int64), **options)
+    return [g.squeeze(part, [g.ndim()]) for part in g.split(y, [1, 1], g.ndim())]
+
+
+@converts('Fmod')
+def convert_Fmod(g, f, x, divisor):
+    """``Mod`` with ``fmod``; of the truncated quotient before opset 10."""
+    if g.opset >= 10:
+        return g.Mod(x, divisor, fmod=1)
+    q = g.Div(x, divisor)
+    return g.Sub(x, g.Mul(divisor, g.Mul(g.Sign(q), g.Floor(g.Abs(q)))))
+
+
+@converts('Identity')
+def convert_Identity(g, f, *xs):
+    """``Identity``."""
+    return [g.Identity(x) for x in xs]
+
+
+@converts('LinearInterpolate')
+def convert_LinearInterpolate(g, f, p, x, y):
+    """Of ``Mul``, ``Sub`` and ``Add``."""
+    return g.Add(g.Mul(p, x), g.Mul(g.Sub(g.const(1), p), y))
+
+
+@converts('Log1p')
+def convert_Log1p(g, f, x):
+    """Of ``Log`` and ``Div``, exact near zero."""
+    # log(u) x / (u - 1) with u = 1 + x: the error of u cancels.
+    u = g.Add(x, 1)
+    d = g.Sub(u, g.const(1))
+    is_small = g.equal(d, g.const(0), g.dtype())
+    safe = g.Where(is_small, g.const(1), d)
+    return g.Where(is_small, x, g.Mul(g.Log(u), g.Div(x, safe)))
+
+
+@converts('Log2')
+def convert_Log2(g, f, x):
+    """Of ``Log``."""
+    return g.Mul(g.Log(x), 1 / math.log(2))
+
+
+@converts('Log10')
+def convert_Log10(g, f, x):
+    """Of ``Log``."""
+    return g.Mul(g.Log(x), 1 / math.log(10))
+
+
+@converts('Ndtr')
+def convert_Ndtr(g, f, x):
+    """Of ``Erf``."""
+    return g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5)
+
+
+@converts('LogSumExp')
+def convert_LogSumExp(g, f, x):
+    """``ReduceLogSumExp``."""
+    return g.reduce('LogSumExp', x, None if f.axis is None else g.axes(f.axis))
+
+
+def _reductions(*kinds):
+    made = {}
+    for kind in kinds:
+
+        def body(g, f, x, kind=kind):
+            return g.reduce(kind, x, None if f.axis is None else g.axes(f.axis), f.keepdims)
+
+        body.__doc__ = f'``Reduce{kind}``.'
+        made[f'convert_{kind}'] = converts(kind)(body)
+    return made
+
+
+globals().update(_reductions('Max', 'Mean', 'Min', 'Prod', 'Sum'))
+
+
+def _swapped(g, x, ndim, transpose):
+    if not transpose or ndim < 2:
+        return x
+    return g.Transpose(x, perm=[*range(ndim - 2), ndim - 1, ndim - 2])
+
+
+@converts('MatMul')
+def convert_MatMul(g, f, a, b):
+    """``MatMul``."""
+    y = g.MatMul(_swapped(g, a, g.ndim(0), f.transa), _swapped(g, b, g.ndim(1), f.transb))
+    return _swapped(g, y, max(g.ndim(0), g.ndim(1)), f.transc)
+
+
+@converts('BatchMatMul')
+def convert_BatchMatMul(g, f, a, b):
+    """``MatMul``."""
+    a, b = [g.unsqueeze(x, [2]) if g.ndim(i) == 2 else x for i, x in enumerate((a, b))]
+    return g.MatMul(_swapped(g, a, 3, f.transa), _swapped(g, b, 3, f.transb))
+
+
+@converts('CooMatMul')
+def convert_CooMatMul(g, f, sp, dn):
+    """``MatMul`` with the matrix, whose elements ``MatMul`` with ones puts in place."""
+    if g.ndim() != 1:
+        raise Unsupported('a batch of sparse matrices')
+    row, col = numpy.asarray(f.sp_row), numpy.asarray(f.sp_col)
+    used = (row >= 0) & (col >= 0)
+    shape = f.sp_shape
+    place = numpy.zeros((len(row), shape[0] * shape[1]), g.dtype())
+    place[numpy.nonzero(used)[0], row[used] * shape[1] + col[used]] = 1
+    a = g.reshape(g.MatMul(sp, place), shape)
+    y = g.MatMul(_swapped(g, a, 2, f.transa), _swapped(g, dn, g.ndim(1), f.transb))
+    return _swapped(g, y, g.ndim(1), f.transc)
+
+
+@converts('RsqrtGPU')
+def convert_RsqrtGPU(g, f, x):
+    """Of ``Sqrt`` and ``Reciprocal``."""
+    return g.Reciprocal(g.Sqrt(x))
+
+
+@converts('Square')
+def convert_Square(g, f, x):
+    """``Mul``."""
+    return g.Mul(x, x)
+
+
+@converts('SumTo')
+def convert_SumTo(g, f, x):
+    """``ReduceSum``."""
+    old, new = g.shape(), g.out_shape()
+    n_new = len(old) - len(new)
+    axes = [i for i, n in enumerate(old) if i >= n_new and n != 1 and new[i - n_new] == 1]
+    y = g.reduce('Sum', x, axes, True)
+    return g.reduce('Sum', y, list(range(n_new)))
+
+
+@converts('TensorDot')
+def convert_TensorDot(g, f, a, b):
+    """``MatMul`` of matrices."""
+    a_outer, a_inner, b_inner, b_outer = _groups(g, f)
+    shapes = g.shape(0), g.shape(1)
+
+    def matrix(x, shape, first, second, ndim):
+        x = g.Transpose(x, perm=[*first, *second]) if ndim else x
+        sizes = []
+        for group in (first, second):
+            size = 1
+            for i in group:
+                size = shape[i] * size
+            sizes.append(size)
+        return g.reshape(x, sizes)
+
+    y = g.MatMul(
+        matrix(a, shapes[0], a_outer, a_inner, g.ndim(0)),
+        matrix(b, shapes[1], b_inner, b_outer, g.ndim(1)),
+    )
+    y = g.reshape(y, [*[shapes[0][i] for i in a_outer], *[shapes[1][i] for i in b_outer]])
+    return y
+
+
+def _groups(g, f):
+    """Axes of both inputs that stay, and that are summed."""
+    axes, ndims = f.axes, (g.ndim(0), g.ndim(1))
+    if isinstance(axes, int):
+        axes = range(ndims[0] - axes, ndims[0]), range(axes)
+    inner = [
+        [i % n for i in ((group,) if isinstance(group, int) else group)]
+        for group, n in zip(axes, ndims)
+    ]
+    outer = [[i for i in range(n) if i not in group] for group, n in zip(inner, ndims)]
+    return outer[0], inner[0], inner[1], outer[1]
+
+
+@converts('fix')
+def convert_fix(g, f, x):
+    """Of ``Sign``, ``Floor`` and ``Abs``."""
+    return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))

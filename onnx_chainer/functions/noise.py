@@ -1,0 +1,31 @@
+"""Converters of random functions."""
+
+from __future__ import annotations
+
+from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions._declare import converts
+
+
+@converts('Dropout')
+def convert_Dropout(g, f, x):
+    """``Dropout`` in training mode: without effect before opset 12. None in test mode."""
+    if g.opset < 12:
+        return g.Dropout(x, ratio=float(f.dropout_ratio))
+    ratio = g.const(f.dropout_ratio, 'f')
+    return g.Dropout(x, ratio, g.const(True, bool))
+
+
+@converts('SimplifiedDropconnect')
+def convert_SimplifiedDropconnect(g, f, x, W, b=None):
+    """``Gemm``, if nothing is dropped."""
+    if f.ratio:
+        raise Unsupported('weights that are dropped at random')
+    n = int(g.shape(1)[1])
+    y = g.MatMul(g.reshape(x, [-1, n]), g.Transpose(W, perm=[1, 0]))
+    return y if b is None else g.Add(y, b)
+
+
+@converts('Zoneout')
+def convert_Zoneout(g, f, h, x):
+    """``Where`` with the states that were drawn at the export. None in test mode."""
+    return g.Where(f.flag_x, x, h)

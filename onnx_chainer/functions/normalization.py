@@ -1,0 +1,124 @@
+"""Converters of normalizations."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer.functions._declare import converts
+
+
+def _key_axes(g, f):
+    """Axes that have their own mean and variance."""
+    if f.axis is None:
+        return list(range(1, g.ndim(1) + 1))
+    return [i for i in range(g.ndim()) if i not in f.axis]
+
+
+def _at_key_axes(g, x, key):
+    """A parameter with further axes of length one, to broadcast along the others."""
+    return g.unsqueeze(x, [i for i in range(g.ndim()) if i not in key])
+
+
+@converts('BatchNormalization')
+def convert_BatchNormalization(g, f, x, gamma, beta):
+    """Of ``ReduceMean``."""
+    key = _key_axes(g, f)
+    axes = [i for i in range(g.ndim()) if i not in key]
+    dtype = _wide(g)
+    x, gamma, beta = [_cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta))]
+    mean = g.reduce('Mean', x, axes, True)
+    centered = g.Sub(x, mean)
+    var = g.reduce('Mean', g.Mul(centered, centered), axes, True)
+    scale = g.Div(_at_key_axes(g, gamma, key), g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
+    return _narrow(g, g.Add(g.Mul(centered, scale), _at_key_axes(g, beta, key)), dtype)
+
+
+def _wide(g):
+    """Dtype of the computation: that of the widest input, at least float32."""
+    return numpy.result_type(numpy.float32, *[g.dtype(i) for i in range(len(g.names))])
+
+
+def _cast(g, x, i, dtype):
+    return x if g.dtype(i) == dtype else g.cast(x, dtype)
+
+
+def _narrow(g, y, dtype):
+    return y if g.out_dtype() == dtype else g.cast(y, g.out_dtype())
+
+
+@converts('FixedBatchNormalization')
+def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
+    """``BatchNormalization``; of ``Mul`` and ``Add`` along other axes than the second one."""
+    key = _key_axes(g, f)
+    if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
+        return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
+    dtype = _wide(g)
+    x, gamma, beta, mean, var = [
+        _cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta, mean, var))
+    ]
+    mean, var, gamma, beta = [_at_key_axes(g, a, key) for a in (mean, var, gamma, beta)]
+    scale = g.Div(gamma, g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
+    return _narrow(g, g.Add(g.Mul(g.Sub(x, mean), scale), beta), dtype)
+
+
+@converts('FixedDecorrelatedBatchNormalization')
+def convert_FixedDecorrelatedBatchNormalization(g, f, x, mean, projection):
+    """Of ``MatMul``."""
+    shape = g.shape()
+    order = [1, 0, *range(2, len(shape))]
+    size = int(shape[1]) // f.groups
+    rows = g.reshape(g.Transpose(x, perm=order), [f.groups, size, -1])
+    y = g.MatMul(projection, g.Sub(rows, g.unsqueeze(mean, [2])))
+    return g.Transpose(g.reshape(y, [shape[1], shape[0], *shape[2:]]), perm=order)
+
+
+@converts('GroupNormalization')
+def convert_GroupNormalization(g, f, x, gamma, beta):
+    """``GroupNormalization`` from opset 21; of ``InstanceNormalization`` before."""
+    shape = g.shape()
+    if g.opset >= 21 and g.dtype(1) == g.dtype():
+        return g.GroupNormalization(x, gamma, beta, epsilon=float(f.eps), num_groups=f.groups)
+    n = f.groups
+    rows = g.Reshape(x, g.ints([0, n, -1]))
+    y = g.InstanceNormalization(
+        rows, g.full([n], g.dtype().type(1)), g.full([n], g.dtype().type(0)), epsilon=float(f.eps)
+    )
+    y = g.Reshape(y, g.Shape(x))
+    axes = list(range(1, len(shape) - 1))
+    return g.Add(g.Mul(y, g.unsqueeze(gamma, axes)), g.unsqueeze(beta, axes))
+
+
+@converts('LayerNormalization')
+def convert_LayerNormalization(g, f, x, gamma, beta):
+    """``LayerNormalization`` from opset 17; of ``ReduceMean`` before."""
+    if g.opset >= 17 and g.dtype(1) == g.dtype():
+        return g.LayerNormalization(x, gamma, beta, axis=-1, epsilon=float(f.eps))
+    axes = [g.ndim() - 1]
+    centered = g.Sub(x, g.reduce('Mean', x, axes, True))
+    var = g.reduce('Mean', g.Mul(centered, centered), axes, True)
+    y = g.Div(centered, g.Sqrt(g.Add(var, f.eps)))
+    return g.Add(g.Mul(y, gamma), beta)
+
+
+@converts('RMSNormalization')
+def convert_RMSNormalization(g, f, x, gamma):
+    """``RMSNormalization`` from opset 23; of ``ReduceMean`` before."""
+    if g.opset >= 23 and g.dtype(1) == g.dtype():
+        return g.RMSNormalization(x, gamma, axis=-1, epsilon=float(f.eps))
+    square = g.reduce('Mean', g.Mul(x, x), [g.ndim() - 1], True)
+    return g.Mul(g.Div(x, g.Sqrt(g.Add(square, f.eps))), gamma)
+
+
+@converts('LocalResponseNormalization')
+def convert_LocalResponseNormalization(g, f, x):
+    """``LRN``."""
+    n = f.n // 2 * 2 + 1
+    # ONNX divides alpha by the width of the window.
+    return g.LRN(x, size=n, alpha=float(f.alpha * n), beta=float(f.beta), bias=float(f.k))
+
+
+@converts('NormalizeL2')
+def convert_NormalizeL2(g, f, x):
+    """Of ``ReduceL2`` and ``Div``."""
+    norm = g.reduce('L2', x, g.axes(f.axis), True)
+    return g.Div(x, g.Add(norm, f.eps))

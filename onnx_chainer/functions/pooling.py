@@ -1,0 +1,178 @@
+"""Converters of pooling."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer._axes import Dim
+from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions._declare import converts
+
+
+def _is_whole(g, f):
+    """Whether one window covers all."""
+    return tuple(f.ksize) == tuple(g.shape()[2:]) and not any(f.pad)
+
+
+def _average(g, f, x):
+    if _is_whole(g, f):
+        return g.GlobalAveragePool(x)
+    return g.AveragePool(
+        x,
+        kernel_shape=[int(k) for k in f.ksize],
+        strides=[int(s) for s in f.stride],
+        pads=[*f.pad, *f.pad],
+        count_include_pad=int(f.pad_value is not None),
+    )
+
+
+@converts('AveragePooling2D')
+def convert_AveragePooling2D(g, f, x):
+    """``AveragePool``; ``GlobalAveragePool`` if one window covers all."""
+    return _average(g, f, x)
+
+
+@converts('AveragePoolingND')
+def convert_AveragePoolingND(g, f, x):
+    """``AveragePool``; ``GlobalAveragePool`` if one window covers all."""
+    return _average(g, f, x)
+
+
+@converts('MaxPoolingND')
+def convert_MaxPoolingND(g, f, x):
+    """``MaxPool``; ``GlobalMaxPool`` if one window covers all."""
+    return _max(g, f, x)
+
+
+@converts('MaxPooling2D')
+def convert_MaxPooling2D(g, f, x):
+    """``MaxPool``. Functions of Chainer are ``MaxPoolingND``."""
+    return _max(g, f, x)
+
+
+def _max(g, f, x):
+    if _is_whole(g, f):
+        return g.GlobalMaxPool(x)
+    options = {
+        'kernel_shape': [int(k) for k in f.ksize],
+        'strides': [int(s) for s in f.stride],
+    }
+    dims = g.shape()[2:]
+    if any(isinstance(n, Dim) for n in dims):
+        if f.cover_all:
+            g.need(10, 'max pooling that covers all of a dynamic axis')
+        return g.MaxPool(x, pads=[*f.pad, *f.pad], ceil_mode=int(f.cover_all) or None, **options)
+    after = list(f.pad)
+    if f.cover_all:
+        for i, (n, k, s, p) in enumerate(zip(dims, f.ksize, f.stride, f.pad)):
+            after[i] += -(n + 2 * p - k) % s
+    # ONNX has no windows that are padding only.
+    empty = [int(p >= k) for p, k in zip(after, f.ksize)]
+    after = [max(p - s * e, 0) for p, s, e in zip(after, f.stride, empty)]
+    y = g.MaxPool(x, pads=[*f.pad, *after], **options)
+    if any(empty):
+        y = g.pad(y, [0] * (2 + len(empty)) + [0, 0, *empty], 'constant', -numpy.inf)
+    return y
+
+
+def _rows_of_max(g, f, x, rois):
+    return g.MaxRoiPool(
+        x, rois, pooled_shape=[f.outh, f.outw], spatial_scale=float(f.spatial_scale)
+    )
+
+
+@converts('ROIPooling2D')
+def convert_ROIPooling2D(g, f, x, rois):
+    """``MaxRoiPool``."""
+    return _rows_of_max(g, f, x, rois)
+
+
+def _align(g, f, x, rois, indices, mode):
+    g.need(10)
+    ratio = f.sampling_ratio
+    if ratio[0] != ratio[1]:
+        raise Unsupported('sampling_ratio differs for height and width')
+    # Chainer has y before x.
+    order = numpy.array([1, 0, 3, 2])
+    options = {} if g.opset < 16 else {'coordinate_transformation_mode': 'output_half_pixel'}
+    return g.RoiAlign(
+        x,
+        g.Gather(rois, order, axis=1),
+        g.cast(indices, numpy.int64),
+        mode=mode,
+        output_height=f.outh,
+        output_width=f.outw,
+        sampling_ratio=ratio[0] or 0,
+        spatial_scale=float(f.spatial_scale),
+        **options,
+    )
+
+
+@converts('ROIAverageAlign2D', 10)
+def convert_ROIAverageAlign2D(g, f, x, rois, indices):
+    """``RoiAlign``."""
+    return _align(g, f, x, rois, indices, 'avg')
+
+
+def _spread(g, f, x):
+    """``Resize``-like repetition of each element over its window, where windows do not overlap."""
+    dims, outs = g.shape()[2:], g.out_shape()[2:]
+    if any(f.pad) or tuple(f.ksize) != tuple(f.stride):
+        return _spread_by_convolution(g, f, x)
+    shape = list(g.shape())
+    for i, (n, k) in enumerate(zip(dims, f.ksize)):
+        axis = 2 + i
+        x = g.unsqueeze(x, [axis + 1])
+        x = g.expand(x, [*shape[: axis + 1], k, *shape[axis + 1 :]])
+        shape[axis] = n * k
+        x = g.reshape(x, shape)
+    axes = [2 + i for i, (n, out) in enumerate(zip(shape[2:], outs)) if n != out]
+    if not axes:
+        return x
+    return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes)
+
+
+def _spread_by_convolution(g, f, x):
+    """Overlapping windows add: a transposed convolution with ones, a group for each channel."""
+    c = int(g.shape()[1])
+    extra = [
+        int(out - (s * (n - 1) + k - 2 * p))
+        for out, s, n, k, p in zip(g.out_shape()[2:], f.stride, g.shape()[2:], f.ksize, f.pad)
+    ]
+    return g.ConvTranspose(
+        x,
+        numpy.ones((c, 1, *f.ksize), g.dtype()),
+        kernel_shape=list(f.ksize),
+        strides=list(f.stride),
+        pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
+        output_padding=[max(e, 0) for e in extra],
+        group=c,
+    )
+
+
+@converts('Unpooling2D')
+def convert_Unpooling2D(g, f, x):
+    """``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap."""
+    return _spread(g, f, x)
+
+
+@converts('UnpoolingND')
+def convert_UnpoolingND(g, f, x):
+    """``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap."""
+    return _spread(g, f, x)
+
+
+@converts('Upsampling2D', 11)
+def convert_Upsampling2D(g, f, x):
+    """``ScatterElements`` to given positions, where windows do not overlap."""
+    if any(s < k for s, k in zip(f.stride, f.ksize)):
+        raise Unsupported('windows that overlap')
+    indexes = g.array(f.indexes)
+    out_h, out_w = (int(n) for n in g.out_shape()[2:])
+    n, c, h, w = indexes.shape
+    row = indexes // f.ksize[1] + (numpy.arange(h) * f.stride[0] - f.pad[0])[:, None]
+    column = indexes % f.ksize[1] + numpy.arange(w) * f.stride[1] - f.pad[1]
+    places = (row * out_w + column).reshape(n, c, h * w).astype(numpy.int64)
+    zeros = numpy.zeros((n, c, out_h * out_w), g.dtype())
+    y = g.ScatterElements(zeros, places, g.reshape(x, [n, c, h * w]), axis=2)
+    return g.reshape(y, [n, c, out_h, out_w])
