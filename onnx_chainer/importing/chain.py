@@ -62,7 +62,7 @@ class ImportedChain(Chain):
         if trained:
             with self.init_scope():
                 setattr(self, attribute, chainer.Parameter(array))
-        elif array.dtype.kind == 'f':
+        elif v.is_float(array):
             self.add_persistent(attribute, array)
         else:
             # Shapes and indices stay on the host, where they are needed.
@@ -139,6 +139,8 @@ class _Input:
             return x
         if not hasattr(x, 'dtype'):
             x = np.asarray(x, self.dtype)
+        elif isinstance(x, np.generic):
+            x = np.asarray(x)
         if x.dtype != self.dtype and not (self.dtype.kind == 'O' and x.dtype.kind in 'SU'):
             raise ModelError(f'input {self.name!r} has the dtype {x.dtype}, not {self.dtype}')
         if self.shape is not None and (
@@ -154,7 +156,7 @@ def _finished(y: Any) -> Any:
     """Arrays of numbers as variables."""
     if isinstance(y, list):
         return [_finished(each) for each in y]
-    if y is None or isinstance(y, Variable) or y.dtype.kind not in 'fiub':
+    if y is None or isinstance(y, Variable) or not v.is_number(y.dtype):
         return y
     return Variable(y, requires_grad=False)
 

@@ -16,6 +16,7 @@ from . import standard, tensors
 from .errors import ModelError, naming
 from .plan import Node, Plan, Step
 from .registry import find
+from .values import is_float
 
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000
@@ -98,7 +99,7 @@ class Planner:
         for name, array in self._initializers(graph):
             if name in weights:
                 raise ModelError(f'graph {graph.name!r} has two initializers {name!r}')
-            trained = array.dtype.kind == 'f' and array.ndim > 0 and name not in fixed
+            trained = is_float(array) and array.ndim > 0 and name not in fixed
             weights[name] = self._keep(name, array, trained)
         inputs = [name for name in inputs if name not in weights or outer]
         return self._plan(
@@ -175,7 +176,7 @@ class Planner:
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
             steps.append(step)
-        for value in outputs:
+        for value in filter(None, outputs):
             if value not in own and value not in outer:
                 raise ModelError(f'nothing gives the output {value!r} of graph {name!r}')
         used |= set(outputs) - own
@@ -271,10 +272,11 @@ class Planner:
             raise ModelError(f'function {function.name!r} has no attribute {sorted(unknown)[0]!r}')
         bound = {attribute.name: attribute for attribute in function.attribute_proto} | given
         _check_distinct(function.input, f'function {function.name!r} has two inputs')
+        wanted = [name if node.wants(i) else '' for i, name in enumerate(function.output)]
         return self._plan(
             function.name,
             function.input,
-            function.output,
+            wanted,
             function.node,
             {},
             set(),

@@ -229,7 +229,7 @@ class Plan:
                 values[name] = run.weights(key)
         for step in self.steps:
             step.run(run, values)
-        return [values[name] for name in self.outputs]
+        return [values[name] if name else None for name in self.outputs]
 
 
 class Body:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnx import FunctionProto, ModelProto, NodeProto, TypeProto, defs
+from onnx import FunctionProto, ModelProto, NodeProto, TypeProto, defs, helper
 
 from .errors import ModelError, naming
 from .plan import Body, Node, Plan, Run, Step
@@ -29,7 +29,8 @@ def function_of(node: Node) -> FunctionProto | None:
     if schema is None or not schema.has_function:
         return None
     version = _version(schema.function_opset_versions, node)
-    return FunctionProto.FromString(schema.get_function_with_opset_version(version))
+    data = schema.get_function_with_opset_version(version)
+    return _completed(FunctionProto.FromString(data), schema, node)
 
 
 def needs_types(node: Node) -> bool:
@@ -44,6 +45,28 @@ def _version(versions: list[int], node: Node) -> int:
     return max(fitting) if fitting else min(versions)
 
 
+def _completed(function: FunctionProto, schema: Any, node: Node) -> FunctionProto:
+    """Adds what the schema says to a definition, some of which lack it."""
+    if not function.input:
+        function.input.extend(each.name for each in schema.inputs)
+    if not function.output:
+        function.output.extend(each.name for each in schema.outputs)
+    if not any(each.domain in ('', 'ai.onnx') for each in function.opset_import):
+        version = defs.onnx_opset_version() if node.domain else node.opset
+        function.opset_import.append(helper.make_opsetid('', version))
+    known = {*function.attribute, *(each.name for each in function.attribute_proto)}
+    for name, attribute in schema.attributes.items():
+        if attribute.default_value.name:
+            function.attribute_proto.append(attribute.default_value)
+        elif name not in known:
+            function.attribute.append(name)
+    return function
+
+
+# The element type and the number of dimensions of each input.
+_Types = tuple[tuple[int, int] | None, ...]
+
+
 class TypedStep(Step):
     """A node whose operator's definition depends on the types of the inputs.
 
@@ -55,7 +78,7 @@ class TypedStep(Step):
     def __init__(self, node: Node, proto: NodeProto) -> None:
         super().__init__(node, _DEFINED, {}, {})
         self._proto = proto.SerializeToString()
-        self._plans: dict[tuple[int, ...], Plan] = {}
+        self._plans: dict[_Types, Plan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {'_plans': {}}
@@ -63,7 +86,7 @@ class TypedStep(Step):
     def run(self, run: Run, values: dict[str, Any]) -> None:
         with naming(self.node):
             xs = [values[name] if name else None for name in self.node.inputs]
-            types = tuple(0 if x is None else elem_type_of(x.dtype) for x in xs)
+            types = tuple(None if x is None else (elem_type_of(x.dtype), x.ndim) for x in xs)
             if types not in self._plans:
                 self._plans[types] = self._plan(types)
             ys = run_function(self.node, *xs, body=Body(self._plans[types], run, {}))
@@ -71,7 +94,7 @@ class TypedStep(Step):
         for name in self.last:
             del values[name]
 
-    def _plan(self, types: tuple[int, ...]) -> Plan:
+    def _plan(self, types: _Types) -> Plan:
         from .graph import Planner  # which plans these steps
 
         schema = _schema(self.node)
@@ -81,8 +104,9 @@ class TypedStep(Step):
             [_tensor_type(each).SerializeToString() for each in types],
         )
         proto = NodeProto.FromString(self._proto)
+        function = _completed(FunctionProto.FromString(data), schema, self.node)
         return Planner(ModelProto(), None, refuse_weights).function(
-            FunctionProto.FromString(data), self.node, {a.name: a for a in proto.attribute}
+            function, self.node, {a.name: a for a in proto.attribute}
         )
 
 
@@ -105,8 +129,5 @@ def function_step(node: Node, body: Plan) -> Step:
     return Step(node, _DEFINED, {}, {'body': body})
 
 
-def _tensor_type(elem_type: int) -> TypeProto:
-    proto = TypeProto()
-    if elem_type:
-        proto.tensor_type.elem_type = elem_type
-    return proto
+def _tensor_type(of: tuple[int, int] | None) -> TypeProto:
+    return TypeProto() if of is None else helper.make_tensor_type_proto(of[0], [None] * of[1])

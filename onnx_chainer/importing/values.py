@@ -15,6 +15,10 @@ from .tensors import checked_size
 
 Value = Any
 
+# NumPy's own dtypes: some floats of ml_dtypes are of the kind 'f', too.
+_FLOATS = 'efd'
+_NUMBERS = '?bBhHiIlLqQ' + _FLOATS
+
 
 def array_of(x: Value) -> Value:
     """The array of a variable, or the value itself."""
@@ -33,7 +37,12 @@ def on_host(x: Value) -> Value:
 
 def is_float(x: Value) -> bool:
     """Whether :mod:`chainer.functions` can compute with it."""
-    return x.dtype.kind == 'f'
+    return x.dtype.char in _FLOATS
+
+
+def is_number(dtype: Any) -> bool:
+    """Whether a dtype is one of NumPy's real numbers."""
+    return dtype.char in _NUMBERS
 
 
 def is_on_host(x: Value) -> bool:
@@ -47,7 +56,7 @@ def fits(x: Value, device: Any) -> bool:
     """Whether a device has the dtype of an array."""
     if isinstance(device, backend.ChainerxDevice):
         return x.dtype.name in chainerx.all_dtypes
-    return x.dtype.kind in 'fiub'
+    return is_number(x.dtype)
 
 
 def send(x: Value, device: Any) -> Value:
@@ -119,6 +128,6 @@ def cast(x: Value, dtype: Any) -> Value:
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
         return x
-    if is_float(x) and dtype.kind == 'f':
+    if is_float(x) and dtype.char in _FLOATS:
         return chainer.functions.cast(x, dtype)
     return calling_arrays(lambda array: array.astype(dtype), x)

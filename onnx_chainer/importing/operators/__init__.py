@@ -3,6 +3,7 @@
 from . import (
     activations,
     arrays,
+    attention,
     control,
     convolutions,
     elementwise,

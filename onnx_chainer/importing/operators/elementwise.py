@@ -6,7 +6,7 @@ import numpy as np
 from chainer import functions as F
 
 from .. import values as v
-from ..registry import ARRAYS, operator
+from ..registry import ARRAYS, VALUES, operator
 
 
 def arithmetic(differentiable, plain, *xs):
@@ -132,7 +132,11 @@ _unary('Asinh', _arcsinh)
 _unary('Acosh', lambda x: F.log(x + F.sqrt(F.square(x) - 1)))
 _unary('Atanh', F.arctanh)
 _unary('Erf', F.erf)
-_unary('Identity', F.identity)
+
+
+@operator('Identity', takes=VALUES)
+def identity(node, x, /):
+    return (x,)
 
 
 @operator('Round', takes=ARRAYS)

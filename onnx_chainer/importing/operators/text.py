@@ -19,7 +19,7 @@ def _each(function, x, dtype=object):
 
 @operator('StringConcat', takes=HOST)
 def string_concat(node, a, b, /):
-    return np.asarray(a, object) + np.asarray(b, object)
+    return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)
 
 
 @operator('RegexFullMatch', takes=HOST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+from onnx import numpy_helper
 
 from .. import values as v
 from ..registry import operator
@@ -17,7 +18,6 @@ _SMALL_FLOATS = {
         'float8_e4m3fnuz',
         'float8_e5m2',
         'float8_e5m2fnuz',
-        'float8_e8m0fnu',
         'float4_e2m1fn',
     )
 }
@@ -25,24 +25,26 @@ _SMALL_FLOATS = {
 
 @operator('Cast', any_dtype=True)
 def cast(node, x, /, *, to, saturate=1, round_mode='up'):
-    return converted(x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate)
+    return converted(x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate, round_mode)
 
 
 @operator('CastLike', any_dtype=True)
 def cast_like(node, x, target, /, *, saturate=1, round_mode='up'):
-    return converted(x, target.dtype, saturate)
+    return converted(x, target.dtype, saturate, round_mode)
 
 
-def converted(x, dtype, saturate=True):
+def converted(x, dtype, saturate=True, round_mode='up'):
     """The value in another dtype, which may be strings or small floats."""
-    plain = 'fiub'
-    if x.dtype.kind in plain and dtype.kind in plain:
+    if v.is_number(x.dtype) and v.is_number(dtype):
         return v.cast(x, dtype)
     x = v.on_host(x)
     if dtype.kind == 'O':
         return _to_strings(x)
     if x.dtype.kind in 'OSU':
         return _from_strings(x, dtype)
+    if dtype.name == 'float8_e8m0fnu':
+        x = x.astype(np.float32)
+        return numpy_helper.to_float8e8m0(x, bool(saturate), round_mode).astype(dtype)
     if dtype in _SMALL_FLOATS and saturate:
         return _saturated(x, dtype)
     if _is_int4(dtype):
