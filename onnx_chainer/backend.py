@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import chainer
 import numpy as np
-from chainer.backends import cuda
 from onnx import ModelProto, NodeProto, helper
 from onnx.backend.base import Backend, BackendRep
 
+import chainer
+from chainer.backends import cuda
 from onnx_chainer.importing import ImportedChain, load
 from onnx_chainer.importing.tensors import elem_type_of
 from onnx_chainer.importing.values import on_host

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import chainer
 import numpy as np
+
+import chainer
 from chainer import Chain, Variable
 
 from . import values as v

@@ -169,9 +169,7 @@ class Planner:
                     if value in own:
                         raise ModelError(f'its output {value!r} is there already')
                 if node.domain not in opsets and (node.domain or opsets):
-                    raise ModelError(
-                        f'the model imports no version of the domain {node.domain!r}'
-                    )
+                    raise ModelError(f'the model imports no version of the domain {node.domain!r}')
                 step = self._step(node, proto, own | outer, opsets, bound)
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
@@ -284,9 +282,7 @@ class Planner:
             bound,
         )
 
-    def _standard(
-        self, node: Node, proto: NodeProto, given: dict[str, AttributeProto]
-    ) -> Step:
+    def _standard(self, node: Node, proto: NodeProto, given: dict[str, AttributeProto]) -> Step:
         """An operator without a row, which the standard defines by others."""
         body = standard.function_of(node)
         if body is not None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from chainer import backend, functions as F
+
+from chainer import backend
 
 from . import values as v
 from .errors import ModelError, naming

@@ -143,9 +143,7 @@ def _external_bytes(tensor: TensorProto, folder: Path | None, expected: int) -> 
         return file.read(length)
 
 
-def read_sparse(
-    tensor: onnx.SparseTensorProto, folder: Path | None
-) -> np.ndarray[Any, Any]:
+def read_sparse(tensor: onnx.SparseTensorProto, folder: Path | None) -> np.ndarray[Any, Any]:
     """A sparse tensor as a dense array."""
     values = read_tensor(tensor.values, folder)
     indices = read_tensor(tensor.indices, folder)

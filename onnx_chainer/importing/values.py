@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer
 import numpy as np
-from chainer import Variable, backend
 
+import chainer
 import chainerx
+from chainer import Variable, backend
 
 from .tensors import checked_size
 
@@ -55,7 +55,7 @@ def is_on_host(x: Value) -> bool:
 def fits(x: Value, device: Any) -> bool:
     """Whether a device has the dtype of an array."""
     if isinstance(device, backend.ChainerxDevice):
-        return x.dtype.name in chainerx.all_dtypes
+        return x.dtype.type in chainerx.all_dtypes
     return is_number(x.dtype)
 
 
@@ -90,7 +90,7 @@ def calling_arrays(function: Callable[..., Any], *xs: Value, **keywords: Any) ->
 def _to_chainerx(y: Any) -> Any:
     if isinstance(y, (list, tuple)):
         return type(y)(map(_to_chainerx, y))
-    if y is None or y.dtype.name not in chainerx.all_dtypes:
+    if y is None or y.dtype.type not in chainerx.all_dtypes:
         return y
     return backend.to_chx(y)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -27,7 +28,9 @@ def prelu(node, x, slope, /, *, consumed_inputs=None):
     if node.opset < 7 and slope.ndim == 1 and x.ndim > 1:
         slope = F.reshape(slope, (-1,) + (1,) * (x.ndim - 2))
     if not v.is_float(x):
-        return v.calling_arrays(lambda a, s: (a * (a > 0) + a * s * (a < 0)).astype(a.dtype), x, slope)
+        return v.calling_arrays(
+            lambda a, s: (a * (a > 0) + a * s * (a < 0)).astype(a.dtype), x, slope
+        )
     return F.relu(x) - F.relu(-F.identity(x)) * slope
 
 

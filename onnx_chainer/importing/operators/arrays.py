@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -82,9 +83,7 @@ def split(node, x, sizes=None, /, *, axis=0, num_outputs=None, split=None):
     if sum(sizes) != length or min(sizes) < 0:
         raise ValueError(f'the sizes {sizes} do not add up to {length}')
     ends = np.cumsum(sizes)
-    return tuple(
-        part(x, axis, slice(end - size, end)) for size, end in zip(sizes, map(int, ends))
-    )
+    return tuple(part(x, axis, slice(end - size, end)) for size, end in zip(sizes, map(int, ends)))
 
 
 def part(x, axis, index):
@@ -93,7 +92,9 @@ def part(x, axis, index):
 
 
 @operator('Slice', host=(1, 2, 3, 4), any_dtype=True)
-def slices(node, x, first=None, last=None, on=None, steps=None, /, *, starts=None, ends=None, axes=None):
+def slices(
+    node, x, first=None, last=None, on=None, steps=None, /, *, starts=None, ends=None, axes=None
+):
     starts = v.ints(starts if first is None else first)
     ends = v.ints(ends if last is None else last)
     axes = v.ints(axes if on is None else on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -134,9 +135,7 @@ def conv_transpose(
 
 def _deconvolve(x, w, b, strides, pad, size, dilations, group):
     function = F.deconvolution_2d if x.ndim == 4 else F.deconvolution_nd
-    return function(
-        x, w, b, stride=strides, pad=pad, outsize=size, dilate=dilations, groups=group
-    )
+    return function(x, w, b, stride=strides, pad=pad, outsize=size, dilate=dilations, groups=group)
 
 
 @operator('Col2Im', host=(1, 2))
@@ -146,9 +145,7 @@ def col2im(node, x, image_shape, block_shape, /, *, dilations=None, pads=None, s
     strides, dilations = spread(strides, count), spread(dilations, count)
     pads = padding('NOTSET', pads, image, block, strides, dilations)
     full = [n + sum(pair) for n, pair in zip(image, pads)]
-    steps = [
-        (n - (k - 1) * d - 1) // s + 1 for n, k, s, d in zip(full, block, strides, dilations)
-    ]
+    steps = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in zip(full, block, strides, dilations)]
     batch = x.shape[0]
     blocks = F.reshape(x, (batch, -1, int(np.prod(block)), *steps))
     y = None
@@ -209,9 +206,7 @@ def deform_conv(
     taps = int(np.prod(kernel))
     batch, channels = x.shape[:2]
     offset = F.reshape(offset, (batch, offset_group, taps, count, *steps))
-    places = [
-        np.arange(n) * s - before for n, s, (before, _) in zip(steps, strides, pads)
-    ]
+    places = [np.arange(n) * s - before for n, s, (before, _) in zip(steps, strides, pads)]
     groups = []
     for g in range(offset_group):
         part = x[:, g * channels // offset_group : (g + 1) * channels // offset_group]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -158,4 +159,5 @@ def clip(node, x, least=None, most=None, /, *, min=None, max=None, consumed_inpu
         return F.clip(x, low, high)
     if least is None and most is None:
         return x
-    return v.calling_arrays(lambda a: a.clip(least, most).astype(a.dtype), x)
+    low, high = (None if each is None else v.scalar(each) for each in (least, most))
+    return v.calling_arrays(lambda a: a.clip(low, high).astype(a.dtype), x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v

@@ -7,6 +7,7 @@ import itertools
 import math
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -317,9 +318,7 @@ def roi_align(
     spatial_scale=1.0,
 ):
     if coordinate_transformation_mode is None:
-        coordinate_transformation_mode = (
-            'half_pixel' if node.opset >= 16 else 'output_half_pixel'
-        )
+        coordinate_transformation_mode = 'half_pixel' if node.opset >= 16 else 'output_half_pixel'
     half = coordinate_transformation_mode == 'half_pixel'
     outs = (output_height, output_width)
     regions = []

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .. import values as v
 from ..registry import ARRAYS, HOST, operator
 
 _ML = 'ai.onnx.ml'
@@ -184,19 +185,18 @@ def _results(rows):
 
 @operator('Adagrad', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
 def adagrad(node, rate, t, /, *tensors, decay_factor=0.0, epsilon=1e-6, norm_coefficient=0.0):
-    rate = rate / (1 + t * decay_factor)
+    rate = v.scalar(rate) / (1 + v.scalar(t) * decay_factor)
     rows = []
     for x, g, h in _columns(tensors, 3):
         g = norm_coefficient * x + g
         h = h + g * g
-        rows.append(
-            ((x - rate * g / (h**0.5 + epsilon)).astype(x.dtype), h.astype(x.dtype))
-        )
+        rows.append(((x - rate * g / (h**0.5 + epsilon)).astype(x.dtype), h.astype(x.dtype)))
     return _results(rows)
 
 
 @operator('Momentum', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
 def momentum(node, rate, t, /, *tensors, alpha, beta, mode, norm_coefficient):
+    rate, t = v.scalar(rate), v.scalar(t)
     rows = []
     for x, g, m in _columns(tensors, 3):
         g = norm_coefficient * x + g
@@ -211,6 +211,7 @@ def adam(
     node, rate, t, /, *tensors, alpha=0.9, beta=0.999, epsilon=1e-6, norm_coefficient=0.0,
     norm_coefficient_post=0.0,
 ):  # fmt: skip
+    rate, t = v.scalar(rate), v.scalar(t)
     rows = []
     if t > 0:
         rate = rate * (1 - beta**t) ** 0.5 / (1 - alpha**t)

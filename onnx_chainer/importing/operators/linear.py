@@ -39,9 +39,7 @@ def _stacked(a, b):
 
 
 @operator('Gemm')
-def gemm(
-    node, a, b, c=None, /, *, alpha=1.0, beta=1.0, transA=0, transB=0, broadcast=0, axis=None
-):
+def gemm(node, a, b, c=None, /, *, alpha=1.0, beta=1.0, transA=0, transB=0, broadcast=0, axis=None):
     if not v.is_float(a):
         a, b = (v.cast(x, 'd') for x in (a, b))
         dtype = 'i8'

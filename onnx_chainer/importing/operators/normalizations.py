@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -49,7 +50,9 @@ class Windows:
         """The padding as Chainer's functions take it, or ``None``."""
         if any(d != 1 for d in self.dilations):
             return None
-        if any(behind > before or before >= k for (before, behind), k in zip(self.needed, self.kernel)):
+        if any(
+            behind > before or before >= k for (before, behind), k in zip(self.needed, self.kernel)
+        ):
             return None
         if any(before - behind >= s for (before, behind), s in zip(self.needed, self.strides)):
             return None
@@ -59,14 +62,17 @@ class Windows:
         """Yields the offset in the window and the elements there of all windows."""
         x = pad_spatial(x, self.needed, value)
         for offset in itertools.product(*map(range, self.kernel)):
-            yield offset, F.get_item(
-                x,
-                (
-                    slice(None),
-                    slice(None),
-                    *(
-                        slice(o * d, o * d + (out - 1) * s + 1, s)
-                        for o, d, s, out in zip(offset, self.dilations, self.strides, self.outs)
+            yield (
+                offset,
+                F.get_item(
+                    x,
+                    (
+                        slice(None),
+                        slice(None),
+                        *(
+                            slice(o * d, o * d + (out - 1) * s + 1, s)
+                            for o, d, s, out in zip(offset, self.dilations, self.strides, self.outs)
+                        ),
                     ),
                 ),
             )
@@ -114,8 +120,10 @@ def _argmax(x, windows, storage_order):
     """The places of the largest elements in the input without padding, counted over all axes."""
     shape = x.shape[2:]
     parts, places = [], []
-    weights = np.cumprod((1, *shape[:0:-1]))[::-1] if not storage_order else (
-        np.cumprod((1, *shape[:-1]))
+    weights = (
+        np.cumprod((1, *shape[:0:-1]))[::-1]
+        if not storage_order
+        else (np.cumprod((1, *shape[:-1])))
     )
     for offset, part in windows.slices(x, -math.inf):
         place = 0
@@ -161,7 +169,10 @@ def average_pool(
             for (before, behind), (_, needed) in zip(windows.pads, windows.needed)
         ]
         counted = v.array_of(pad_spatial(counted, within, 1.0))
-        rest = [(0, needed - min(b, needed)) for (_, b), (_, needed) in zip(windows.pads, windows.needed)]
+        rest = [
+            (0, needed - min(b, needed))
+            for (_, b), (_, needed) in zip(windows.pads, windows.needed)
+        ]
         counted = v.array_of(pad_spatial(counted, rest))
         windows_of_ones = sum(v.array_of(p) for p in _slices_of(counted, windows))
     else:

@@ -62,9 +62,7 @@ def quantize_linear(
 
 
 @operator('DequantizeLinear', takes=HOST)
-def dequantize_linear(
-    node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0
-):
+def dequantize_linear(node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0):
     dtype = dtype_of(output_dtype) if output_dtype else scale.dtype
     y = x.astype(np.float32)
     if zero_point is not None:

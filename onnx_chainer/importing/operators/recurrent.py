@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from chainer import functions as F
 import numpy as np
+
+from chainer import functions as F
 
 from .. import values as v
 from ..registry import operator
@@ -229,7 +230,9 @@ def lstm(
         size = recurrent.shape[1]
 
         def peep(i, c):
-            return 0 if peepholes is None else F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
+            return (
+                0 if peepholes is None else F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
+            )
 
         def step(gate, h, c):
             a = gate + F.linear(h, recurrent, bias)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from chainer import functions as F
 
 from .. import values as v
@@ -48,8 +49,7 @@ def _extreme(name, empty):
     def plain(xp, a, axes, keepdims):
         if a.size:
             return getattr(a, name)(axis=axes, keepdims=keepdims)
-        start = empty(a.dtype)
-        return getattr(a, name)(axis=axes, keepdims=keepdims, initial=start)
+        return xp.full_like(a.sum(axis=axes, keepdims=keepdims), empty(a.dtype), dtype=a.dtype)
 
     return plain
 
@@ -77,7 +77,9 @@ _reduction('ReduceSum', _sum, lambda xp, a, axes, k: a.sum(axis=axes, keepdims=k
 _reduction(
     'ReduceMean',
     lambda x, axes, k: F.mean(x, axis=axes, keepdims=k) if axes else F.identity(x),
-    lambda xp, a, axes, k: a.mean(axis=axes, keepdims=k) if a.size else a.sum(axis=axes, keepdims=k) * np.nan,
+    lambda xp, a, axes, k: (
+        a.mean(axis=axes, keepdims=k) if a.size else a.sum(axis=axes, keepdims=k) * np.nan
+    ),
 )
 _reduction('ReduceMax', _chain('max'), _extreme('max', _least))
 _reduction('ReduceMin', _chain('min'), _extreme('min', _most))

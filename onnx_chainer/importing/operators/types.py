@@ -25,7 +25,9 @@ _SMALL_FLOATS = {
 
 @operator('Cast', any_dtype=True)
 def cast(node, x, /, *, to, saturate=1, round_mode='up'):
-    return converted(x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate, round_mode)
+    return converted(
+        x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate, round_mode
+    )
 
 
 @operator('CastLike', any_dtype=True)
