@@ -188,4 +188,9 @@ def load(source: str | os.PathLike[str] | bytes | Any) -> ImportedChain:
         >>> y = model(x)  # doctest: +SKIP
 
     """
-    return ImportedChain(*read(source))
+    try:
+        return ImportedChain(*read(source))
+    except (ModelError, OSError):
+        raise
+    except Exception as error:  # such as names that are no text
+        raise ModelError(f'the model is damaged: {type(error).__name__}: {error}') from error
