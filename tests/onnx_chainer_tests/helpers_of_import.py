@@ -6,7 +6,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 def info(name, shape=None, dtype=np.float32):
     """The description of an input or output."""
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+    return helper.make_tensor_value_info(
+        name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+    )
 
 
 def any_output(name):

@@ -7,12 +7,17 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip('onnx')
+onnx = pytest.importorskip('onnx')
 from onnx.backend.test.runner import Runner  # noqa: E402
 
 from onnx_chainer.backend import ChainerBackend  # noqa: E402
 
+# Making the cases takes seconds, and more on a busy machine.
+pytestmark = pytest.mark.timeout(600)
+
 EXCEPTIONS = pathlib.Path(__file__).with_name('conformance_exceptions.txt')
+# The version of ONNX whose cases it names.
+VERSION = '1.23.'
 # Models of hundreds of megabytes, which take most of the time.
 LARGE = 'test_densenet121', 'test_resnet50', 'test_vgg19', 'test_zfnet512', 'test_inception_v2'
 
@@ -57,12 +62,17 @@ def failures(cases):
 
 def check(cases):
     failed = failures(cases)
+    if not onnx.__version__.startswith(VERSION):
+        # Other versions have other cases.
+        assert len(failed) < 0.02 * len(cases), failed
+        return
     listed = exceptions().keys() & cases.keys()
     assert {name: text for name, text in failed.items() if name not in listed} == {}
     # A case that passes has to leave the list.
     assert listed - failed.keys() == set()
 
 
+@pytest.mark.skipif(not onnx.__version__.startswith(VERSION), reason=f'the list is for {VERSION}')
 def test_exceptions_are_cases_with_reasons(suite):
     known = {name for cases in suite.values() for name in cases}
     assert exceptions().keys() - known == set()
@@ -70,11 +80,11 @@ def test_exceptions_are_cases_with_reasons(suite):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_nodes(suite):
     cases = suite['NodeModel']
-    assert len(cases) - len(exceptions().keys() & cases.keys()) >= 1398
     check(cases)
+    if onnx.__version__.startswith(VERSION):
+        assert len(cases) - len(exceptions().keys() & cases.keys()) == 1875
 
 
 @pytest.mark.parametrize('kind', ['SimpleModel', 'PyTorchConvertedModel', 'PyTorchOperatorModel'])
@@ -83,7 +93,6 @@ def test_models(suite, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_real_models(suite):
     cases = suite['RealModel']
     check({name: run for name, run in cases.items() if name not in LARGE})

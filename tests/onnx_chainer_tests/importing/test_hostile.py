@@ -27,7 +27,15 @@ def graph_of(*nodes, outputs=('y',), **keywords):
 
 
 def function(name, *nodes, attributes=()):
-    return helper.make_function('mine', name, ['x'], ['y'], nodes, [helper.make_opsetid('', 18), helper.make_opsetid('mine', 1)], attributes)
+    return helper.make_function(
+        'mine',
+        name,
+        ['x'],
+        ['y'],
+        nodes,
+        [helper.make_opsetid('', 18), helper.make_opsetid('mine', 1)],
+        attributes,
+    )
 
 
 def call(name):
@@ -36,7 +44,9 @@ def call(name):
 
 MINE = {'domains': [('mine', 1)]}
 CULPRIT = r"node 'culprit' \(\w+(\.\w+)*\): "
-BODY = helper.make_graph([helper.make_node('Relu', ['nowhere'], ['z'], name='culprit')], 'body', [], [info('z')])
+BODY = helper.make_graph(
+    [helper.make_node('Relu', ['nowhere'], ['z'], name='culprit')], 'body', [], [info('z')]
+)
 
 BROKEN = {
     'an input that nothing gives': (graph_of(node('Relu', ['z'])), CULPRIT + "nothing gives its input 'z'"),

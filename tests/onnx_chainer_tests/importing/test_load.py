@@ -146,7 +146,9 @@ def test_saves_and_loads(tmp_path):
     np.testing.assert_array_equal(other.mean, np.ones(4))
 
 
-@pytest.mark.parametrize('duplicate', [lambda m: m.copy('copy'), lambda m: pickle.loads(pickle.dumps(m))])
+@pytest.mark.parametrize(
+    'duplicate', [lambda m: m.copy('copy'), lambda m: pickle.loads(pickle.dumps(m))]
+)
 def test_copies(duplicate):
     model = onnx_chainer.load(perceptron())
     other = duplicate(model)
