@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, helper
+from onnx import ModelProto, NodeProto, defs, helper
 from onnx.backend.base import Backend, BackendRep
 
 import chainer
@@ -28,6 +28,14 @@ def _device(name: str) -> Any:
     elif kind == 'CUDA':
         name = f'@cupy:{number or 0}'
     return chainer.get_device(name)
+
+
+def _newest(domain: str) -> int:
+    """The newest version of a domain; 1 of an unknown one."""
+    if not domain:
+        return defs.onnx_opset_version()
+    versions = (each.since_version for each in defs.get_all_schemas() if each.domain == domain)
+    return max(versions, default=1)
 
 
 class ChainerBackendRep(BackendRep):
@@ -86,10 +94,11 @@ class ChainerBackend(Backend):
             ],
             [helper.make_empty_tensor_value_info(name) for name in node.output if name],
         )
-        keywords = {}
+        versions = {'': defs.onnx_opset_version(), node.domain: _newest(node.domain)}
         if 'opset_version' in kwargs:
-            keywords['opset_imports'] = [helper.make_opsetid(node.domain, kwargs['opset_version'])]
-        return cls.prepare(helper.make_model(graph, **keywords), device).run(arrays)
+            versions[node.domain] = kwargs['opset_version']
+        imports = [helper.make_opsetid(*each) for each in versions.items()]
+        return cls.prepare(helper.make_model(graph, opset_imports=imports), device).run(arrays)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
