@@ -15,7 +15,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from . import standard, tensors
 from .errors import ModelError, naming
 from .plan import Node, Plan, Step
-from .registry import find
+from .registry import Operator, find
 from .values import is_float
 
 # A file may call functions that call functions. This bounds what a small file can grow to.
@@ -94,12 +94,16 @@ class Planner:
     ) -> Plan:
         inputs = [value.name for value in graph.input]
         _check_distinct(inputs, f'graph {graph.name!r} has two inputs')
-        fixed = self._statistics(graph.node, opsets)
+        fixed = _inputs_of(graph.node, lambda row: row.statistics | row.host)
+        learned = _inputs_of(graph.node, lambda row: row.trained)
         weights: dict[str, str] = {}
         for name, array in self._initializers(graph):
             if name in weights:
                 raise ModelError(f'graph {graph.name!r} has two initializers {name!r}')
-            trained = is_float(array) and array.ndim > 0 and name not in fixed
+            # A number without dimensions is a constant of a formula, such as 2 in 2 * x.
+            trained = is_float(array) and (
+                name in learned or (array.ndim > 0 and name not in fixed)
+            )
             weights[name] = self._keep(name, array, trained)
         inputs = [name for name in inputs if name not in weights or outer]
         return self._plan(
@@ -118,16 +122,6 @@ class Planner:
             yield tensor.name, tensors.read_tensor(tensor, self.folder)
         for sparse in graph.sparse_initializer:
             yield sparse.values.name, tensors.read_sparse(sparse, self.folder)
-
-    def _statistics(self, nodes: Sequence[NodeProto], opsets: dict[str, int]) -> set[str]:
-        """Names of inputs that training does not change."""
-        return {
-            node.input[i]
-            for node in nodes
-            if (row := find(domain_of(node.domain), node.op_type)) is not None
-            for i in row.statistics | row.host
-            if i < len(node.input)
-        }
 
     def _plan(
         self,
@@ -302,3 +296,16 @@ def _check_distinct(names: Sequence[str], problem: str) -> None:
         if name in seen:
             raise ModelError(f'{problem} {name!r}')
         seen.add(name)
+
+
+def _inputs_of(
+    nodes: Sequence[NodeProto], numbers: Callable[[Operator], frozenset[int]]
+) -> set[str]:
+    """Names of those inputs whose numbers a function of the operator's row gives."""
+    return {
+        node.input[i]
+        for node in nodes
+        if (row := find(domain_of(node.domain), node.op_type)) is not None
+        for i in numbers(row)
+        if i < len(node.input)
+    }

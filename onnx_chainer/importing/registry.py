@@ -27,6 +27,7 @@ class Operator(NamedTuple):
         takes: One of the words above.
         host: Numbers of inputs that are NumPy arrays anyway, such as a shape.
         statistics: Numbers of inputs that training does not change, such as a running mean.
+        trained: Numbers of inputs that training changes even if they have no dimension.
         any_dtype: Whether variables may have dtypes that :mod:`chainer.functions` cannot compute
             with, because it only moves elements.
         attributes: Names of the attributes.
@@ -38,6 +39,7 @@ class Operator(NamedTuple):
     takes: str
     host: frozenset[int]
     statistics: frozenset[int]
+    trained: frozenset[int]
     any_dtype: bool
     attributes: frozenset[str]
     required: frozenset[str]
@@ -52,6 +54,7 @@ def operator(
     takes: str = VARIABLES,
     host: tuple[int, ...] = (),
     statistics: tuple[int, ...] = (),
+    trained: tuple[int, ...] = (),
     any_dtype: bool = False,
     domain: str = '',
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -67,6 +70,7 @@ def operator(
             takes,
             frozenset(host),
             frozenset(statistics),
+            frozenset(trained),
             any_dtype,
             frozenset(p.name for p in keywords),
             frozenset(p.name for p in keywords if p.default is kinds.empty),

@@ -121,7 +121,9 @@ def run_function(node: Node, *inputs: Any, body: Body) -> tuple[Any, ...]:
 
 
 _NONE: frozenset[Any] = frozenset()
-_DEFINED = Operator(run_function, VALUES, _NONE, _NONE, True, _NONE, _NONE, (0, float('inf')))
+_DEFINED = Operator(
+    run_function, VALUES, _NONE, _NONE, _NONE, True, _NONE, _NONE, (0, float('inf'))
+)
 
 
 def function_step(node: Node, body: Plan) -> Step:

@@ -23,7 +23,7 @@ def leaky_relu(node, x, /, *, alpha=0.01, consumed_inputs=None):
     return F.leaky_relu(x, alpha)
 
 
-@operator('PRelu')
+@operator('PRelu', trained=(1,))
 def prelu(node, x, slope, /, *, consumed_inputs=None):
     if node.opset < 7 and slope.ndim == 1 and x.ndim > 1:
         slope = F.reshape(slope, (-1,) + (1,) * (x.ndim - 2))

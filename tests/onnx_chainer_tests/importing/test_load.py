@@ -88,6 +88,12 @@ def test_statistics_and_scalars_are_not_trained():
     assert not hasattr(model, 'zero')
 
 
+def test_a_slope_without_dimensions_is_trained():
+    node = helper.make_node('PRelu', ['x', 'slope'], ['y'])
+    proto = model_of([node], [info('x')], ['y'], {'slope': np.array(0.25, 'f')})
+    assert [name for name, _ in onnx_chainer.load(proto).namedparams()] == ['/slope']
+
+
 @pytest.mark.parametrize('device', DEVICES)
 def test_runs_on_devices(device):
     model = onnx_chainer.load(perceptron())
