@@ -5,5 +5,6 @@ plans, ``registry`` is the table of operators that the modules in ``operators`` 
 expands operators that the standard defines by others, and ``chain`` makes the link.
 """
 
+from . import operators as operators
 from .chain import ImportedChain as ImportedChain, load as load
 from .errors import ModelError as ModelError

@@ -47,7 +47,7 @@ class ImportedChain(Chain):
         self._inputs = {value.name: _Input(value) for value in model.graph.input}
         self.input_names: tuple[str, ...] = ()
         self.output_names: tuple[str, ...] = ()
-        self._plan: Plan | None = None
+        self._plan = Plan('', (), (), (), {}, set())
         self._plan = Planner(model, folder, self._keep).main(model.graph)
         self.input_names = self._plan.inputs
         self.output_names = self._plan.outputs
@@ -97,7 +97,8 @@ class ImportedChain(Chain):
         values = {
             name: v.send(self._inputs[name].checked(x), self.device) for name, x in inputs.items()
         }
-        ys = self._plan.run(Run(self._weight, self.device), values)
+        with chainer.using_device(self.device):
+            ys = self._plan.run(Run(self._weight, self.device), values)
         return [_finished(v.send(y, self.device)) for y in ys]
 
     def _named(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -286,8 +286,17 @@ class Planner:
             resolved.CopyFrom(proto)
             del resolved.attribute[:]
             resolved.attribute.extend(given.values())
-            return standard.TypedStep(node, resolved)
+            return standard.TypedStep(node, resolved, plan_definition)
         raise ModelError(f'the operator is not supported in opset {node.opset}')
+
+
+def plan_definition(function: FunctionProto, node: Node, given: dict[str, AttributeProto]) -> Plan:
+    """The plan of a definition of the standard, which needs nothing of a model."""
+    return Planner(ModelProto(), None, _refuse_weight).function(function, node, given)
+
+
+def _refuse_weight(name: str, array: Any, trained: bool) -> str:
+    raise ModelError(f'the definition has an initializer {name!r}')
 
 
 def _check_distinct(names: Sequence[str], problem: str) -> None:

@@ -90,13 +90,9 @@ def operator(
 
 def find(domain: str, name: str) -> Operator | None:
     """The row of an operator, or ``None``."""
-    from . import operators  # noqa: F401  # fills the table
-
     return _TABLE.get((domain, name))
 
 
 def names() -> list[tuple[str, str]]:
     """Domains and names of all operators of the table."""
-    from . import operators  # noqa: F401
-
     return sorted(_TABLE)

@@ -6,11 +6,12 @@ the file. Some definitions depend on the types of the inputs and are made when t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from onnx import FunctionProto, ModelProto, NodeProto, TypeProto, defs, helper
+from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs, helper
 
-from .errors import ModelError, naming
+from .errors import naming
 from .plan import Body, Node, Plan, Run, Step
 from .registry import VALUES, Operator
 from .tensors import elem_type_of
@@ -63,6 +64,7 @@ def _completed(function: FunctionProto, schema: Any, node: Node) -> FunctionProt
     return function
 
 
+MakePlan = Callable[[FunctionProto, Node, dict[str, AttributeProto]], Plan]
 # The element type and the number of dimensions of each input.
 _Types = tuple[tuple[int, int] | None, ...]
 
@@ -73,10 +75,12 @@ class TypedStep(Step):
     Args:
         node: The node.
         proto: The node as in the file, with the attributes of the call that it is in.
+        make_plan: Plans a definition for the node and its attributes.
     """
 
-    def __init__(self, node: Node, proto: NodeProto) -> None:
+    def __init__(self, node: Node, proto: NodeProto, make_plan: MakePlan) -> None:
         super().__init__(node, _DEFINED, {}, {})
+        self._make_plan = make_plan
         self._proto = proto.SerializeToString()
         self._plans: dict[_Types, Plan] = {}
 
@@ -95,8 +99,6 @@ class TypedStep(Step):
             del values[name]
 
     def _plan(self, types: _Types) -> Plan:
-        from .graph import Planner  # which plans these steps
-
         schema = _schema(self.node)
         data = schema.get_context_dependent_function_with_opset_version(
             _version(schema.context_dependent_function_opset_versions, self.node),
@@ -105,14 +107,7 @@ class TypedStep(Step):
         )
         proto = NodeProto.FromString(self._proto)
         function = _completed(FunctionProto.FromString(data), schema, self.node)
-        return Planner(ModelProto(), None, refuse_weights).function(
-            function, self.node, {a.name: a for a in proto.attribute}
-        )
-
-
-def refuse_weights(name: str, array: Any, trained: bool) -> str:
-    """Definitions of the standard have no initializers."""
-    raise ModelError(f'the definition has an initializer {name!r}')
+        return self._make_plan(function, self.node, {a.name: a for a in proto.attribute})
 
 
 def run_function(node: Node, *inputs: Any, body: Body) -> tuple[Any, ...]:

@@ -79,13 +79,17 @@ def _variadic(name, differentiable, plain):
         return y
 
 
+def _broadcasting(function):
+    return lambda a, b: function(*F.broadcast(a, b))
+
+
 def _module_function(name):
     return lambda *xs: getattr(v.backend.get_array_module(*xs), name)(*xs)
 
 
 _variadic('Sum', F.add, lambda a, b: a + b)
-_variadic('Max', lambda a, b: F.maximum(*F.broadcast(a, b)), _module_function('maximum'))
-_variadic('Min', lambda a, b: F.minimum(*F.broadcast(a, b)), _module_function('minimum'))
+_variadic('Max', _broadcasting(F.maximum), _module_function('maximum'))
+_variadic('Min', _broadcasting(F.minimum), _module_function('minimum'))
 
 
 @operator('Mean')
