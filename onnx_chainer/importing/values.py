@@ -25,6 +25,11 @@ def array_of(x: Value) -> Value:
     return x.array if isinstance(x, Variable) else x
 
 
+def xp_of(*xs: Value) -> Any:
+    """The module of arrays: NumPy, CuPy or ChainerX."""
+    return backend.get_array_module(*xs)
+
+
 def on_host(x: Value) -> Value:
     """The value as a NumPy array; lists likewise."""
     if isinstance(x, list):

@@ -146,7 +146,7 @@ def log_softmax(node, x, /, *, axis=None):
 @operator('Hardmax', takes=ARRAYS)
 def hardmax(node, x, /, *, axis=None):
     def largest(a, i):
-        xp = v.backend.get_array_module(a)
+        xp = v.xp_of(a)
         a = v.array_of(a)
         steps = xp.arange(a.shape[i]).reshape((-1,) + (1,) * (a.ndim - 1 - i % a.ndim))
         return (steps == xp.expand_dims(a.argmax(axis=i), i)).astype(a.dtype)

@@ -175,9 +175,7 @@ def pad(
         if v.is_float(x):
             return F.pad(x, pairs, 'constant', constant_values=value)
         return v.calling_arrays(
-            lambda a: v.backend.get_array_module(a).pad(
-                a, pairs, 'constant', constant_values=a.dtype.type(value)
-            ),
+            lambda a: v.xp_of(a).pad(a, pairs, 'constant', constant_values=a.dtype.type(value)),
             x,
         )
     for axis, pair in enumerate(pairs):
@@ -259,7 +257,7 @@ def one_hot(node, indices, depth, values, /, *, axis=-1):
 
 @operator('NonZero', takes=ARRAYS)
 def non_zero(node, x, /):
-    xp = v.backend.get_array_module(x)
+    xp = v.xp_of(x)
     return xp.stack(xp.nonzero(xp.atleast_1d(x))).astype(np.int64)
 
 

@@ -60,9 +60,7 @@ def _masked(scores, mask, seen):
         seen = np.ones((1, 1, 1, shape[-1]), bool) if seen is None else seen
         seen = seen & (np.arange(shape[-1]) < mask.shape[-1])
         widths = [(0, 0)] * (mask.ndim - 1) + [(0, shape[-1] - mask.shape[-1])]
-        mask = v.calling_arrays(
-            lambda a: v.backend.get_array_module(a).pad(a, widths, 'constant'), mask
-        )
+        mask = v.calling_arrays(lambda a: v.xp_of(a).pad(a, widths, 'constant'), mask)
     allowed = [] if seen is None else [v.like(scores, np.broadcast_to(seen, shape).copy())]
     if mask is not None:
         if v.is_float(mask):

@@ -19,7 +19,7 @@ def arithmetic(differentiable, plain, *xs):
 
 def divide_integers(a, b):
     """Quotients rounded towards zero."""
-    xp = v.backend.get_array_module(a)
+    xp = v.xp_of(a)
     quotient = a // b
     if a.dtype.kind != 'u':
         quotient = quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
@@ -67,7 +67,7 @@ def mod(node, a, b, /, *, fmod=0):
     if v.is_float(a):
         a, b = F.broadcast(a, b)
         return F.fmod(a, b)
-    return v.calling_arrays(lambda x, y: v.backend.get_array_module(x).fmod(x, y), a, b)
+    return v.calling_arrays(lambda x, y: v.xp_of(x).fmod(x, y), a, b)
 
 
 def _variadic(name, differentiable, plain):
@@ -84,7 +84,7 @@ def _broadcasting(function):
 
 
 def _module_function(name):
-    return lambda *xs: getattr(v.backend.get_array_module(*xs), name)(*xs)
+    return lambda *xs: getattr(v.xp_of(*xs), name)(*xs)
 
 
 _variadic('Sum', F.add, lambda a, b: a + b)
@@ -104,7 +104,7 @@ def _arcsinh(x):
     positive = F.absolute(x)
     square = F.square(positive)
     return F.log1p(positive + square / (1 + F.sqrt(square + 1))) * v.calling_arrays(
-        lambda a: v.backend.get_array_module(a).copysign(1, a).astype(a.dtype), x
+        lambda a: v.xp_of(a).copysign(1, a).astype(a.dtype), x
     )
 
 
@@ -146,7 +146,7 @@ def identity(node, x, /):
 
 @operator('Round', takes=ARRAYS)
 def round_half_even(node, x, /):
-    return v.backend.get_array_module(x).rint(x)
+    return v.xp_of(x).rint(x)
 
 
 @operator('Clip', host=(1, 2))

@@ -16,9 +16,7 @@ def nonnegative(indices, length):
         if indices.size and not -length <= indices.min() <= indices.max() < length:
             raise IndexError(f'an index is not among the {length} elements of the axis')
         return np.where(indices < 0, indices + length, indices)
-    return v.calling_arrays(
-        lambda i: v.backend.get_array_module(i).where(i < 0, i + length, i), indices
-    )
+    return v.calling_arrays(lambda i: v.xp_of(i).where(i < 0, i + length, i), indices)
 
 
 @operator('Gather', any_dtype=True)
@@ -71,18 +69,14 @@ def scatter(x, places, updates, reduction):
     if v.is_float(x) and reduction == 'add':
         return F.scatter_add(x, places, updates)
     if v.is_float(x) and reduction == 'none':
-        zeros = v.calling_arrays(lambda a: a * 0 if not a.size else _zeros(a), x)
+        zeros = v.calling_arrays(lambda a: v.xp_of(a).zeros_like(a), x)
         kept = v.calling_arrays(_marked, x, *places)
         return F.where(kept, x, F.scatter_add(zeros, places, updates))
     return v.calling_arrays(_write, x, updates, *places, reduction=reduction)
 
 
-def _zeros(a):
-    return v.backend.get_array_module(a).zeros_like(a)
-
-
 def _marked(a, *places):
-    kept = v.backend.get_array_module(a).ones(a.shape, bool)
+    kept = v.xp_of(a).ones(a.shape, bool)
     kept[places] = False
     return kept
 
@@ -93,7 +87,7 @@ def _write(a, updates, *places, reduction):
         y[places] = updates
     else:
         ufunc = {'add': 'add', 'mul': 'multiply', 'max': 'maximum', 'min': 'minimum'}[reduction]
-        getattr(v.backend.get_array_module(a), ufunc).at(y, places, updates)
+        getattr(v.xp_of(a), ufunc).at(y, places, updates)
     return y
 
 
@@ -126,4 +120,4 @@ def tensor_scatter(node, past, update, begin=None, /, *, axis=-2, mode='linear')
 
 @operator('Compress', takes=ARRAYS)
 def compress(node, x, condition, /, *, axis=None):
-    return v.backend.get_array_module(x).compress(condition, x, axis=axis)
+    return v.xp_of(x).compress(condition, x, axis=axis)

@@ -181,7 +181,7 @@ def _weights(places, length, mode, stretch, cubic_coeff_a, exclude_outside):
 
 
 def _floor(x):
-    return v.calling_arrays(lambda a: v.backend.get_array_module(a).floor(a), x)
+    return v.calling_arrays(lambda a: v.xp_of(a).floor(a), x)
 
 
 def _reflect(x, low, high):
@@ -190,9 +190,7 @@ def _reflect(x, low, high):
     if span <= 0:
         return x * 0
     # The distance from the nearest multiple of twice the span.
-    turns = v.calling_arrays(
-        lambda a: v.backend.get_array_module(a).floor((a - low) / (2 * span)) * (2 * span), x
-    )
+    turns = v.calling_arrays(lambda a: v.xp_of(a).floor((a - low) / (2 * span)) * (2 * span), x)
     phase = F.identity(x) - low - turns
     return low + span - F.absolute(phase - span)
 
@@ -266,7 +264,7 @@ def grid_sample(node, x, grid, /, *, align_corners=0, mode='linear', padding_mod
         each = F.get_item(grid, (Ellipsis, len(shape) - 1 - axis)) + 1
         each = each * ((n - 1) / 2) if align_corners else (each * n - 1) / 2
         if mode == 'nearest':
-            each = v.calling_arrays(lambda a: v.backend.get_array_module(a).rint(a), each)
+            each = v.calling_arrays(lambda a: v.xp_of(a).rint(a), each)
         if mode != 'cubic':
             if padding_mode == 'reflection':
                 each = _reflect(each, *ends[axis])

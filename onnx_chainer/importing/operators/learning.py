@@ -86,10 +86,13 @@ def label_encoder(
     return y
 
 
+_NAN = object()
+
+
 def _key(key):
     """A key of a table; one NaN equals another there."""
     key = key.item() if isinstance(key, np.generic) else key
-    return 'nan of numbers' if isinstance(key, float) and math.isnan(key) else key
+    return _NAN if isinstance(key, float) and math.isnan(key) else key
 
 
 _COMPARE = (

@@ -12,7 +12,7 @@ from .elementwise import align
 @operator('MatMul')
 def matmul(node, a, b, /):
     if not v.is_float(a):
-        return v.calling_arrays(lambda x, y: v.backend.get_array_module(x).matmul(x, y), a, b)
+        return v.calling_arrays(lambda x, y: v.xp_of(x).matmul(x, y), a, b)
     if a.ndim <= 2 and b.ndim <= 2 or a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2]:
         return F.matmul(a, b)
     if a.ndim == 1:
@@ -61,9 +61,7 @@ def einsum(node, /, *xs, equation):
     equation = equation.replace(' ', '')
     if v.is_float(xs[0]):
         return F.einsum(equation, *xs)
-    return v.calling_arrays(
-        lambda *arrays: v.backend.get_array_module(*arrays).einsum(equation, *arrays), *xs
-    )
+    return v.calling_arrays(lambda *arrays: v.xp_of(*arrays).einsum(equation, *arrays), *xs)
 
 
 @operator('Det')

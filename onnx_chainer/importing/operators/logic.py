@@ -37,7 +37,7 @@ def invert(node, x, /):
 @operator('BitShift', takes=ARRAYS)
 def bit_shift(node, a, b, /, *, direction):
     # Shifting by all bits or more leaves none, or the sign.
-    xp = v.backend.get_array_module(a)
+    xp = v.xp_of(a)
     bits = a.dtype.itemsize * 8
     shift = xp.minimum(b, bits - 1).astype(a.dtype)
     shifted = a << shift if direction == 'LEFT' else a >> shift

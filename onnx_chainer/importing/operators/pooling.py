@@ -60,7 +60,10 @@ class Windows:
 
     def slices(self, x, value):
         """Yields the offset in the window and the elements there of all windows."""
-        x = pad_spatial(x, self.needed, value)
+        return self.of_padded(pad_spatial(x, self.needed, value))
+
+    def of_padded(self, x):
+        """The same for an array that has its padding."""
         for offset in itertools.product(*map(range, self.kernel)):
             yield (
                 offset,
@@ -76,6 +79,18 @@ class Windows:
                     ),
                 ),
             )
+
+    def counts(self, x, include_pad):
+        """How many elements each window has; padding that rounding up adds counts in no case."""
+        ones = np.ones((1, 1, *x.shape[2:]), x.dtype)
+        given = [
+            (before, min(behind, needed))
+            for (before, behind), (_, needed) in zip(self.pads, self.needed)
+        ]
+        rest = [(0, needed - end) for (_, end), (_, needed) in zip(given, self.needed)]
+        ones = pad_spatial(pad_spatial(ones, given, float(bool(include_pad))), rest)
+        count = sum(v.array_of(part) for _, part in self.of_padded(ones))
+        return v.like(x, np.maximum(count, 1))
 
 
 @operator('MaxPool')
@@ -161,30 +176,7 @@ def average_pool(
     if pad is not None and all(before == behind for before, behind in windows.needed):
         value = 0 if count_include_pad else None
         return F.average_pooling_nd(x, windows.kernel, windows.strides, pad, pad_value=value)
-    # Padding that rounding up adds counts in no case.
-    counted = np.ones((1, 1, *x.shape[2:]), x.dtype)
-    if count_include_pad:
-        within = [
-            (before, min(behind, needed))
-            for (before, behind), (_, needed) in zip(windows.pads, windows.needed)
-        ]
-        counted = v.array_of(pad_spatial(counted, within, 1.0))
-        rest = [
-            (0, needed - min(b, needed))
-            for (_, b), (_, needed) in zip(windows.pads, windows.needed)
-        ]
-        counted = v.array_of(pad_spatial(counted, rest))
-        windows_of_ones = sum(v.array_of(p) for p in _slices_of(counted, windows))
-    else:
-        windows_of_ones = sum(v.array_of(p) for _, p in windows.slices(counted, 0.0))
-    return _sum(x, windows) / v.like(x, np.maximum(windows_of_ones, 1))
-
-
-def _slices_of(padded, windows):
-    """The slices of an array that has its padding."""
-    copy = Windows.__new__(Windows)
-    copy.__dict__.update(windows.__dict__, needed=[(0, 0)] * len(windows.kernel))
-    return [part for _, part in copy.slices(padded, 0.0)]
+    return _sum(x, windows) / windows.counts(x, count_include_pad)
 
 
 def _sum(x, windows):

@@ -28,7 +28,7 @@ def _reduction(name, differentiable, plain):
             return differentiable(x, axes, keepdims)
 
         def call(a):
-            xp = v.backend.get_array_module(a)
+            xp = v.xp_of(a)
             return xp.asarray(plain(xp, a, axes, keepdims)).astype(a.dtype)
 
         return v.calling_arrays(call, x)
@@ -119,7 +119,7 @@ def _log(xp, a):
 def _arg(name):
     @operator(f'Arg{name.title()}', takes=ARRAYS)
     def arg(node, x, /, *, axis=0, keepdims=1, select_last_index=0):
-        xp = v.backend.get_array_module(x)
+        xp = v.xp_of(x)
         function = getattr(xp, f'arg{name}')
         if select_last_index:
             y = x.shape[axis] - 1 - function(xp.flip(x, axis), axis=axis)
@@ -147,9 +147,7 @@ def _cumulative(name, differentiable, start):
             y = differentiable(x, axis)
         else:
             y = v.calling_arrays(
-                lambda a: getattr(v.backend.get_array_module(a), name.lower())(
-                    a, axis=axis, dtype=a.dtype
-                ),
+                lambda a: getattr(v.xp_of(a), name.lower())(a, axis=axis, dtype=a.dtype),
                 x,
             )
         return F.get_item(y, (*front, slice(None, None, -1))) if reverse else y

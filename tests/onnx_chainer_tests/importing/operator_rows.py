@@ -1,7 +1,8 @@
 """Calls of operators: rows for values on all devices, and for gradients.
 
 A row has the operator, its inputs, its attributes, the opset, the number of outputs, what to
-expect (a function of the inputs, or ``None`` for ONNX Runtime), and the numbers of the inputs whose
+expect (a function of the inputs, ``None`` for ONNX Runtime, or ``...`` for NumPy's results, where
+only ONNX's suite has others), and the numbers of the inputs whose
 gradients are checked.
 """
 
@@ -83,6 +84,7 @@ for name in 'Relu', 'LeakyRelu', 'Elu', 'Selu', 'Celu', 'Sigmoid', 'Tanh', 'Hard
     row(name, [X * 2.0])
 row('Gelu', [X], 20)
 row('Gelu', [X], 20, approximate='tanh')
+row('Swish', [X], 24, alpha=0.5, expected=lambda x: x / (1 + np.exp(-0.5 * x)))
 row('PRelu', [X, real(3, 1)], gradients=(0, 1))
 row('PRelu', [X, real(3)], 6, expected=lambda x, a: np.where(x > 0, x, x * a[:, None]), gradients=(0, 1))
 row('Softmax', [X], 13, axis=1)
@@ -170,6 +172,7 @@ row('ReduceSum', [X], noop_with_empty_axes=1)
 row('ArgMax', [X], axis=1, keepdims=0, gradients=())
 row('ArgMin', [np.array([1, 0, 0])], select_last_index=1, gradients=())
 row('CumSum', [X, np.array(1)], exclusive=1, reverse=1)
+row('CumProd', [X, np.array(2)], 26, expected=lambda x, axis: np.cumprod(x, 2))
 row('TopK', [X, i64(2)], outputs=2, axis=1, gradients=(0,))
 row('TopK', [X, i64(2)], outputs=2, axis=1, largest=0, gradients=())
 
@@ -181,6 +184,9 @@ row('LayerNormalization', [X, real(3, 4)], axis=1, gradients=(0, 1))
 row('LpNormalization', [X], axis=1, p=1)
 row('LRN', [real(1, 6, 2, 2)], size=3, alpha=0.5)
 row('MeanVarianceNormalization', [IMAGE])
+
+row('GroupNormalization', [real(2, 4, 3), real(4), real(4)], 21, num_groups=2, gradients=(0, 1, 2))
+row('RMSNormalization', [X, real(4)], 23, expected=lambda x, s: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * s, gradients=(0, 1))
 
 # Sampling.
 row('Resize', [real(1, 1, 4, 5), None, np.array([1, 1, 2, 0.6], np.float32)], mode='linear')
@@ -200,6 +206,8 @@ row('GRU', [real(3, 2, 4), real(1, 15, 4), real(1, 15, 5), real(1, 30)], outputs
 row('LSTM', [real(3, 2, 4), real(1, 20, 4), real(1, 20, 5), real(1, 40), None, real(1, 2, 5), real(1, 2, 5), real(1, 15)], outputs=3, hidden_size=5, gradients=(0, 1, 2, 3, 5, 6, 7))
 row('Attention', [real(1, 4, 3, 2), real(1, 2, 5, 2), real(1, 2, 5, 3)], 23, is_causal=1, gradients=(0, 1, 2))
 row('Attention', [real(2, 3, 8), real(2, 3, 8), real(2, 3, 8), real(3, 3)], 23, q_num_heads=2, kv_num_heads=2, softcap=2.0, gradients=(0, 1, 2))
+row('CausalConvWithState', [real(2, 3, 5), real(3, 1, 4), real(3), real(2, 3, 3)], 27, outputs=2, expected=..., gradients=(0, 1, 2, 3))
+row('TensorScatter', [real(2, 5, 3), real(2, 2, 3), i64(1, 3)], 24, axis=1, expected=..., gradients=(0, 1))
 row('DFT', [real(1, 6, 2)], axis=1)
 row('DFT', [real(1, 6, 1)], axis=1, onesided=1)
 row('STFT', [real(1, 16, 1), np.array(4), np.hanning(8)], gradients=(0,))
