@@ -11,7 +11,7 @@ import chainer
 from chainer import Chain, Variable
 
 from . import values as v
-from .errors import ModelError
+from .errors import ModelError, naming
 from .graph import Planner, domain_of, read
 from .plan import Plan, Run
 from .tensors import dtype_of
@@ -140,7 +140,8 @@ class _Input:
         if self.dtype is None:
             return x
         if not hasattr(x, 'dtype'):
-            x = np.asarray(x, self.dtype)
+            with naming(f'input {self.name!r}'):
+                x = np.asarray(x, self.dtype)
         elif isinstance(x, np.generic):
             x = np.asarray(x)
         if x.dtype != self.dtype and not (self.dtype.kind == 'O' and x.dtype.kind in 'SU'):

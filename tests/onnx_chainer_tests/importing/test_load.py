@@ -212,6 +212,7 @@ def test_takes_inputs_by_name_and_gives_a_tuple():
         ([[1, 2]], {'a': [1, 2]}, "input 'a' is given twice"),
         ([[1, 2], [1, 2]], {'z': 1}, "no input 'z'"),
         ([[1, 2], [1, 2, 3]], {}, r"input 'b' has the shape \(3,\), not \(2\)"),
+        ([[1, 2], [1, object()]], {}, "^input 'b': TypeError"),
         ([[1, 2], np.ones(2, 'd')], {}, "input 'b' has the dtype float64, not float32"),
     ],
 )
