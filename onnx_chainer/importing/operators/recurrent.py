@@ -122,7 +122,7 @@ def _layer(
     return y, *states
 
 
-@operator('RNN', host=(4,))
+@operator('RNN', host=(4,), statistics=(5,))
 def rnn(
     node,
     x,
@@ -153,7 +153,7 @@ def rnn(
     )  # fmt: skip
 
 
-@operator('GRU', host=(4,))
+@operator('GRU', host=(4,), statistics=(5,))
 def gru(
     node,
     x,
@@ -202,7 +202,7 @@ def gru(
     )  # fmt: skip
 
 
-@operator('LSTM', host=(4,))
+@operator('LSTM', host=(4,), statistics=(5, 6))
 def lstm(
     node,
     x,
