@@ -26,7 +26,8 @@ class Operator(NamedTuple):
         function: The function.
         takes: One of the words above.
         host: Numbers of inputs that are NumPy arrays anyway, such as a shape.
-        statistics: Numbers of inputs that training does not change, such as a running mean or an initial state.
+        statistics: Numbers of inputs that training does not change, such as a running mean or an
+            initial state.
         trained: Numbers of inputs that training changes even if they have no dimension.
         any_dtype: Whether variables may have dtypes that :mod:`chainer.functions` cannot compute
             with, because it only moves elements.
