@@ -13,3 +13,5 @@ if mpi.reason_to_skip():
     collect_ignore.append('guides/chainermn.rst')
 if not all(map(importlib.util.find_spec, ('onnx', 'onnxruntime'))):
     collect_ignore.append('guides/onnx_export.rst')
+if importlib.util.find_spec('onnx') is None:
+    collect_ignore.append('guides/onnx_import.rst')

@@ -1,7 +1,8 @@
-"""Export of models to ONNX.
+"""Models to ONNX files and back.
 
 :func:`export` writes a model with the functions it calls; :func:`export_testcase` adds inputs and
-outputs. It needs the package ``onnx``: ``pip install "chainer[onnx]"``.
+outputs. :func:`load` gives a link that computes what a file describes. All need the package
+``onnx``: ``pip install "chainer[onnx]"``.
 """
 
 from __future__ import annotations
@@ -19,3 +20,4 @@ from onnx_chainer.export import (
     export as export,
 )
 from onnx_chainer.export_testcase import export_testcase as export_testcase
+from onnx_chainer.importing import load as load

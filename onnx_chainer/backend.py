@@ -1,0 +1,120 @@
+"""The interface by which ONNX drives a framework, such as its conformance suite does.
+
+``prepare`` and ``run_model`` run models, ``run_node`` a node, and ``supports_device`` says whether
+a device is there. A device is ``'CPU'``, ``'CUDA'`` or ``'CUDA:1'``, or any that
+:func:`chainer.get_device` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, defs, helper
+from onnx.backend.base import Backend, BackendRep
+
+import chainer
+from chainer.backends import cuda
+from onnx_chainer.importing import ImportedChain, load
+from onnx_chainer.importing.tensors import elem_type_of
+from onnx_chainer.importing.values import on_host
+
+
+def _device(name: str) -> Any:
+    kind, _, number = name.partition(':')
+    if kind == 'CPU':
+        name = '@numpy'
+    elif kind == 'CUDA':
+        name = f'@cupy:{number or 0}'
+    return chainer.get_device(name)
+
+
+def _newest(domain: str) -> int:
+    """The newest version of a domain; 1 of an unknown one."""
+    if not domain:
+        return defs.onnx_opset_version()
+    versions = (each.since_version for each in defs.get_all_schemas() if each.domain == domain)
+    return max(versions, default=1)
+
+
+class ChainerBackendRep(BackendRep):
+    """A model that is ready to run.
+
+    Attributes:
+        model: The link.
+    """
+
+    def __init__(self, model: ImportedChain) -> None:
+        self.model = model
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Computes the outputs as NumPy arrays.
+
+        Args:
+            inputs: A sequence in the order of the file, a dictionary by name, or one array.
+            kwargs: None are known.
+        """
+        if isinstance(inputs, np.ndarray):
+            inputs = [inputs]
+        if not isinstance(inputs, dict):
+            inputs = dict(zip(self.model.input_names, inputs))
+        with chainer.no_backprop_mode():
+            return tuple(on_host(y) for y in self.model.run(inputs))
+
+
+class ChainerBackend(Backend):
+    """ONNX models in Chainer."""
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = 'CPU', **kwargs: Any) -> ChainerBackendRep:
+        """Loads a model, and sends it to a device."""
+        chain = load(model)
+        chain.to_device(_device(device))
+        return ChainerBackendRep(chain)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = 'CPU',
+        outputs_info: Sequence[tuple[Any, tuple[int, ...]]] | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
+        """Runs one node; ``opset_version`` chooses the version of its operator."""
+        arrays = [np.asarray(x) for x in inputs]
+        names = [name for name in node.input if name]
+        graph = helper.make_graph(
+            [node],
+            'node',
+            [
+                helper.make_tensor_value_info(name, elem_type_of(x.dtype), x.shape)
+                for name, x in zip(names, arrays)
+            ],
+            [helper.make_empty_tensor_value_info(name) for name in node.output if name],
+        )
+        versions = {'': defs.onnx_opset_version(), node.domain: _newest(node.domain)}
+        if 'opset_version' in kwargs:
+            versions[node.domain] = kwargs['opset_version']
+        imports = [helper.make_opsetid(*each) for each in versions.items()]
+        return cls.prepare(helper.make_model(graph, opset_imports=imports), device).run(arrays)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Whether this machine has the device."""
+        kind, _, number = device.partition(':')
+        if kind == 'CUDA':
+            return cuda.available and int(number or 0) < cuda.cupy.cuda.runtime.getDeviceCount()
+        try:
+            _device(device)
+        except Exception:
+            return False
+        return True
+
+
+is_compatible = ChainerBackend.is_compatible
+prepare = ChainerBackend.prepare
+run_model = ChainerBackend.run_model
+run_node = ChainerBackend.run_node
+supports_device = ChainerBackend.supports_device

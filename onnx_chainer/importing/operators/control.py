@@ -1,0 +1,115 @@
+"""Branches and loops, as Python."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import VALUES, operator
+
+
+@operator('If', takes=VALUES)
+def if_(node, condition, /, *, then_branch, else_branch):
+    return tuple((then_branch if v.scalar(condition) else else_branch)())
+
+
+def stack(values, axis=0):
+    """Values of one shape as an array with one more axis; arrays of the host meet the others."""
+    values = list(values)
+    if not values:
+        return np.zeros((0,), np.float32)
+    there = next((each for each in values if not v.is_on_host(each)), None)
+    if there is not None:
+        device = v.backend.get_device_from_array(v.array_of(there))
+        values = [v.send(each, device) for each in values]
+    return F.stack(values, axis=axis)
+
+
+@operator('Loop', takes=VALUES)
+def loop(node, most=None, condition=None, /, *carried, body):
+    carried = list(carried)
+    scanned = None
+    on = condition is None or bool(v.scalar(condition))
+    most = None if most is None else int(v.scalar(most))
+    for i in itertools.count() if most is None else range(most):
+        if not on:
+            break
+        go_on, *ys = body(np.array(i, np.int64), np.array(on), *carried)
+        on = bool(v.scalar(go_on))
+        carried = ys[: len(carried)]
+        rest = ys[len(carried) :]
+        scanned = [[] for _ in rest] if scanned is None else scanned
+        for each, y in zip(scanned, rest):
+            each.append(y)
+    if scanned is None:
+        scanned = [[]] * (len(node.outputs) - len(carried))
+    return *carried, *map(stack, scanned)
+
+
+@operator('Scan', takes=VALUES)
+def scan(
+    node,
+    /,
+    *values,
+    body,
+    num_scan_inputs,
+    directions=None,
+    scan_input_axes=None,
+    scan_input_directions=None,
+    scan_output_axes=None,
+    scan_output_directions=None,
+):
+    if node.opset >= 9:
+        return _scan(
+            values,
+            body,
+            num_scan_inputs,
+            scan_input_axes,
+            scan_input_directions,
+            scan_output_axes,
+            scan_output_directions,
+        )
+    # Opset 8 has lengths first, and a batch in front of all others.
+    lengths, *values = values
+    if lengths is not None:
+        raise ValueError('sequence_lens of opset 8 is not supported')
+    rows = [
+        _scan([x[i] for x in values], body, num_scan_inputs, None, directions, None, None)
+        for i in range(values[0].shape[0])
+    ]
+    return tuple(map(stack, zip(*rows)))
+
+
+def _scan(values, body, count, axes, directions, out_axes, out_directions):
+    states = list(values[: len(values) - count])
+    inputs = values[len(values) - count :]
+    axes = axes or [0] * count
+    lengths = {x.shape[axis] for x, axis in zip(inputs, axes)}
+    if len(lengths) != 1:
+        raise ValueError(f'the inputs have different lengths {sorted(lengths)}')
+    (length,) = lengths
+    outs = None
+    for t in range(length):
+        parts = [
+            F.get_item(
+                x,
+                (slice(None),) * (axis % x.ndim)
+                + (length - 1 - t if directions and directions[i] else t,),
+            )
+            for i, (x, axis) in enumerate(zip(inputs, axes))
+        ]
+        ys = body(*states, *parts)
+        states, rest = ys[: len(states)], ys[len(states) :]
+        outs = [[] for _ in rest] if outs is None else outs
+        for each, y in zip(outs, rest):
+            each.append(y)
+    stacked = []
+    for i, each in enumerate(outs or ()):
+        if out_directions and out_directions[i]:
+            each = each[::-1]
+        stacked.append(stack(each, out_axes[i] if out_axes else 0))
+    return *states, *stacked

@@ -1,0 +1,123 @@
+"""Reading and writing at indices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import ARRAYS, operator
+
+
+def nonnegative(indices, length):
+    """Indices that count from the front; those of the host are checked."""
+    if isinstance(indices, np.ndarray):
+        if indices.size and not -length <= indices.min() <= indices.max() < length:
+            raise IndexError(f'an index is not among the {length} elements of the axis')
+        return np.where(indices < 0, indices + length, indices)
+    return v.calling_arrays(lambda i: v.xp_of(i).where(i < 0, i + length, i), indices)
+
+
+@operator('Gather', any_dtype=True)
+def gather(node, x, indices, /, *, axis=0):
+    indices = nonnegative(v.array_of(indices), x.shape[axis])
+    axis %= x.ndim
+    if axis == 0 and x.ndim == 2 and indices.ndim and v.is_float(x):
+        return F.embed_id(indices, x)
+    if isinstance(indices, np.ndarray) and indices.ndim == 0:
+        indices = int(indices)  # a view
+    return F.get_item(x, (slice(None),) * axis + (indices,))
+
+
+def _grid(indices, axis, shape):
+    """Indices of all axes for indices along one."""
+    axis %= len(shape)
+    indices = nonnegative(indices, shape[axis])
+    places = np.ogrid[tuple(slice(n) for n in indices.shape)]
+    places = [np.broadcast_to(place, indices.shape).copy() for place in places]
+    places[axis] = indices
+    return places
+
+
+@operator('GatherElements', host=(1,), any_dtype=True)
+def gather_elements(node, x, indices, /, *, axis=0):
+    return F.get_item(x, tuple(v.like(x, i) for i in _grid(indices, axis, x.shape)))
+
+
+def _points(indices, shape):
+    """Indices of the first axes from the last axis of an array."""
+    count = indices.shape[-1]
+    if count > len(shape):
+        raise ValueError(f'the indices are for {count} axes, and the shape is {shape}')
+    return [nonnegative(indices[..., i], shape[i]) for i in range(count)]
+
+
+@operator('GatherND', host=(1,), any_dtype=True)
+def gather_nd(node, x, indices, /, *, batch_dims=0):
+    points = _points(indices, x.shape[batch_dims:])
+    batch = np.ogrid[tuple(slice(n) for n in x.shape[:batch_dims])]
+    ndim = indices.ndim - 1
+    batch = [each.reshape(each.shape + (1,) * (ndim - batch_dims)) for each in batch]
+    places = np.broadcast_arrays(*batch, *points)
+    return F.get_item(x, tuple(v.like(x, np.array(i)) for i in places))
+
+
+def scatter(x, places, updates, reduction):
+    """``x`` with ``updates`` at places, a list of an index array for each of the first axes."""
+    places = tuple(v.like(x, i) for i in places)
+    if v.is_float(x) and reduction == 'add':
+        return F.scatter_add(x, places, updates)
+    if v.is_float(x) and reduction == 'none':
+        zeros = v.calling_arrays(lambda a: v.xp_of(a).zeros_like(a), x)
+        kept = v.calling_arrays(_marked, x, *places)
+        return F.where(kept, x, F.scatter_add(zeros, places, updates))
+    return v.calling_arrays(_write, x, updates, *places, reduction=reduction)
+
+
+def _marked(a, *places):
+    kept = v.xp_of(a).ones(a.shape, bool)
+    kept[places] = False
+    return kept
+
+
+def _write(a, updates, *places, reduction):
+    y = a.copy()
+    if reduction == 'none':
+        y[places] = updates
+    else:
+        ufunc = {'add': 'add', 'mul': 'multiply', 'max': 'maximum', 'min': 'minimum'}[reduction]
+        getattr(v.xp_of(a), ufunc).at(y, places, updates)
+    return y
+
+
+@operator('Scatter', 'ScatterElements', host=(1,), any_dtype=True)
+def scatter_elements(node, x, indices, updates, /, *, axis=0, reduction='none'):
+    return scatter(x, _grid(indices, axis, x.shape), updates, reduction)
+
+
+@operator('ScatterND', host=(1,), any_dtype=True)
+def scatter_nd(node, x, indices, updates, /, *, reduction='none'):
+    return scatter(x, _points(indices, x.shape), updates, reduction)
+
+
+@operator('TensorScatter', host=(2,), any_dtype=True)
+def tensor_scatter(node, past, update, begin=None, /, *, axis=-2, mode='linear'):
+    axis %= past.ndim
+    length, count = past.shape[axis], update.shape[axis]
+    begin = np.zeros(past.shape[0], np.int64) if begin is None else begin
+    steps = begin[:, None] + np.arange(count)
+    if mode == 'circular':
+        steps %= length
+    places = list(np.ogrid[tuple(slice(n) for n in update.shape)])
+    places[axis] = steps.reshape(
+        (-1,) + (1,) * (axis - 1) + (count,) + (1,) * (past.ndim - 1 - axis)
+    )
+    nonnegative(steps, length)
+    places = [np.array(i) for i in np.broadcast_arrays(*places)]
+    return scatter(past, places, update, 'none')
+
+
+@operator('Compress', takes=ARRAYS)
+def compress(node, x, condition, /, *, axis=None):
+    return v.xp_of(x).compress(condition, x, axis=axis)

@@ -1,0 +1,138 @@
+"""Normalizations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import operator
+
+
+def _channels(x, parameter):
+    """A parameter of the channels in a shape that is broadcast with ``x``."""
+    return F.reshape(parameter, (1, -1) + (1,) * (x.ndim - 2))
+
+
+@operator('BatchNormalization', statistics=(3, 4))
+def batch_normalization(
+    node,
+    x,
+    scale,
+    bias,
+    mean,
+    var,
+    /,
+    *,
+    epsilon=1e-5,
+    momentum=0.9,
+    training_mode=0,
+    is_test=None,
+    spatial=1,
+    consumed_inputs=None,
+):
+    if node.opset < 7 and is_test == 0 and node.wants(1):
+        training_mode = 1
+    if node.opset < 14 and node.opset >= 7 and node.wants(1):
+        training_mode = 1
+    dtype = x.dtype
+    scale, bias, mean, var = (v.cast(p, dtype) for p in (scale, bias, mean, var))
+    if not training_mode:
+        if x.ndim == 1:
+            x = F.expand_dims(x, 1)
+            return F.squeeze(F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon), 1)
+        if spatial:
+            return F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon)
+        return (x - mean) * (scale / F.sqrt(var + epsilon)) + bias
+    axes = tuple(i for i in range(x.ndim) if i != 1)
+    batch_mean = F.mean(x, axis=axes)
+    batch_var = F.mean(F.square(x - _channels(x, batch_mean)), axis=axes)
+    y = F.fixed_batch_normalization(x, scale, bias, batch_mean, batch_var, epsilon)
+    return (
+        y,
+        *(
+            momentum * F.identity(old) + (1 - momentum) * v.array_of(new)
+            for old, new in ((mean, batch_mean), (var, batch_var))
+        ),
+        v.array_of(batch_mean),
+        v.array_of(batch_var),
+    )
+
+
+def standardize(x, axes, epsilon):
+    """``x`` less its mean, times the inverse of its deviation; and these two."""
+    mean = F.mean(x, axis=axes, keepdims=True)
+    centered = x - mean
+    inverse = 1 / F.sqrt(F.mean(F.square(centered), axis=axes, keepdims=True) + epsilon)
+    return centered * inverse, mean, inverse
+
+
+@operator('InstanceNormalization')
+def instance_normalization(node, x, scale, bias, /, *, epsilon=1e-5, consumed_inputs=None):
+    y, _, _ = standardize(x, tuple(range(2, x.ndim)), epsilon)
+    return y * _channels(x, scale) + _channels(x, bias)
+
+
+@operator('GroupNormalization')
+def group_normalization(node, x, scale, bias, /, *, num_groups, epsilon=1e-5, stash_type=1):
+    batch, channels = x.shape[:2]
+    grouped = F.reshape(x, (batch, num_groups, channels // num_groups, *x.shape[2:]))
+    y, _, _ = standardize(grouped, tuple(range(2, grouped.ndim)), epsilon)
+    if node.opset < 21:  # a scale for each group
+        shape = (1, num_groups) + (1,) * (grouped.ndim - 2)
+        return F.reshape(y * F.reshape(scale, shape) + F.reshape(bias, shape), x.shape)
+    return F.reshape(y, x.shape) * _channels(x, scale) + _channels(x, bias)
+
+
+@operator('LayerNormalization')
+def layer_normalization(node, x, scale, bias=None, /, *, axis=-1, epsilon=1e-5, stash_type=1):
+    axis %= x.ndim
+    dtype = x.dtype
+    if not (node.wants(1) or node.wants(2)) and scale.shape == x.shape[axis:] and bias is not None:
+        rows = F.reshape(x, (-1, math.prod(x.shape[axis:])))
+        flat = (F.reshape(p, (-1,)) for p in (scale, bias))
+        return F.reshape(F.layer_normalization(rows, *flat, eps=epsilon), x.shape)
+    stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
+    y, mean, inverse = standardize(v.cast(x, stash), tuple(range(axis, x.ndim)), epsilon)
+    y = v.cast(y, dtype) * scale
+    return (y if bias is None else y + bias), mean, inverse
+
+
+@operator('RMSNormalization')
+def rms_normalization(node, x, scale, /, *, axis=-1, epsilon=1e-5, stash_type=1):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    dtype = x.dtype
+    stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
+    x = v.cast(x, stash)
+    y = x / F.sqrt(F.mean(F.square(x), axis=axes, keepdims=True) + epsilon)
+    return v.cast(v.cast(y, dtype) * scale, scale.dtype)
+
+
+@operator('MeanVarianceNormalization')
+def mean_variance_normalization(node, x, /, *, axes=(0, 2, 3)):
+    axes = tuple(axes)
+    mean = F.mean(x, axis=axes, keepdims=True)
+    deviation = F.sqrt(F.mean(F.square(x - mean), axis=axes, keepdims=True))
+    return (x - mean) / (deviation + 1e-9)
+
+
+@operator('LpNormalization')
+def lp_normalization(node, x, /, *, axis=-1, p=2):
+    if p == 1:
+        norm = F.sum(F.absolute(x), axis=axis, keepdims=True)
+    else:
+        norm = F.sqrt(F.sum(F.square(x), axis=axis, keepdims=True))
+    # Rows of zeros stay zeros.
+    return x / (norm + v.calling_arrays(lambda a: (a == 0).astype(a.dtype), norm))
+
+
+@operator('LRN')
+def local_response_normalization(node, x, /, *, size, alpha=1e-4, beta=0.75, bias=1.0):
+    before, behind = (size - 1) // 2, size // 2
+    widths = [(0, 0), (before, behind)] + [(0, 0)] * (x.ndim - 2)
+    squares = F.pad(F.square(x), widths, 'constant', constant_values=0)
+    total = sum(squares[:, i : i + x.shape[1]] for i in range(size))
+    return x / (bias + alpha / size * total) ** beta

@@ -1,0 +1,246 @@
+"""Pooling."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import operator
+from .convolutions import pad_spatial, padding, spread
+
+
+class Windows:
+    """The windows of a pooling, whose elements are strided slices of the padded input.
+
+    Slices do what the functions of Chainer cannot: padding that differs before and behind,
+    dilation, and windows that begin inside and end outside.
+    """
+
+    def __init__(self, shape, kernel, auto_pad, ceil_mode, dilations, pads, strides):
+        count = len(shape)
+        self.kernel = spread(kernel, count)
+        self.strides = spread(strides, count)
+        self.dilations = spread(dilations, count)
+        self.pads = padding(auto_pad, pads, shape, self.kernel, self.strides, self.dilations)
+        self.spans = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations)]
+        self.outs = []
+        for n, span, s, (before, behind) in zip(shape, self.spans, self.strides, self.pads):
+            room = n + before + behind - span
+            out = (-(-room // s) if ceil_mode else room // s) + 1
+            if ceil_mode and (out - 1) * s >= n + before:
+                out -= 1  # a window has to begin before the padding behind
+            if out < 1:
+                raise ValueError(f'the windows {self.kernel} are larger than the input {shape}')
+            self.outs.append(out)
+        # What the last windows need, which may be less or more than the padding that is given.
+        self.needed = [
+            (before, (out - 1) * s + span - n - before)
+            for n, span, s, out, (before, _) in zip(
+                shape, self.spans, self.strides, self.outs, self.pads
+            )
+        ]
+
+    @property
+    def symmetric_pads(self):
+        """The padding as Chainer's functions take it, or ``None``."""
+        if any(d != 1 for d in self.dilations):
+            return None
+        if any(
+            behind > before or before >= k for (before, behind), k in zip(self.needed, self.kernel)
+        ):
+            return None
+        if any(before - behind >= s for (before, behind), s in zip(self.needed, self.strides)):
+            return None
+        return tuple(before for before, _ in self.needed)
+
+    def slices(self, x, value):
+        """Yields the offset in the window and the elements there of all windows."""
+        return self.of_padded(pad_spatial(x, self.needed, value))
+
+    def of_padded(self, x):
+        """The same for an array that has its padding."""
+        for offset in itertools.product(*map(range, self.kernel)):
+            yield (
+                offset,
+                F.get_item(
+                    x,
+                    (
+                        slice(None),
+                        slice(None),
+                        *(
+                            slice(o * d, o * d + (out - 1) * s + 1, s)
+                            for o, d, s, out in zip(offset, self.dilations, self.strides, self.outs)
+                        ),
+                    ),
+                ),
+            )
+
+    def counts(self, x, include_pad):
+        """How many elements each window has; padding that rounding up adds counts in no case."""
+        ones = np.ones((1, 1, *x.shape[2:]), x.dtype)
+        given = [
+            (before, min(behind, needed))
+            for (before, behind), (_, needed) in zip(self.pads, self.needed)
+        ]
+        rest = [(0, needed - end) for (_, end), (_, needed) in zip(given, self.needed)]
+        ones = pad_spatial(pad_spatial(ones, given, float(bool(include_pad))), rest)
+        count = sum(v.array_of(part) for _, part in self.of_padded(ones))
+        return v.like(x, np.maximum(count, 1))
+
+
+@operator('MaxPool')
+def max_pool(
+    node,
+    x,
+    /,
+    *,
+    kernel_shape,
+    auto_pad='NOTSET',
+    ceil_mode=0,
+    dilations=None,
+    pads=None,
+    storage_order=0,
+    strides=None,
+):
+    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+    if not v.is_float(x):
+        return _max_of_integers(node, x, windows, storage_order)
+    if node.wants(1):
+        return _largest(x, windows), v.like(x, _argmax(v.on_host(x), windows, storage_order))
+    pad = windows.symmetric_pads
+    if pad is not None:
+        return F.max_pooling_nd(x, windows.kernel, windows.strides, pad, cover_all=False)
+    return _largest(x, windows)
+
+
+def _max_of_integers(node, x, windows, storage_order):
+    array = v.on_host(x).astype('d')
+    y = v.like(x, _largest(array, windows).array.astype(x.dtype))
+    return (y, v.like(x, _argmax(array, windows, storage_order))) if node.wants(1) else y
+
+
+def _largest(x, windows):
+    y = None
+    for _, part in windows.slices(x, -math.inf):
+        y = part if y is None else F.maximum(y, part)
+    return y
+
+
+def _argmax(x, windows, storage_order):
+    """The places of the largest elements in the input without padding, counted over all axes."""
+    shape = x.shape[2:]
+    parts, places = [], []
+    weights = (
+        np.cumprod((1, *shape[:0:-1]))[::-1]
+        if not storage_order
+        else (np.cumprod((1, *shape[:-1])))
+    )
+    for offset, part in windows.slices(x, -math.inf):
+        place = 0
+        for axis, (o, d, s, out, (before, _)) in enumerate(
+            zip(offset, windows.dilations, windows.strides, windows.outs, windows.needed)
+        ):
+            steps = (np.arange(out) * s + o * d - before) * weights[axis]
+            place = place + steps.reshape((-1,) + (1,) * (len(shape) - 1 - axis))
+        parts.append(v.array_of(part))
+        places.append(place)
+    best = np.argmax(np.stack(parts), axis=0)
+    places = np.stack(places)[:, None, None]
+    places = np.broadcast_to(places, (len(parts), *parts[0].shape))
+    inside = np.take_along_axis(places, best[None], axis=0)[0]
+    images = np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[:2] + (1,) * len(shape))
+    return (inside + images * math.prod(shape)).astype(np.int64)
+
+
+@operator('AveragePool')
+def average_pool(
+    node,
+    x,
+    /,
+    *,
+    kernel_shape,
+    auto_pad='NOTSET',
+    ceil_mode=0,
+    count_include_pad=0,
+    dilations=None,
+    pads=None,
+    strides=None,
+):
+    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+    pad = windows.symmetric_pads
+    if pad is not None and all(before == behind for before, behind in windows.needed):
+        value = 0 if count_include_pad else None
+        return F.average_pooling_nd(x, windows.kernel, windows.strides, pad, pad_value=value)
+    return _sum(x, windows) / windows.counts(x, count_include_pad)
+
+
+def _sum(x, windows):
+    y = None
+    for _, part in windows.slices(x, 0.0):
+        y = part if y is None else y + part
+    return y
+
+
+@operator('LpPool')
+def lp_pool(
+    node,
+    x,
+    /,
+    *,
+    kernel_shape,
+    auto_pad='NOTSET',
+    ceil_mode=0,
+    dilations=None,
+    p=2,
+    pads=None,
+    strides=None,
+):
+    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+    return _sum(F.absolute(x) ** p, windows) ** (1 / p)
+
+
+@operator('GlobalAveragePool')
+def global_average_pool(node, x, /):
+    return F.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+
+
+@operator('GlobalMaxPool')
+def global_max_pool(node, x, /):
+    return F.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+
+
+@operator('GlobalLpPool')
+def global_lp_pool(node, x, /, *, p=2):
+    return F.sum(F.absolute(x) ** p, axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+
+
+@operator('MaxUnpool', host=(1, 2))
+def max_unpool(node, x, indices, shape=None, /, *, kernel_shape, pads=None, strides=None):
+    count = x.ndim - 2
+    strides = spread(strides, count)
+    pads = padding('NOTSET', pads, x.shape[2:], kernel_shape, strides, (1,) * count)
+    inner = tuple(
+        (n - 1) * s + k - sum(pair)
+        for n, s, k, pair in zip(x.shape[2:], strides, kernel_shape, pads)
+    )
+    shape = (*x.shape[:2], *inner) if shape is None else tuple(v.ints(shape))
+    size = v.checked_size(shape, x.dtype.itemsize)
+    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+        raise IndexError(f'an index is not among the {size} elements of the output')
+    if math.prod(inner) != math.prod(shape[2:]):
+        # The indices count in the shape that pooling would have had.
+        place = np.unravel_index(indices, (*x.shape[:2], *inner))
+        indices = np.ravel_multi_index(place, shape)
+    zeros = v.like(x, np.zeros(size, x.dtype))
+    flat = F.scatter_add(zeros, (v.like(x, indices.ravel()),), F.reshape(x, (-1,)))
+    return F.reshape(flat, shape)
+
+
+@operator('MaxRoiPool', host=(1,))
+def max_roi_pool(node, x, rois, /, *, pooled_shape, spatial_scale=1.0):
+    return F.roi_pooling_2d(x, v.like(x, rois.astype(x.dtype)), *pooled_shape, spatial_scale)

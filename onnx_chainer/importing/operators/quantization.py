@@ -1,0 +1,127 @@
+"""Quantized numbers. They are plain arrays on the host, without gradients."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from .. import values as v
+from ..registry import HOST, operator
+from ..tensors import dtype_of
+from .convolutions import convolve, padding, spread
+from .types import converted
+
+
+def _limits(dtype):
+    """The least and the largest number, or ``None`` for floats."""
+    if dtype.kind in 'iu':
+        info = np.iinfo(dtype)
+        return info.min, info.max
+    if dtype.name in ('int4', 'uint4', 'int2', 'uint2'):
+        info = ml_dtypes.iinfo(dtype)
+        return int(info.min), int(info.max)
+    return None
+
+
+def _aligned(parameter, x, axis, block_size):
+    """A scale or zero point in a shape that is broadcast with ``x``."""
+    if parameter.ndim == 0 or parameter.size == 1:
+        return parameter.reshape(())
+    axis %= x.ndim
+    if block_size:
+        blocks = np.repeat(parameter, block_size, axis=axis)
+        return blocks[tuple(slice(n) for n in x.shape)]
+    return parameter.reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+
+
+def quantize(x, scale, zero_point, dtype, saturate=1):
+    """``x / scale + zero_point`` rounded half to even, within the limits of the dtype."""
+    y = x / scale
+    limits = _limits(dtype)
+    if limits is None:
+        return converted(y.astype(np.float32), dtype, saturate)
+    y = np.rint(y.astype(np.float64)) + np.asarray(zero_point).astype(np.float64)
+    return np.clip(y, *limits).astype(np.int64).astype(dtype)
+
+
+@operator('QuantizeLinear', takes=HOST)
+def quantize_linear(
+    node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0, precision=0,
+    saturate=1,
+):  # fmt: skip
+    if zero_point is not None:
+        dtype = zero_point.dtype
+        zero_point = _aligned(zero_point, x, axis, block_size)
+    else:
+        dtype = dtype_of(output_dtype) if output_dtype else np.dtype(np.uint8)
+        zero_point = np.zeros((), np.int64)
+    if precision:
+        x, scale = x.astype(dtype_of(precision)), scale.astype(dtype_of(precision))
+    x = x.astype(scale.dtype) if x.dtype.kind in 'iu' else x
+    return quantize(x, _aligned(scale, x, axis, block_size), zero_point, dtype, saturate)
+
+
+@operator('DequantizeLinear', takes=HOST)
+def dequantize_linear(node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0):
+    dtype = dtype_of(output_dtype) if output_dtype else scale.dtype
+    y = x.astype(np.float32)
+    if zero_point is not None:
+        y = y - _aligned(zero_point, x, axis, block_size).astype(np.float32)
+    return (y * _aligned(scale, x, axis, block_size).astype(np.float32)).astype(dtype)
+
+
+def _centered(x, zero_point, axis):
+    """Integers less their zero point, as float64, which holds their products exactly."""
+    x = x.astype(np.float64)
+    if zero_point is None:
+        return x
+    if zero_point.ndim == 1 and zero_point.size > 1:
+        zero_point = zero_point.reshape((-1,) + (1,) * (x.ndim - 1 - axis % x.ndim))
+    return x - zero_point.astype(np.float64)
+
+
+@operator('MatMulInteger', takes=HOST)
+def matmul_integer(node, a, b, a_zero=None, b_zero=None, /):
+    return np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1)).astype(np.int32)
+
+
+@operator('QLinearMatMul', takes=HOST)
+def qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, /):
+    y = np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1))
+    if a_scale.ndim == 1 and a_scale.size > 1:
+        a_scale = a_scale[:, None]
+    scale = a_scale.astype(np.float64) * b_scale.astype(np.float64)
+    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
+
+
+def _convolution(x, w, auto_pad, dilations, group, pads, strides):
+    count = x.ndim - 2
+    strides, dilations = spread(strides, count), spread(dilations, count)
+    pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
+    return v.array_of(convolve(x, w, None, strides, pads, dilations, group))
+
+
+@operator('ConvInteger', takes=HOST)
+def conv_integer(
+    node, x, w, x_zero=None, w_zero=None, /, *, auto_pad='NOTSET', dilations=None, group=1,
+    kernel_shape=None, pads=None, strides=None,
+):  # fmt: skip
+    x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
+    return _convolution(x, w, auto_pad, dilations, group, pads, strides).astype(np.int32)
+
+
+@operator('QLinearConv', takes=HOST)
+def qlinear_conv(
+    node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None, /, *,
+    auto_pad='NOTSET', dilations=None, group=1, kernel_shape=None, pads=None, strides=None,
+):  # fmt: skip
+    y = _convolution(
+        _centered(x, x_zero, 0), _centered(w, w_zero, 0), auto_pad, dilations, group, pads, strides
+    )
+    channels = (-1,) + (1,) * (x.ndim - 2)
+    if bias is not None:
+        y = y + bias.reshape(channels)
+    scale = x_scale.astype(np.float64) * w_scale.astype(np.float64).reshape(
+        channels if w_scale.size > 1 else ()
+    )
+    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)

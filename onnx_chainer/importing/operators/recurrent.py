@@ -1,0 +1,252 @@
+"""Recurrent layers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import operator
+
+# Each takes alpha and beta, whose defaults stand behind it.
+_ACTIVATIONS = {
+    'affine': (lambda x, a, b: a * F.identity(x) + b, 1.0, 0.0),
+    'elu': (lambda x, a, b: F.elu(x, a), 1.0, 0.0),
+    'hardsigmoid': (lambda x, a, b: F.clip(a * F.identity(x) + b, 0.0, 1.0), 0.2, 0.5),
+    'leakyrelu': (lambda x, a, b: F.leaky_relu(x, a), 0.01, 0.0),
+    'relu': (lambda x, a, b: F.relu(x), 0.0, 0.0),
+    'scaledtanh': (lambda x, a, b: a * F.tanh(b * F.identity(x)), 1.0, 1.0),
+    'sigmoid': (lambda x, a, b: F.sigmoid(x), 0.0, 0.0),
+    'softplus': (lambda x, a, b: F.softplus(x), 0.0, 0.0),
+    'softsign': (lambda x, a, b: x / (1 + F.absolute(x)), 0.0, 0.0),
+    'tanh': (lambda x, a, b: F.tanh(x), 0.0, 0.0),
+    'thresholdedrelu': (
+        lambda x, a, b: F.where(v.calling_arrays(lambda e: e > a, x), x, v.array_of(x) * 0),
+        1.0,
+        0.0,
+    ),
+}
+
+
+def _activations(names, alphas, betas, clip):
+    """Functions by their names and parameters."""
+    functions = []
+    for i, name in enumerate(names):
+        if name.lower() not in _ACTIVATIONS:
+            raise ValueError(f'there is no activation {name!r}')
+        function, alpha, beta = _ACTIVATIONS[name.lower()]
+        alpha = alphas[i] if alphas and i < len(alphas) else alpha
+        beta = betas[i] if betas and i < len(betas) else beta
+
+        def activate(x, function=function, alpha=alpha, beta=beta):
+            return function(F.clip(x, -clip, clip) if clip else x, alpha, beta)
+
+        functions.append(activate)
+    return functions
+
+
+def _direction(x, lengths, states, step, reverse):
+    """Runs a cell over time; sequences that have ended keep their states and give zeros."""
+    ys = [None] * x.shape[0]
+    for t in reversed(range(x.shape[0])) if reverse else range(x.shape[0]):
+        new = step(x[t], *states)
+        if lengths is not None:
+            on = v.like(new[0], np.broadcast_to((t < lengths)[:, None], new[0].shape).copy())
+            new = tuple(F.where(on, n, s) for n, s in zip(new, states))
+            ys[t] = F.where(on, new[0], v.array_of(new[0]) * 0)
+        else:
+            ys[t] = new[0]
+        states = new
+    return F.stack(ys), states
+
+
+def _layer(
+    x,
+    w,
+    r,
+    b,
+    lengths,
+    initial,
+    make_step,
+    *,
+    gates,
+    activations,
+    defaults,
+    activation_alpha,
+    activation_beta,
+    clip,
+    direction,
+    hidden_size,
+    layout,
+):
+    """A layer of one or two directions; gives its outputs and its last states."""
+    hidden = r.shape[-1]
+    if hidden_size not in (None, hidden):
+        raise ValueError(f'hidden_size is {hidden_size}, and the weights have {hidden}')
+    if layout:
+        x = F.transpose(x, (1, 0, 2))
+        initial = [None if s is None else F.transpose(s, (1, 0, 2)) for s in initial]
+    batch, count = x.shape[1], w.shape[0]
+    zeros = v.like(x, np.zeros((batch, hidden), x.dtype))
+    backwards = {'forward': [False], 'reverse': [True], 'bidirectional': [False, True]}[direction]
+    if len(backwards) != count:
+        raise ValueError(f'direction is {direction!r}, and the weights have {count} directions')
+    names = activations or list(defaults) * count
+    per = len(names) // count
+    ys, finals = [], []
+    for d, reverse in enumerate(backwards):
+        part = slice(d * per, (d + 1) * per)
+        functions = _activations(
+            names[part],
+            activation_alpha and activation_alpha[part],
+            activation_beta and activation_beta[part],
+            clip,
+        )
+        size = gates * hidden
+        bias = [None, None] if b is None else [b[d, :size], b[d, size:]]
+        projected = F.reshape(
+            F.linear(F.reshape(x, (-1, x.shape[2])), w[d], bias[0]), (*x.shape[:2], size)
+        )
+        states = tuple(zeros if s is None else s[d] for s in initial)
+        y, final = _direction(
+            projected, lengths, states, make_step(functions, r[d], bias[1], d), reverse
+        )
+        ys.append(y)
+        finals.append(final)
+    y = F.stack(ys, axis=1)
+    states = [F.stack(each) for each in zip(*finals)]
+    if layout:
+        y = F.transpose(y, (2, 0, 1, 3))
+        states = [F.transpose(s, (1, 0, 2)) for s in states]
+    return y, *states
+
+
+@operator('RNN', host=(4,), statistics=(5,))
+def rnn(
+    node,
+    x,
+    w,
+    r,
+    b=None,
+    lengths=None,
+    h=None,
+    /,
+    *,
+    activation_alpha=None,
+    activation_beta=None,
+    activations=None,
+    clip=None,
+    direction='forward',
+    hidden_size=None,
+    layout=0,
+    output_sequence=0,
+):
+    def make_step(functions, recurrent, bias, d):
+        (f,) = functions
+        return lambda gate, h: (f(gate + F.linear(h, recurrent, bias)),)
+
+    return _layer(
+        x, w, r, b, lengths, [h], make_step, gates=1, activations=activations,
+        defaults=('Tanh',), activation_alpha=activation_alpha, activation_beta=activation_beta,
+        clip=clip, direction=direction, hidden_size=hidden_size, layout=layout,
+    )  # fmt: skip
+
+
+@operator('GRU', host=(4,), statistics=(5,))
+def gru(
+    node,
+    x,
+    w,
+    r,
+    b=None,
+    lengths=None,
+    h=None,
+    /,
+    *,
+    activation_alpha=None,
+    activation_beta=None,
+    activations=None,
+    clip=None,
+    direction='forward',
+    hidden_size=None,
+    layout=0,
+    linear_before_reset=0,
+    output_sequence=0,
+):
+    def make_step(functions, recurrent, bias, d):
+        f, g = functions
+        size = recurrent.shape[1]
+        gates, candidate = recurrent[: 2 * size], recurrent[2 * size :]
+        bias_gates, bias_candidate = (None, None) if bias is None else (
+            bias[: 2 * size], bias[2 * size :]
+        )  # fmt: skip
+
+        def step(gate, h):
+            both = f(gate[:, : 2 * size] + F.linear(h, gates, bias_gates))
+            update, reset = both[:, :size], both[:, size:]
+            if linear_before_reset:
+                inner = reset * F.linear(h, candidate, bias_candidate)
+            else:
+                inner = F.linear(reset * h, candidate, bias_candidate)
+            new = g(gate[:, 2 * size :] + inner)
+            return ((1 - update) * new + update * h,)
+
+        return step
+
+    return _layer(
+        x, w, r, b, lengths, [h], make_step, gates=3, activations=activations,
+        defaults=('Sigmoid', 'Tanh'), activation_alpha=activation_alpha,
+        activation_beta=activation_beta, clip=clip, direction=direction,
+        hidden_size=hidden_size, layout=layout,
+    )  # fmt: skip
+
+
+@operator('LSTM', host=(4,), statistics=(5, 6))
+def lstm(
+    node,
+    x,
+    w,
+    r,
+    b=None,
+    lengths=None,
+    h=None,
+    c=None,
+    peepholes=None,
+    /,
+    *,
+    activation_alpha=None,
+    activation_beta=None,
+    activations=None,
+    clip=None,
+    direction='forward',
+    hidden_size=None,
+    input_forget=0,
+    layout=0,
+    output_sequence=0,
+):
+    def make_step(functions, recurrent, bias, d):
+        f, g, last = functions
+        size = recurrent.shape[1]
+
+        def peep(i, c):
+            return (
+                0 if peepholes is None else F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
+            )
+
+        def step(gate, h, c):
+            a = gate + F.linear(h, recurrent, bias)
+            enter = f(a[:, :size] + peep(0, c))
+            keep = 1 - enter if input_forget else f(a[:, 2 * size : 3 * size] + peep(2, c))
+            c = keep * c + enter * g(a[:, 3 * size :])
+            out = f(a[:, size : 2 * size] + peep(1, c))
+            return out * last(c), c
+
+        return step
+
+    return _layer(
+        x, w, r, b, lengths, [h, c], make_step, gates=4, activations=activations,
+        defaults=('Sigmoid', 'Tanh', 'Tanh'), activation_alpha=activation_alpha,
+        activation_beta=activation_beta, clip=clip, direction=direction,
+        hidden_size=hidden_size, layout=layout,
+    )  # fmt: skip

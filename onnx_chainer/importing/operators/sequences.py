@@ -1,0 +1,107 @@
+"""Sequences, which are lists, and optional values, which may be ``None``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainer import functions as F
+
+from .. import values as v
+from ..registry import VALUES, operator
+from .arrays import part
+from .control import stack
+
+
+def _position(position, length, last):
+    """An index in a sequence; ``last`` is the largest that is allowed."""
+    i = length if position is None else int(v.scalar(position))
+    if not -length <= i <= last:
+        raise IndexError(f'position {i} in a sequence of {length}')
+    return i + length if i < 0 else i
+
+
+@operator('SequenceEmpty', takes=VALUES)
+def sequence_empty(node, /, *, dtype=1):
+    return ([],)
+
+
+@operator('SequenceConstruct', takes=VALUES)
+def sequence_construct(node, /, *values):
+    return (list(values),)
+
+
+@operator('SequenceAt', takes=VALUES)
+def sequence_at(node, sequence, position, /):
+    return sequence[_position(position, len(sequence), len(sequence) - 1)]
+
+
+@operator('SequenceInsert', takes=VALUES)
+def sequence_insert(node, sequence, value, position=None, /):
+    i = _position(position, len(sequence), len(sequence))
+    return ([*sequence[:i], value, *sequence[i:]],)
+
+
+@operator('SequenceErase', takes=VALUES)
+def sequence_erase(node, sequence, position=None, /):
+    if position is None:
+        return (sequence[:-1],)
+    i = _position(position, len(sequence), len(sequence) - 1)
+    return ([*sequence[:i], *sequence[i + 1 :]],)
+
+
+@operator('SequenceLength', takes=VALUES)
+def sequence_length(node, sequence, /):
+    return np.array(len(sequence), np.int64)
+
+
+@operator('SequenceMap', takes=VALUES)
+def sequence_map(node, sequence, /, *others, body):
+    rows = [
+        body(x, *(each[i] if isinstance(each, list) else each for each in others))
+        for i, x in enumerate(sequence)
+    ]
+    return tuple([row[i] for row in rows] for i in range(len(node.outputs)))
+
+
+@operator('ConcatFromSequence', takes=VALUES)
+def concat_from_sequence(node, sequence, /, *, axis, new_axis=0):
+    if new_axis:
+        return stack(sequence, axis)
+    return F.concat(sequence, axis=axis)
+
+
+@operator('SplitToSequence', takes=VALUES)
+def split_to_sequence(node, x, sizes=None, /, *, axis=0, keepdims=1):
+    length = x.shape[axis]
+    if sizes is None:
+        index = [slice(i, i + 1) if keepdims else i for i in range(length)]
+    else:
+        sizes = v.on_host(sizes)
+        if sizes.ndim == 0:
+            each = int(sizes)
+            if each <= 0:
+                raise ValueError(f'the parts have the size {each}')
+            index = [slice(i, min(i + each, length)) for i in range(0, length, each)]
+        else:
+            ends = np.cumsum(sizes)
+            if sizes.min() < 0 or ends[-1] != length:
+                raise ValueError(f'the sizes {list(sizes)} do not add up to {length}')
+            index = [slice(int(end - size), int(end)) for size, end in zip(sizes, ends)]
+    return ([part(x, axis, i) for i in index],)
+
+
+@operator('Optional', takes=VALUES)
+def optional(node, value=None, /, *, type=None):
+    return (value,)
+
+
+@operator('OptionalHasElement', takes=VALUES)
+def optional_has_element(node, value=None, /):
+    return np.array(value is not None)
+
+
+@operator('OptionalGetElement', takes=VALUES)
+def optional_get_element(node, value, /):
+    if value is None:
+        raise ValueError('the optional value is empty')
+    return (value,)
