@@ -15,6 +15,7 @@
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/onnx.h"
 #include "chainerx/python/stream.h"
 
 namespace py = pybind11;
@@ -113,12 +114,14 @@ void Init(py::module_& m) {
     BindFunctionNode();
     BindNumpyViews();
     BindCoreTypes();
+    BindOnnx();
     BindModule();
     InitNdarray(m.ptr());
     AddFunctions(m.ptr(), FunctionDefs());
     AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
+    AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }
 
