@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "chainerx/ops/manipulation.h"
 #include "chainerx_onnx/error.h"
 #include "chainerx_onnx/registry.h"
 #include "chainerx_onnx/tensor.h"
@@ -42,6 +43,16 @@ const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage
         if (f.name == node.op_type && f.domain == node.domain && f.overload == node.overload) return &f;
     }
     return nullptr;
+}
+
+// Nodes that only name their input anew.
+bool IsIdentity(const Node& node) {
+    if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
+    if (node.op_type() == "Identity") return true;
+    if (node.op_type() != "Dropout" || node.HasOutput(1) || node.opset() < 7) return false;
+    if (!node.HasInput(2)) return true;
+    Array training = node.Constant(2);
+    return training && training.GetTotalSize() == 1 && !static_cast<bool>(AsScalar(training));
 }
 
 // Runs the plan of a function; inputs at the end may be missing.
@@ -159,6 +170,11 @@ void Planner::AddNode(const NodeMessage& message) {
         for (const std::string& name : message.outputs) {
             node.outputs.push_back(name.empty() ? -1 : AddValue(name));
         }
+        if (IsIdentity(node)) {
+            names_[message.outputs[0]] = node.inputs[0];
+            nodes_.pop_back();
+            return;
+        }
         if (!Fold(&node)) {
             for (int32_t number : node.outputs) {
                 if (number >= 0) values_[number].producer = &node;
@@ -230,17 +246,6 @@ bool Planner::Fold(Node* node) {
     }
     node->is_dead = true;
     return true;
-}
-
-void Planner::Replace(int32_t value, int32_t by) {
-    for (Node& node : nodes_) {
-        for (int32_t& input : node.inputs) {
-            if (input == value) input = by;
-        }
-    }
-    for (int32_t& output : outputs_) {
-        if (output == value) output = by;
-    }
 }
 
 void Planner::CountUses() {

@@ -47,8 +47,6 @@ public:
     std::deque<Node>& nodes() { return nodes_; }
     Value& value(int32_t number) { return values_[number]; }
     int32_t AddConstant(const std::string& name, Array array);
-    // Lets all users of a value use another one.
-    void Replace(int32_t value, int32_t by);
     void CountUses();
     Device& device() const { return *planning_.device; }
 

@@ -59,7 +59,8 @@ struct OperatorTable {
     X(Quantization)               \
     X(Recurrent)                  \
     X(Reductions)                 \
-    X(Signals)
+    X(Signals)                    \
+    X(Types)
 
 #define CHAINERX_ONNX_DECLARE_FAMILY(Name) OperatorTable Name##Operators();
 CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_DECLARE_FAMILY)

@@ -80,6 +80,9 @@ void SetPythonError(const char* function) noexcept {
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
     }
+    catch (const onnx::ModelError& e) {
+        SetError(g_model_error, nullptr, e.what());  // names a node
+    }
 #define CHAINERX_X(Type, object)              \
     catch (const Type& e) {                   \
         SetError(object, function, e.what()); \
@@ -95,7 +98,6 @@ void SetPythonError(const char* function) noexcept {
     CHAINERX_X(IndexError, g_index_error)
     CHAINERX_X(ValueError, g_value_error)
     CHAINERX_X(TypeError, g_type_error)
-    CHAINERX_X(onnx::ModelError, g_model_error)
     CHAINERX_X(ChainerxError, g_chainerx_error)
 #undef CHAINERX_X
     catch (const std::bad_alloc& e) {

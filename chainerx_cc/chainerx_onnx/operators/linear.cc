@@ -14,9 +14,14 @@ Kernel MakeDense(const Node& node, const Array& w, const Array& b) {
 
 Kernel MatMul(const Node& node) {
     if (Array w = node.Constant(1); w && w.ndim() == 2 && IsFloat(w.dtype())) {
+        // The third input is a bias that the planner has joined.
         return MakeDense(node, w, node.Constant(2));
     }
-    return [](const Inputs& in) { return Matmul(in[0], in[1]); };
+    bool relu = node.relu;
+    return [relu](const Inputs& in) {
+        Array y = Matmul(in[0], in[1]);
+        return relu ? Relu(y) : y;
+    };
 }
 
 Kernel Gemm(const Node& node) {
@@ -32,7 +37,8 @@ Kernel Gemm(const Node& node) {
     if (w && w.ndim() == 2 && IsFloat(w.dtype()) && !trans_a && alpha == 1 && is_bias) {
         return MakeDense(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
     }
-    return [alpha, beta, trans_a, trans_b, align](const Inputs& in) {
+    bool relu = node.relu;
+    return [alpha, beta, trans_a, trans_b, align, relu](const Inputs& in) {
         if (in[0].ndim() != 2 || in[1].ndim() != 2) throw ModelError{"the operands are no matrices"};
         Dtype dtype = in[0].dtype();
         bool is_float = IsFloat(dtype);
@@ -44,7 +50,7 @@ Kernel Gemm(const Node& node) {
             Array sum = align(y, in[2]);
             y = y + (beta == 1 ? sum : Scalar{beta} * sum);
         }
-        return Cast(y, dtype);
+        return relu ? Relu(y) : Cast(y, dtype);
     };
 }
 
@@ -94,7 +100,7 @@ const Operator kOperators[] = {
         {"Det", 1, 1, DetNode},
         {"Einsum", 1, kAnyNumber, EinsumNode},
         {"Gemm", 2, 3, Gemm},
-        {"MatMul", 2, 3, MatMul},  // a third input is a bias that the planner has joined
+        {"MatMul", 2, 2, MatMul},
 };
 
 }  // namespace
