@@ -4,6 +4,30 @@
 
 namespace chainerx::onnx {
 
+namespace {
+
+bool IsUtf8(std::string_view text) {
+    const auto* p = reinterpret_cast<const uint8_t*>(text.data());
+    const uint8_t* end = p + text.size();
+    while (p != end) {
+        uint8_t lead = *p++;
+        if (lead < 0x80) continue;
+        int rest = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+        if (lead < 0xc2 || lead > 0xf4 || end - p < rest) return false;
+        uint32_t code = lead & (0x3fU >> rest);
+        for (; rest > 0; --rest, ++p) {
+            if ((*p & 0xc0) != 0x80) return false;
+            code = code << 6 | (*p & 0x3fU);
+        }
+        // The shortest form, no halves of pairs, and no more than Unicode has
+        bool is_long = (lead >= 0xf0 && code < 0x10000) || (lead >= 0xe0 && lead < 0xf0 && code < 0x800);
+        if (is_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 bool WireReader::Next() {
     if (is_pending_) Skip();
     if (at_ == end_) return false;
@@ -42,6 +66,12 @@ double WireReader::Double() {
 std::string_view WireReader::Bytes() {
     Expect(WireType::kBytes);
     return ReadBytes();
+}
+
+std::string WireReader::String() {
+    std::string_view text = Bytes();
+    if (!IsUtf8(text)) throw ModelError{"field ", field_, " is no text"};
+    return std::string{text};
 }
 
 void WireReader::Expect(WireType type) {

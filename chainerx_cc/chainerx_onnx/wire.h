@@ -29,7 +29,7 @@ public:
     float Float();
     double Double();
     std::string_view Bytes();
-    std::string String() { return std::string{Bytes()}; }
+    std::string String();  // raises if it is not in UTF-8
 
     // Appends the values of a repeated field of numbers, which may be packed or not, to a container.
     template <class Container>

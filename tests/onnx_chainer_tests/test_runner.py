@@ -49,7 +49,7 @@ class Model(chainer.Chain):
 
 def mlp():
     chain = links(a=L.Linear(5, 7), b=L.Linear(7, 6), c=L.Linear(6, 3))
-    return Model(chain, lambda m, x: m.c(F.tanh(m.b(F.relu(m.a(x)))))), [f32(4, 5)], 3
+    return Model(chain, lambda m, x: m.c(F.tanh(m.b(F.relu(m.a(x)))))), [f32(4, 5)], 4
 
 
 def cnn():

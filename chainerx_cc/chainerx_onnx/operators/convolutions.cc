@@ -80,7 +80,7 @@ Kernel ConvTransposeNode(const Node& node) {
         }
         for (size_t i = 0; i < wanted.size(); ++i) {
             int64_t total = full[i] + extra[i] - wanted[i];
-            int64_t less = total / 2;
+            int64_t less = total >> 1;  // rounds down, also if the output is larger
             windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
             windows.behind[i] = total - windows.before[i];
         }

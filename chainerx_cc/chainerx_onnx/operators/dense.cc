@@ -1,11 +1,30 @@
 #include "chainerx_onnx/operators/dense.h"
 
-#include <algorithm>
-#include <cstring>
+#include <limits>
 
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
+
+namespace {
+
+// y = relu(y + b), in one pass
+void Finish(float* y, int64_t rows, int64_t columns, const float* b, bool relu) {
+    if (b == nullptr && !relu) return;
+    float least = relu ? 0 : -std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < rows; ++i, y += columns) {
+        if (b == nullptr) {
+            for (int64_t j = 0; j < columns; ++j) y[j] = y[j] < least ? least : y[j];
+        } else {
+            for (int64_t j = 0; j < columns; ++j) {
+                float sum = y[j] + b[j];
+                y[j] = sum < least ? least : sum;
+            }
+        }
+    }
+}
+
+}  // namespace
 
 Dense::Dense(const Array& w, const Array& b, bool relu)
     : w_{AsContiguous(w)}, b_{b ? AsContiguous(b) : b}, relu_{relu} {}
@@ -22,16 +41,9 @@ Array Dense::operator()(const Array& x) const {
     int64_t columns = w_.shape()[1];
     if (x.shape()[x.ndim() - 1] != inner) throw ModelError{"the shapes ", x.shape(), " and ", w_.shape(), " do not fit"};
     int64_t rows = x.GetTotalSize() / inner;
-    // One product, to which the rows of the output bring the bias.
     Array y = Empty(Shape{rows, columns}, Dtype::kFloat32, x.device());
-    auto* p = y.data<float>();
-    if (b_) {
-        for (int64_t i = 0; i < rows; ++i) std::memcpy(p + i * columns, b_.raw_data(), columns * sizeof(float));
-    }
-    kMatmulKernel(x.device(), x.ndim() == 2 ? x : Reshape(x, Shape{rows, inner}), w_, b_ ? 1.0 : 0.0, y);
-    if (relu_) {
-        for (int64_t i = 0; i < rows * columns; ++i) p[i] = p[i] < 0 ? 0 : p[i];
-    }
+    kMatmulKernel(x.device(), x.ndim() == 2 ? x : Reshape(x, Shape{rows, inner}), w_, 0.0, y);
+    Finish(y.data<float>(), rows, columns, b_ ? b_.data<float>() : nullptr, relu_);
     if (x.ndim() == 2) return y;
     Shape shape = x.shape();
     shape.back() = columns;
