@@ -1,12 +1,13 @@
 """Forward passes beside ONNX Runtime and PyTorch: ``python benchmarks/inference.py [MODEL ...]``.
 
-The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run by
-the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
+The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
+by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
 process. The table gives medians and ratios to ONNX Runtime; a second one gives the peak memory of a
 process that loads and runs ResNet-50.
 """
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -43,9 +44,10 @@ def resnet50():
 
 def export(name, path):
     """Writes a model as a file, and returns the input."""
+    from workloads import WORKLOADS
+
     import chainer
     import onnx_chainer
-    from workloads import WORKLOADS
 
     if name == 'resnet50':
         model, x = resnet50()
@@ -121,10 +123,7 @@ def print_peak(engine, path):
     import numpy as np
 
     x = np.zeros((1, 3, 224, 224), 'f')
-    if engine == 'chainerx':
-        import chainerx.onnx
-    else:
-        import onnxruntime  # noqa: F401
+    importlib.import_module(engine)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     run = runner(engine, 'resnet50', path, x, 1)
     for _ in range(3):

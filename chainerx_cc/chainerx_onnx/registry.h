@@ -59,6 +59,7 @@ struct OperatorTable {
     X(Quantization)               \
     X(Recurrent)                  \
     X(Reductions)                 \
+    X(Regions)                    \
     X(Signals)                    \
     X(Types)
 

@@ -59,8 +59,8 @@ def train(model, images, epochs, batch_size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--epoch', '-e', type=int, default=5, help='Number of sweeps over the images')
-    parser.add_argument('--batchsize', '-b', type=int, default=64, help='Number of images in a batch')
+    parser.add_argument('--epoch', '-e', type=int, default=5, help='Number of sweeps')
+    parser.add_argument('--batchsize', '-b', type=int, default=64, help='Images in a batch')
     parser.add_argument('--out', '-o', default='result', help='Folder of model.onnx and image.bin')
     args = parser.parse_args()
 

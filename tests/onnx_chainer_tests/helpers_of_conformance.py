@@ -35,9 +35,7 @@ class Exceptions(dict):
 
     def __init__(self, path):
         lines = path.read_text().splitlines()
-        super().__init__(
-            line.split(': ', 1) for line in lines if line and not line.startswith('#')
-        )
+        super().__init__(line.split(': ', 1) for line in lines if line and not line.startswith('#'))
 
     def check(self, cases, list_holds):
         """Runs cases; without the list, as with other versions of ONNX, few more may fail."""

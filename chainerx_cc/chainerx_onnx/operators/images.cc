@@ -1,4 +1,4 @@
-// Images: changes of their sizes.
+// Images: changes of their sizes, and samples at the points of a grid.
 
 #include <cmath>
 
@@ -228,7 +228,142 @@ Kernel Resize(const Node& node) {
     };
 }
 
+// Coordinates mirrored at both ends, until they lie between.
+double Reflect(double x, double low, double high) {
+    double span = high - low;
+    if (span <= 0) return 0;
+    // From the nearest multiple of twice the span
+    double phase = x - low - std::floor((x - low) / (2 * span)) * 2 * span;
+    return low + span - std::abs(phase - span);
+}
+
+// The samples of one axis that a point of a grid meets.
+struct Taps {
+    int count{0};
+    int64_t places[4];
+    double weights[4];
+};
+
+struct GridSampler {
+    Taps TapsOf(double x, int64_t length) const {
+        auto n = static_cast<double>(length);
+        double low = align_corners ? 0 : -0.5;
+        double high = align_corners ? n - 1 : n - 0.5;
+        x = align_corners ? (x + 1) * (n - 1) / 2 : ((x + 1) * n - 1) / 2;
+        if (!(std::abs(x) < 1e15)) x = -1e15;
+        if (mode == kNearest) x = std::nearbyint(x);
+        if (mode != kCubic) {
+            if (padding == kReflection) x = Reflect(x, low, high);
+            if (padding != kZeros) x = std::min(std::max(x, 0.0), n - 1);
+        }
+        Taps taps;
+        double first = std::floor(x) - (mode == kCubic ? 1 : 0);
+        taps.count = mode == kNearest ? 1 : mode == kLinear ? 2 : 4;
+        Resampling kernel;
+        kernel.mode = mode;
+        for (int i = 0; i < taps.count; ++i) {
+            double place = first + i;
+            taps.weights[i] = mode == kNearest ? 1 : kernel.Weight(x - place);
+            if (padding == kReflection) place = Reflect(place, low, high);
+            if (padding != kZeros) place = std::min(std::max(place, 0.0), n - 1);
+            bool is_inside = place >= 0 && place < n;
+            taps.places[i] = is_inside ? static_cast<int64_t>(place) : 0;
+            if (!is_inside) taps.weights[i] = 0;
+        }
+        return taps;
+    }
+
+    // x (N, C, spatial...), grid (N, out..., spatial axes)
+    Array operator()(const Array& x, const Array& grid) const {
+        int axes = x.ndim() - 2;
+        if (axes < 1 || axes > 3 || grid.ndim() != x.ndim() || grid.shape()[axes + 1] != axes ||
+            grid.shape()[0] != x.shape()[0]) {
+            throw ModelError{"the shapes are ", x.shape(), " and ", grid.shape()};
+        }
+        int64_t batch = x.shape()[0];
+        int64_t channels = x.shape()[1];
+        int64_t size = SizeOf(x.shape(), 2, x.ndim());
+        int64_t points = SizeOf(grid.shape(), 1, axes + 1);
+        Shape shape{batch, channels};
+        for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[i + 1]);
+        if (size == 0) throw ModelError{"the image has the shape ", x.shape()};
+        Array from = AsContiguous(Cast(ToDevice(x, HostDevice()), Dtype::kFloat64));
+        Array at = AsContiguous(Cast(ToDevice(grid, HostDevice()), Dtype::kFloat64));
+        Array out = Empty(shape, Dtype::kFloat64, HostDevice());
+        for (int64_t i = 0; i < batch * points; ++i) {
+            int64_t offsets[64];
+            double weights[64];
+            int count = 1;
+            offsets[0] = 0;
+            weights[0] = 1;
+            for (int d = 0; d < axes; ++d) {
+                // The last coordinate is that of the first axis.
+                int64_t length = x.shape()[d + 2];
+                Taps taps = TapsOf(at.data<double>()[i * axes + axes - 1 - d], length);
+                for (int k = count * taps.count - 1; k >= 0; --k) {
+                    offsets[k] = offsets[k / taps.count] * length + taps.places[k % taps.count];
+                    weights[k] = weights[k / taps.count] * taps.weights[k % taps.count];
+                }
+                count *= taps.count;
+            }
+            for (int64_t c = 0; c < channels; ++c) {
+                const double* image = from.data<double>() + (i / points * channels + c) * size;
+                double sum = 0;
+                for (int k = 0; k < count; ++k) sum += weights[k] * image[offsets[k]];
+                out.data<double>()[(i / points * channels + c) * points + i % points] = sum;
+            }
+        }
+        return ToDevice(Cast(out, x.dtype()), x.device());
+    }
+
+    enum { kZeros, kBorder, kReflection };
+    int mode;
+    int padding;
+    bool align_corners;
+};
+
+Kernel GridSample(const Node& node) {
+    constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
+    GridSampler sample{kModes[node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"})],
+                       node.Choice("padding_mode", {"zeros", "border", "reflection"}),
+                       node.Int("align_corners", 0) != 0};
+    return [sample](const Inputs& in) { return sample(in[0], in[1]); };
+}
+
+Kernel AffineGrid(const Node& node) {
+    bool align_corners = node.Int("align_corners", 0) != 0;
+    IntsParameter size{node, nullptr, 1};
+    return [align_corners, size](const Inputs& in) {
+        const Array& theta = in[0];  // (N, axes, axes + 1)
+        std::vector<int64_t> dims = size.Read(in);
+        int axes = static_cast<int>(std::min<size_t>(dims.size(), 99)) - 2;
+        if (axes < 2 || axes > 3 || theta.shape() != Shape{dims[0], axes, axes + 1}) {
+            throw ModelError{"the shape of theta is ", theta.shape(), ", and the size has ", dims.size(), " values"};
+        }
+        dims.erase(dims.begin() + 1);
+        dims.push_back(axes);
+        Shape shape = CheckedShape(dims, 8);
+        Arrays coordinates;  // x first: the last axis
+        for (int d = axes; d > 0; --d) {
+            int64_t n = shape[d];
+            Array steps = Arange(Scalar{0}, Scalar{n}, Scalar{1}, Dtype::kFloat64, theta.device());
+            steps = align_corners ? steps * Scalar{2.0 / static_cast<double>(std::max<int64_t>(n - 1, 1))} - Scalar{1.0}
+                                  : (steps * Scalar{2.0} + Scalar{1.0}) / Scalar{static_cast<double>(n)} - Scalar{1.0};
+            Shape along{n};
+            along.resize(axes - d + 1, 1);
+            Shape whole{shape.begin() + 1, shape.begin() + 1 + axes};
+            coordinates.push_back(BroadcastTo(Reshape(steps, along), whole));
+        }
+        coordinates.push_back(Ones(coordinates[0].shape(), Dtype::kFloat64, theta.device()));
+        Array points = Reshape(Stack(coordinates, axes), Shape{-1, axes + 1});
+        Array y = Matmul(points, Transpose(Cast(theta, Dtype::kFloat64), Axes{0, 2, 1}));
+        return Cast(Reshape(y, shape), theta.dtype());
+    };
+}
+
 const Operator kOperators[] = {
+        {"AffineGrid", 2, 2, AffineGrid},
+        {"GridSample", 2, 2, GridSample},
         {"Resize", 1, 4, Resize},
         {"Upsample", 1, 2, Upsample},
 };

@@ -3,7 +3,6 @@
 // Writes the bytes of small models for tests.
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,21 +20,12 @@ inline std::string Number(int field, int64_t value) {
 inline std::string Bytes(int field, const std::string& bytes) {
     return Varint(static_cast<uint64_t>(field) << 3 | 2) + Varint(bytes.size()) + bytes;
 }
-inline std::string Fixed(int field, float value) {
-    std::string out(4, '\0');
-    std::memcpy(out.data(), &value, 4);
-    return Varint(static_cast<uint64_t>(field) << 3 | 5) + out;
-}
-
 using Names = std::vector<std::string>;
 
-inline std::string Attribute(const std::string& name, int64_t value) {
+inline std::string IntAttribute(const std::string& name, int64_t value) {
     return Bytes(5, Bytes(1, name) + Number(3, value) + Number(20, 2));
 }
-inline std::string Attribute(const std::string& name, float value) {
-    return Bytes(5, Bytes(1, name) + Fixed(2, value) + Number(20, 1));
-}
-inline std::string Attribute(const std::string& name, const std::vector<int64_t>& values) {
+inline std::string IntsAttribute(const std::string& name, const std::vector<int64_t>& values) {
     std::string packed;
     for (int64_t value : values) packed += Varint(static_cast<uint64_t>(value));
     return Bytes(5, Bytes(1, name) + Bytes(8, packed) + Number(20, 7));
@@ -92,18 +82,18 @@ inline std::vector<std::string> SampleModels() {
     std::string mlp = Input("x", {-1, 3}) + Output("y") + Initializer("w", {3, 4}, floats(12)) +
                       Initializer("b", {4}, floats(4)) + Node("MatMul", {"x", "w"}, {"p"}) +
                       Node("Add", {"p", "b"}, {"s"}) + Node("Relu", {"s"}, {"r"}) +
-                      Node("Gemm", {"r", "v"}, {"z"}, Attribute("transB", 1)) + Initializer("v", {2, 4}, floats(8)) +
-                      Node("Softmax", {"z"}, {"y"}, Attribute("axis", -1));
+                      Node("Gemm", {"r", "v"}, {"z"}, IntAttribute("transB", 1)) + Initializer("v", {2, 4}, floats(8)) +
+                      Node("Softmax", {"z"}, {"y"}, IntAttribute("axis", -1));
     std::string cnn = Input("x", {-1, 2, 4, 4}) + Output("y") + Initializer("w", {3, 2, 3, 3}, floats(54)) +
-                      Initializer("one", {3}, {1.F, 2.F, 3.F}) + Initializer("i", {2}, std::vector<int64_t>{0, -1}) +
-                      Node("Conv", {"x", "w"}, {"c"}, Attribute("pads", {1, 1, 1, 1})) +
+                      Initializer("one", {3}, std::vector<float>{1, 2, 3}) + Initializer("i", {2}, std::vector<int64_t>{0, -1}) +
+                      Node("Conv", {"x", "w"}, {"c"}, IntsAttribute("pads", {1, 1, 1, 1})) +
                       Node("BatchNormalization", {"c", "one", "one", "one", "one"}, {"n"}) + Node("Relu", {"n"}, {"r"}) +
-                      Node("MaxPool", {"r"}, {"m"}, Attribute("kernel_shape", {2, 2}) + Attribute("strides", {2, 2})) +
+                      Node("MaxPool", {"r"}, {"m"}, IntsAttribute("kernel_shape", {2, 2}) + IntsAttribute("strides", {2, 2})) +
                       Node("Reshape", {"m", "i"}, {"y"});
     std::string branch = Node("Mul", {"x", "x"}, {"t"}) + Output("t");
     std::string other = Node("Neg", {"x"}, {"e"}) + Output("e");
-    std::string control = Input("x", {2}) + Output("y") + Initializer("zero", {1}, {0.F}) +
-                          Node("ReduceSum", {"x"}, {"s"}, Attribute("keepdims", 0)) + Node("Greater", {"s", "zero"}, {"g"}) +
+    std::string control = Input("x", {2}) + Output("y") + Initializer("zero", {1}, std::vector<float>{0}) +
+                          Node("ReduceSum", {"x"}, {"s"}, IntAttribute("keepdims", 0)) + Node("Greater", {"s", "zero"}, {"g"}) +
                           Node("If", {"g"}, {"y"}, GraphAttribute("then_branch", branch) + GraphAttribute("else_branch", other));
     std::string function = Bytes(25, Bytes(1, "twice") + Bytes(4, "a") + Bytes(5, "c") +
                                              Bytes(7, Bytes(1, "a") + Bytes(1, "a") + Bytes(2, "c") + Bytes(4, "Add")) +

@@ -54,6 +54,4 @@ def test_models(suite, kind):
 @pytest.mark.slow
 def test_real_models(suite):
     cases = suite['RealModel']
-    EXCEPTIONS.check(
-        {name: run for name, run in cases.items() if name not in LARGE}, LIST_HOLDS
-    )
+    EXCEPTIONS.check({name: run for name, run in cases.items() if name not in LARGE}, LIST_HOLDS)
