@@ -124,7 +124,7 @@ TEST_F(OnnxTest, HostileFiles) {
     const Hostile cases[] = {
             {"", "it has no graph"},
             {std::string(100, '\0'), "a field has the number 0"},
-            {"\x0a\xff\xff\xff\xff\x0f", "bytes, and 0 are left"},
+            {"\x3a\xff\xff\xff\xff\x0f", "bytes, and 0 are left"},
             {"\x0b", "is a group"},
             {std::string(11, '\xff'), "more than 64 bits"},
             {File(in + Node("Relu", {"z"}, {"y"}) + Output("y")), "node 'the Relu' (Relu): nothing gives its input 'z'"},
@@ -190,8 +190,10 @@ TEST_F(OnnxTest, ExternalDataStaysInTheFolder) {
         EXPECT_HAS(ErrorOf([&] { load(location, "0"); }), "outside of the folder");
     }
     for (const char* location : {"absent", "."}) EXPECT_HAS(ErrorOf([&] { load(location, "0"); }), "not a file");
-    for (const char* offset : {"4", "9223372036854775807"}) EXPECT_HAS(ErrorOf([&] { load("data", offset); }), "which has 24 bytes");
-    EXPECT_HAS(ErrorOf([&] { load("data", "-4"); }), "its offset is '-4'");
+    EXPECT_HAS(ErrorOf([&] { load("data", "4"); }), "which has 24 bytes");
+    for (const char* offset : {"-4", "x", "9223372036854775808"}) {
+        EXPECT_HAS(ErrorOf([&] { load("data", offset); }), "its offset is '");
+    }
     EXPECT_HAS(ErrorOf([&] { Load(folder + "/none"); }), "cannot be opened");
 }
 
