@@ -99,7 +99,7 @@ void CheckNodes(const std::vector<NodeMessage>& nodes, Scope* scope) {
 void CheckOpsets(const Opsets& opsets) {
     for (const auto& [domain, version] : opsets) {
         if (version < 1 || (domain.empty() && version > kNewestOpset)) {
-            throw ModelError{"version ", version, " of the domain '", domain, "' is not supported: the newest is ",
+            throw ModelError{"version ",  version, " of the domain '", domain, "' is not supported: the newest is ",
                              kNewestOpset};
         }
     }

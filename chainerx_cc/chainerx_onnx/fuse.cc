@@ -48,15 +48,17 @@ private:
     // Replaces or adds an input.
     void SetConstant(Node* node, size_t input, const Array& array) {
         if (node->inputs.size() <= input) node->inputs.resize(input + 1, -1);
-        std::string name = node->inputs[input] >= 0 ? planner_.value(node->inputs[input]).name : "";
-        node->inputs[input] = planner_.AddConstant(name, array);
+        int32_t old = node->inputs[input];
+        if (old >= 0) planner_.DropUse(old);
+        node->inputs[input] = planner_.AddConstant(old >= 0 ? planner_.value(old).name : "", array);
         planner_.value(node->inputs[input]).uses = 1;
     }
 
     // y = (w * x + b - mean) s + beta = (s w) * x + (b - mean) s + beta, s = gamma / sqrt(var + epsilon)
     void FoldBatchNorm(Node* node) {
         Node* conv = OnlyProducer(*node, 0);
-        if (conv == nullptr || !Is(*conv, "Conv") || node->Int("training_mode", 0) != 0 || node->Int("spatial", 1) == 0) return;
+        if (conv == nullptr || !Is(*conv, "Conv") || node->Int("training_mode", 0) != 0 || node->Int("spatial", 1) == 0)
+            return;
         for (int i = 1; i < node->output_count(); ++i) {
             if (node->HasOutput(i)) return;
         }

@@ -21,7 +21,7 @@ const AttributeMessage& Node::Get(const char* name, AttributeType type) const {
     const AttributeMessage* attribute = Find(name);
     if (attribute == nullptr) throw ModelError{"its attribute '", name, "' is missing"};
     if (attribute->type != type) {
-        throw ModelError{"its attribute '", name, "' has the type ", static_cast<int>(attribute->type), ", not ",
+        throw ModelError{"its attribute '",     name, "' has the type ", static_cast<int>(attribute->type), ", not ",
                          static_cast<int>(type)};
     }
     return *attribute;

@@ -34,6 +34,9 @@ public:
     // An input that is known now, or no array.
     Array Constant(int i) const;
 
+    // Says that the kernel keeps what it needs of a constant input, which runs then do not keep.
+    void Consume(int i) const { consumed_.insert(i); }
+
     // Attributes. Without a default, a missing one raises ModelError.
     bool Has(const char* name) const { return Find(name) != nullptr; }
     int64_t Int(const char* name) const { return Get(name, AttributeType::kInt).i; }
@@ -76,6 +79,7 @@ public:
 
 private:
     friend class Planner;
+    friend class PlanEmitter;
 
     const AttributeMessage* Find(const char* name) const;
     const AttributeMessage& Get(const char* name, AttributeType type) const;
@@ -86,6 +90,7 @@ private:
     std::vector<std::string> captured_;
     std::map<std::string, const AttributeMessage*> attributes_;
     mutable std::set<std::string> read_;
+    mutable std::set<int> consumed_;
 };
 
 }  // namespace chainerx::onnx

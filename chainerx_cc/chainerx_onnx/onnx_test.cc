@@ -127,20 +127,26 @@ TEST_F(OnnxTest, HostileFiles) {
             {"\x3a\xff\xff\xff\xff\x0f", "bytes, and 0 are left"},
             {"\x0b", "is a group"},
             {std::string(11, '\xff'), "more than 64 bits"},
-            {File(in + Node("Relu", {"z"}, {"y"}) + Output("y")), "node 'the Relu' (Relu): nothing gives its input 'z'"},
+            {File(in + Node("Relu", {"z"}, {"y"}) + Output("y")),
+             "node 'the Relu' (Relu): nothing gives its input 'z'"},
             {File(in + Node("Add", {"x", "b"}, {"a"}) + Node("Relu", {"a"}, {"b"}) + Output("a")), "form a cycle"},
             {File(in + Node("Add", {"x", "y"}, {"y"}) + Output("y")), "form a cycle"},
             {File(in + Node("Relu", {"x"}, {"x"}) + Output("x")), "its output 'x' is there already"},
             {File(in + Node("Relu", {"x"}, {"y"}) + Output("w")), "nothing gives the output 'w' of graph 'g'"},
-            {File(in + Node("Frobnicate", {"x"}, {"y"}) + Output("y")), "node 'the Frobnicate' (Frobnicate): the operator is not supported in opset 17"},
-            {File(in + Node("Relu", {"x"}, {"y"}, "", "their") + Output("y")), "imports no version of the domain 'their'"},
-            {File(in + Node("Relu", {"x"}, {"y"}, IntAttribute("wrong", 1)) + Output("y")), "there is no attribute 'wrong'"},
+            {File(in + Node("Frobnicate", {"x"}, {"y"}) + Output("y")),
+             "node 'the Frobnicate' (Frobnicate): the operator is not supported in opset 17"},
+            {File(in + Node("Relu", {"x"}, {"y"}, "", "their") + Output("y")),
+             "imports no version of the domain 'their'"},
+            {File(in + Node("Relu", {"x"}, {"y"}, IntAttribute("wrong", 1)) + Output("y")),
+             "there is no attribute 'wrong'"},
             {File(in + Node("Cast", {"x"}, {"y"}) + Output("y")), "its attribute 'to' is missing"},
-            {File(in + Node("Cast", {"x"}, {"y"}, IntAttribute("to", 16)) + Output("y")), "the element type bfloat16 is not supported"},
+            {File(in + Node("Cast", {"x"}, {"y"}, IntAttribute("to", 16)) + Output("y")),
+             "the element type bfloat16 is not supported"},
             {File(in + Node("Relu", {"x", "x"}, {"y"}) + Output("y")), "it has 2 inputs"},
             {File(in + Node("If", {"x"}, {"y"}, branches) + Output("y")), "nothing gives its input 'nowhere'"},
             {File(in + deep), "nested"},
-            {File(in + Node("f", {"x"}, {"y"}, "", "mine") + Output("y"), function("f", "g") + function("g", "f")), "calls itself"},
+            {File(in + Node("f", {"x"}, {"y"}, "", "mine") + Output("y"), function("f", "g") + function("g", "f")),
+             "calls itself"},
             {File(in, "", 99), "version 99"},
             {weight({2, 4}, 6), "tensor 'w': it has 24 bytes, and 32 belong to its shape (2, 4)"},
             {weight({2, -3}, 6), "negative dimension"},
@@ -153,7 +159,8 @@ TEST_F(OnnxTest, HostileFiles) {
 TEST_F(OnnxTest, SizesThatOnlyARunShows) {
     std::vector<int64_t> huge{int64_t{1} << 31, int64_t{1} << 31};
     for (const char* op : {"Expand", "Tile", "Reshape"}) {
-        Model model = LoadBytes(File(Input("x", {1, 1}) + Initializer("s", {2}, huge) + Node(op, {"x", "s"}, {"y"}) + Output("y")));
+        Model model = LoadBytes(
+                File(Input("x", {1, 1}) + Initializer("s", {2}, huge) + Node(op, {"x", "s"}, {"y"}) + Output("y")));
         EXPECT_HAS(ErrorOf([&] { model.Run({Zeros(Shape{1, 1})}); }), std::string{"node 'the "} + op);
     }
 }

@@ -248,6 +248,11 @@ bool Planner::Fold(Node* node) {
     return true;
 }
 
+void Planner::DropUse(int32_t number) {
+    Value& value = values_[number];
+    if (--value.uses == 0) value.constant = Array{};
+}
+
 void Planner::CountUses() {
     for (Value& value : values_) value.uses = 0;
     for (int32_t number : outputs_) ++values_[number].uses;
@@ -313,7 +318,12 @@ private:
         step.n_last = 0;
         step.label = static_cast<int32_t>(plan_.labels_.size());
         plan_.labels_.push_back(node.Label());
-        for (int32_t number : node.inputs) plan_.numbers_.push_back(NumberOf(number));
+        for (int i = 0; i < node.input_count(); ++i) {
+            int32_t number = node.inputs[i];
+            bool is_consumed = node.consumed_.count(i) != 0;
+            plan_.numbers_.push_back(NumberOf(is_consumed ? -1 : number));
+            if (is_consumed && number >= 0) planner_.DropUse(number);
+        }
         for (int32_t number : node.outputs) {
             int32_t slot = plan_.n_slots_++;
             if (number >= 0) slots_[number] = slot;

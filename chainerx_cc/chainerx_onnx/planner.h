@@ -48,6 +48,8 @@ public:
     Value& value(int32_t number) { return values_[number]; }
     int32_t AddConstant(const std::string& name, Array array);
     void CountUses();
+    // Frees a constant after its last use.
+    void DropUse(int32_t number);
     Device& device() const { return *planning_.device; }
 
 private:

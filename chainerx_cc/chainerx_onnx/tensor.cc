@@ -27,10 +27,10 @@ constexpr TypePair kTypes[] = {
 
 // ONNX's names of the element types by their numbers.
 constexpr const char* kTypeNames[] = {
-        "undefined", "float",          "uint8",      "int8",           "uint16",      "int16",         "int32",
-        "int64",     "string",         "bool",       "float16",        "double",      "uint32",        "uint64",
-        "complex64", "complex128",     "bfloat16",   "float8e4m3fn",   "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-        "uint4",     "int4",           "float4e2m1", "float8e8m0",     "uint2",       "int2",
+        "undefined", "float",      "uint8",      "int8",         "uint16",         "int16",      "int32",
+        "int64",     "string",     "bool",       "float16",      "double",         "uint32",     "uint64",
+        "complex64", "complex128", "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+        "uint4",     "int4",       "float4e2m1", "float8e8m0",   "uint2",          "int2",
 };
 
 int64_t PhysicalMemory() {
@@ -83,8 +83,8 @@ std::string ReadExternal(const TensorMessage& message, const std::string& folder
 template <class T, class Values>
 void CopyTyped(const Values& values, const Array& out) {
     if (static_cast<int64_t>(values.size()) != out.GetTotalSize()) {
-        throw ModelError{"it has ", values.size(), " values, and ", out.GetTotalSize(), " belong to its shape ",
-                         out.shape()};
+        throw ModelError{"it has ",          values.size(),           " values, and ",
+                         out.GetTotalSize(), " belong to its shape ", out.shape()};
     }
     T* p = out.data<T>();
     for (auto v : values) *p++ = static_cast<T>(v);

@@ -34,9 +34,8 @@ public:
     // Appends the values of a repeated field of numbers, which may be packed or not, to a container.
     template <class Container>
     void Ints(Container* out) {
-        Repeated(WireType::kVarint, [&](WireReader& r) {
-            out->push_back(static_cast<typename Container::value_type>(r.ReadVarint()));
-        });
+        Repeated(WireType::kVarint,
+                 [&](WireReader& r) { out->push_back(static_cast<typename Container::value_type>(r.ReadVarint())); });
     }
     template <class Container>
     void Floats(Container* out) {

@@ -79,8 +79,7 @@ void SetPythonError(const char* function) noexcept {
         e.restore();
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
-    }
-    catch (const onnx::ModelError& e) {
+    } catch (const onnx::ModelError& e) {
         SetError(g_model_error, nullptr, e.what());  // names a node
     }
 #define CHAINERX_X(Type, object)              \

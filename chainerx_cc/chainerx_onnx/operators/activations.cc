@@ -9,9 +9,7 @@ namespace {
 
 Kernel Relu(const Node& node) {
     node.Ignore({"consumed_inputs"});
-    return [](const Inputs& in) {
-        return IsFloat(in[0].dtype()) ? chainerx::Relu(in[0]) : Maximum(in[0], Scalar{0});
-    };
+    return [](const Inputs& in) { return IsFloat(in[0].dtype()) ? chainerx::Relu(in[0]) : Maximum(in[0], Scalar{0}); };
 }
 
 Kernel LeakyRelu(const Node& node) {
@@ -70,9 +68,7 @@ Kernel HardSigmoid(const Node& node) {
     node.Ignore({"consumed_inputs"});
     double alpha = node.Float("alpha", 0.2);
     double beta = node.Float("beta", 0.5);
-    return [alpha, beta](const Inputs& in) {
-        return ClippedRelu(Scalar{alpha} * in[0] + Scalar{beta}, 1.0);
-    };
+    return [alpha, beta](const Inputs& in) { return ClippedRelu(Scalar{alpha} * in[0] + Scalar{beta}, 1.0); };
 }
 
 Kernel HardSwish(const Node&) {

@@ -340,7 +340,8 @@ Kernel OneHot(const Node& node) {
     int64_t axis = node.Int("axis", -1);
     return [axis](const Inputs& in) {
         Array indices = Cast(in[0], Dtype::kInt64);
-        if (in[1].GetTotalSize() != 1 || in[2].GetTotalSize() != 2) throw ModelError{"the depth or the values are wrong"};
+        if (in[1].GetTotalSize() != 1 || in[2].GetTotalSize() != 2)
+            throw ModelError{"the depth or the values are wrong"};
         int64_t depth = ReadInts(in[1])[0];
         int8_t at = CheckAxis(axis, indices.ndim() + 1);
         std::vector<int64_t> dims = ToVector(indices.shape());
@@ -348,7 +349,8 @@ Kernel OneHot(const Node& node) {
         CheckedShape(dims, in[2].GetItemSize());
         Shape shape{depth};
         for (int i = at; i < indices.ndim(); ++i) shape.push_back(1);
-        Array steps = chainerx::Reshape(Arange(Scalar{0}, Scalar{depth}, Scalar{1}, Dtype::kInt64, indices.device()), shape);
+        Array steps =
+                chainerx::Reshape(Arange(Scalar{0}, Scalar{depth}, Scalar{1}, Dtype::kInt64, indices.device()), shape);
         Array wrapped = Where(Less(indices, Scalar{0}), indices + Scalar{depth}, indices);
         Array values = chainerx::Reshape(in[2], Shape{2});
         return Where(Equal(ExpandDims(wrapped, at), steps), At(values, {int64_t{1}}), At(values, {int64_t{0}}));

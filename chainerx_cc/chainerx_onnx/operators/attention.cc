@@ -59,9 +59,7 @@ struct Visibility {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-Array HideWhereNot(const Array& scores, const Array& allowed) {
-    return Where(allowed, scores, Scalar{kMinusInfinity});
-}
+Array HideWhereNot(const Array& scores, const Array& allowed) { return Where(allowed, scores, Scalar{kMinusInfinity}); }
 
 // The softmax of the last axis, in which rows of minus infinity give zeros.
 Array SafeSoftmax(const Array& scores) {
@@ -73,7 +71,8 @@ Array SafeSoftmax(const Array& scores) {
 Kernel AttentionNode(const Node& node) {
     int64_t q_heads = node.Int("q_num_heads", 0);
     int64_t kv_heads = node.Int("kv_num_heads", 0);
-    Visibility visible{node.Int("is_causal", 0) != 0, node.Int("left_window_size", -1), node.Int("right_window_size", -1)};
+    Visibility visible{node.Int("is_causal", 0) != 0, node.Int("left_window_size", -1),
+                       node.Int("right_window_size", -1)};
     int64_t mode = node.Int("qk_matmul_output_mode", 0);
     std::optional<double> scale;
     if (node.Has("scale")) scale = node.Float("scale");
@@ -166,7 +165,8 @@ Kernel RotaryEmbedding(const Node& node) {
         Array b = interleaved ? SliceAxis(turned, 3, 1, width, 2) : SliceAxis(turned, 3, half, width);
         Array real = cos * a - sin * b;
         Array imaginary = sin * a + cos * b;
-        Array y = interleaved ? Reshape(Stack({real, imaginary}, 4), turned.shape()) : Concatenate({real, imaginary}, 3);
+        Array y =
+                interleaved ? Reshape(Stack({real, imaginary}, 4), turned.shape()) : Concatenate({real, imaginary}, 3);
         if (width < size) y = Concatenate({y, SliceAxis(x, 3, width, size)}, 3);
         return is_flat ? Reshape(y, in[0].shape()) : Transpose(y, Axes{0, 2, 1, 3});
     };

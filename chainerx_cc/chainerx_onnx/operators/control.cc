@@ -39,8 +39,10 @@ Kernel Loop(const Node& node) {
     int captured = node.captured_count();
     int carried = node.input_count() - captured - 2;
     if (carried < 0 || body->input_count() != carried + 2 + captured || body->output_count() < carried + 1) {
-        throw ModelError{"the body has ", body->input_count() - captured, " inputs and ", body->output_count(),
-                         " outputs for ", carried, " carried values"};
+        throw ModelError{"the body has ",  body->input_count() - captured,
+                         " inputs and ",   body->output_count(),
+                         " outputs for ",  carried,
+                         " carried values"};
     }
     Device* device = &node.device();
     return [body, carried, device](const Inputs& in) {

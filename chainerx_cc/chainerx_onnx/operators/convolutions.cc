@@ -41,8 +41,11 @@ Kernel ConvNode(const Node& node) {
         // The sizes of the input do not matter here.
         Windows windows{attributes, w.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
         if (windows.IsSymmetric()) {
-            ConvolutionAttributes a{ToShape(windows.strides), ToShape(windows.before), ToShape(windows.dilations), groups};
+            ConvolutionAttributes a{ToShape(windows.strides), ToShape(windows.before), ToShape(windows.dilations),
+                                    groups};
             PackedConvolution convolution{w, b, a, relu};
+            node.Consume(1);
+            node.Consume(2);
             return [convolution](const Inputs& in) { return convolution(in[0]); };
         }
     }
@@ -71,7 +74,8 @@ Kernel ConvTransposeNode(const Node& node) {
         for (size_t i = 0; i < count; ++i) full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
         Ints wanted;
         if (output_shape) {
-            if (output_shape->size() < count) throw ModelError{"its output_shape has ", output_shape->size(), " values"};
+            if (output_shape->size() < count)
+                throw ModelError{"its output_shape has ", output_shape->size(), " values"};
             wanted.assign(output_shape->end() - static_cast<std::ptrdiff_t>(count), output_shape->end());
             wanted = Spread(wanted, count, 0);
         } else if (attributes.auto_pad == WindowAttributes::kSameUpper ||
@@ -84,13 +88,15 @@ Kernel ConvTransposeNode(const Node& node) {
             windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
             windows.behind[i] = total - windows.before[i];
         }
-        bool is_plain = windows.IsSymmetric() && std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; });
+        bool is_plain =
+                windows.IsSymmetric() && std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; });
         Ints pad = is_plain ? windows.before : Ints(count, 0);
         Ints size = full;
         for (size_t i = 0; i < count; ++i) size[i] -= 2 * pad[i];
         CheckedShape({x.shape()[0], w.shape()[1] * groups}, 1);
         Array y = ConvTranspose(x, w, is_plain ? OptionalBias(in, 2) : std::nullopt, PerAxis{ToShape(windows.strides)},
-                                PerAxis{ToShape(pad)}, PerAxis{ToShape(size)}, groups, PerAxis{ToShape(windows.dilations)});
+                                PerAxis{ToShape(pad)}, PerAxis{ToShape(size)}, groups,
+                                PerAxis{ToShape(windows.dilations)});
         if (is_plain) return y;
         for (size_t i = 0; i < count; ++i) {
             windows.before[i] = -windows.before[i];

@@ -30,8 +30,9 @@ Dense::Dense(const Array& w, const Array& b, bool relu)
     : w_{AsContiguous(w)}, b_{b ? AsContiguous(b) : b}, relu_{relu} {}
 
 Array Dense::operator()(const Array& x) const {
-    bool is_plain = x.ndim() >= 1 && x.dtype() == Dtype::kFloat32 && w_.dtype() == Dtype::kFloat32 && x.IsContiguous() &&
-                    (!b_ || b_.dtype() == Dtype::kFloat32) && w_.device().HasHostMemory() && x.GetTotalSize() > 0;
+    bool is_plain = x.ndim() >= 1 && x.dtype() == Dtype::kFloat32 && w_.dtype() == Dtype::kFloat32 &&
+                    x.IsContiguous() && (!b_ || b_.dtype() == Dtype::kFloat32) && w_.device().HasHostMemory() &&
+                    x.GetTotalSize() > 0;
     if (!is_plain) {
         Array y = Matmul(x, w_);
         if (b_) y = y + b_;
@@ -39,7 +40,8 @@ Array Dense::operator()(const Array& x) const {
     }
     int64_t inner = w_.shape()[0];
     int64_t columns = w_.shape()[1];
-    if (x.shape()[x.ndim() - 1] != inner) throw ModelError{"the shapes ", x.shape(), " and ", w_.shape(), " do not fit"};
+    if (x.shape()[x.ndim() - 1] != inner)
+        throw ModelError{"the shapes ", x.shape(), " and ", w_.shape(), " do not fit"};
     int64_t rows = x.GetTotalSize() / inner;
     Array y = Empty(Shape{rows, columns}, Dtype::kFloat32, x.device());
     kMatmulKernel(x.device(), x.ndim() == 2 ? x : Reshape(x, Shape{rows, inner}), w_, 0.0, y);

@@ -45,7 +45,8 @@ Kernel Pow(const Node& node) {
     if (Array exponent = node.Constant(1); exponent && exponent.GetTotalSize() == 1 && exponent.ndim() == 0) {
         Scalar e = ReadScalar(exponent);
         return [e](const Inputs& in) {
-            return IsFloat(in[0].dtype()) ? Power(in[0], e) : Cast(Power(Cast(in[0], Dtype::kFloat64), e), in[0].dtype());
+            return IsFloat(in[0].dtype()) ? Power(in[0], e)
+                                          : Cast(Power(Cast(in[0], Dtype::kFloat64), e), in[0].dtype());
         };
     }
     return [align](const Inputs& in) {

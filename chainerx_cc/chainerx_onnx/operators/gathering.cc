@@ -11,7 +11,8 @@ namespace chainerx::onnx {
 std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int axis) {
     if (indices.ndim() != shape.ndim()) throw ModelError{"the indices have the shape ", indices.shape()};
     for (int i = 0; i < shape.ndim(); ++i) {
-        if (i != axis && indices.shape()[i] > shape[i]) throw ModelError{"the indices have the shape ", indices.shape()};
+        if (i != axis && indices.shape()[i] > shape[i])
+            throw ModelError{"the indices have the shape ", indices.shape()};
     }
     std::vector<int64_t> places = ReadInts(indices);
     Shape count{};

@@ -19,7 +19,8 @@ Array Vector(const std::vector<float>& values, Device& device) {
 Kernel Constant(const Node& node) {
     Device& device = node.device();
     if (node.Has("value")) return Always(node.Tensor("value"));
-    if (node.Has("value_float")) return Always(Full(Shape{}, Scalar{node.Float("value_float")}, Dtype::kFloat32, device));
+    if (node.Has("value_float"))
+        return Always(Full(Shape{}, Scalar{node.Float("value_float")}, Dtype::kFloat32, device));
     if (node.Has("value_floats")) return Always(Vector(node.Floats("value_floats"), device));
     if (node.Has("value_int")) return Always(Full(Shape{}, Scalar{node.Int("value_int")}, Dtype::kInt64, device));
     if (node.Has("value_ints")) return Always(ToDevice(IntsArray(node.Ints("value_ints")), device));

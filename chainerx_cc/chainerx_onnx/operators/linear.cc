@@ -1,5 +1,8 @@
 // Products of matrices.
 
+#include <algorithm>
+#include <cmath>
+
 #include "chainerx_onnx/operators/common.h"
 #include "chainerx_onnx/operators/dense.h"
 
@@ -9,6 +12,8 @@ namespace {
 // A product with a matrix that no run changes, as (inner, columns), and a bias that is added to its rows.
 Kernel MakeDense(const Node& node, const Array& w, const Array& b) {
     Dense dense{w, b, node.relu};
+    node.Consume(1);
+    node.Consume(2);
     return [dense](const Inputs& in) { return dense(in[0]); };
 }
 
@@ -32,8 +37,9 @@ Kernel Gemm(const Node& node) {
     LegacyBroadcast align{node};
     Array w = node.Constant(1);
     Array c = node.Constant(2);
-    bool is_bias = !node.HasInput(2) || (c && w && w.ndim() == 2 && beta == 1 &&
-                                         c.GetTotalSize() == w.shape()[trans_b ? 0 : 1] && c.shape()[c.ndim() - 1] == c.GetTotalSize());
+    bool is_bias = !node.HasInput(2) ||
+                   (c && w && w.ndim() == 2 && beta == 1 && c.GetTotalSize() == w.shape()[trans_b ? 0 : 1] &&
+                    c.shape()[c.ndim() - 1] == c.GetTotalSize());
     if (w && w.ndim() == 2 && IsFloat(w.dtype()) && !trans_a && alpha == 1 && is_bias) {
         return MakeDense(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
     }

@@ -48,7 +48,8 @@ Kernel BatchNormalization(const Node& node) {
             for (int i = 0; i < 4; ++i) p[i] = Cast(in[i + 1], x.dtype());
             if (!is_spatial) return (x - p[2]) * (p[0] / Sqrt(p[3] + Scalar{epsilon})) + p[1];
             if (x.ndim() == 1) {
-                return Reshape(FixedBatchNorm(Reshape(x, Shape{x.shape()[0], 1}), p[0], p[1], p[2], p[3], epsilon), x.shape());
+                return Reshape(FixedBatchNorm(Reshape(x, Shape{x.shape()[0], 1}), p[0], p[1], p[2], p[3], epsilon),
+                               x.shape());
             }
             Axes axes = AxesFrom(1, x.ndim());
             axes[0] = 0;

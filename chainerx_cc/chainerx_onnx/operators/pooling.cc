@@ -114,7 +114,8 @@ Kernel MaxPoolNode(const Node& node) {
             Array place = Full(Shape{}, Scalar{0}, Dtype::kInt64, x.device());
             for (size_t i = 0; i < count; ++i) {
                 Array steps = Arange(Scalar{0}, Scalar{windows.outs[i]}, Scalar{1}, Dtype::kInt64, x.device());
-                steps = (steps * Scalar{windows.strides[i]} + Scalar{offset[i] * windows.dilations[i] - windows.before[i]}) *
+                steps = (steps * Scalar{windows.strides[i]} +
+                         Scalar{offset[i] * windows.dilations[i] - windows.before[i]}) *
                         Scalar{weights[i]};
                 Shape shape{windows.outs[i]};
                 shape.resize(static_cast<int64_t>(count - i), 1);
@@ -142,7 +143,8 @@ Kernel AveragePoolNode(const Node& node) {
         PoolWindows windows{a, x.shape()};
         if (windows.IsPlain(a) && windows.needed == windows.before) {
             return AveragePool(x, PerAxis{ToShape(windows.kernel)}, PerAxis{ToShape(windows.strides)},
-                               PerAxis{ToShape(windows.before)}, include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
+                               PerAxis{ToShape(windows.before)},
+                               include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
         }
         // How many elements each window has; padding that rounding up adds counts in no case.
         Shape one = x.shape();
@@ -153,7 +155,8 @@ Kernel AveragePoolNode(const Node& node) {
             given[i] = std::min(windows.behind[i], windows.needed[i]);
             rest[i] = windows.needed[i] - given[i];
         }
-        Array ones = PadSpatial(Ones(one, x.dtype(), x.device()), windows.before, given, Scalar{include_pad ? 1.0 : 0.0});
+        Array ones =
+                PadSpatial(Ones(one, x.dtype(), x.device()), windows.before, given, Scalar{include_pad ? 1.0 : 0.0});
         ones = PadSpatial(ones, Ints(windows.count(), 0), rest);
         return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(windows.Sum(ones), Scalar{1});
     };

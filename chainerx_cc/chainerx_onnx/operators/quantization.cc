@@ -87,9 +87,7 @@ Array Centered(const Inputs& in, int x_at, int zero_at, int64_t axis) {
 }
 
 Kernel MatMulInteger(const Node&) {
-    return [](const Inputs& in) {
-        return Cast(Matmul(Centered(in, 0, 2, -2), Centered(in, 1, 3, -1)), Dtype::kInt32);
-    };
+    return [](const Inputs& in) { return Cast(Matmul(Centered(in, 0, 2, -2), Centered(in, 1, 3, -1)), Dtype::kInt32); };
 }
 
 Kernel QLinearMatMul(const Node&) {
@@ -109,8 +107,8 @@ struct IntegerConvolution {
     Array operator()(const Array& x, const Array& w) const {
         if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
         Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        return Conv(PadSpatial(x, windows.before, windows.behind), w, std::nullopt, PerAxis{ToShape(windows.strides)}, 0,
-                    false, groups, PerAxis{ToShape(windows.dilations)});
+        return Conv(PadSpatial(x, windows.before, windows.behind), w, std::nullopt, PerAxis{ToShape(windows.strides)},
+                    0, false, groups, PerAxis{ToShape(windows.dilations)});
     }
     WindowAttributes attributes;
     int64_t groups;

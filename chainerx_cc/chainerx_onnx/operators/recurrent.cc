@@ -29,7 +29,8 @@ struct NamedActivation {
 const NamedActivation kActivations[] = {
         {"affine", [](const Array& x, double a, double b) { return Scalar{a} * x + Scalar{b}; }, 1, 0},
         {"elu", [](const Array& x, double a, double) { return Elu(x, a); }, 1, 0},
-        {"hardsigmoid", [](const Array& x, double a, double b) { return ClippedRelu(Scalar{a} * x + Scalar{b}, 1.0); }, 0.2, 0.5},
+        {"hardsigmoid", [](const Array& x, double a, double b) { return ClippedRelu(Scalar{a} * x + Scalar{b}, 1.0); },
+         0.2, 0.5},
         {"leakyrelu", [](const Array& x, double a, double) { return LeakyRelu(x, a); }, 0.01, 0},
         {"relu", [](const Array& x, double, double) { return Relu(x); }, 0, 0},
         {"scaledtanh", [](const Array& x, double a, double b) { return Scalar{a} * Tanh(Scalar{b} * x); }, 1, 1},
@@ -37,7 +38,8 @@ const NamedActivation kActivations[] = {
         {"softplus", [](const Array& x, double, double) { return Softplus(x); }, 0, 0},
         {"softsign", [](const Array& x, double, double) { return x / (Scalar{1.0} + Absolute(x)); }, 0, 0},
         {"tanh", [](const Array& x, double, double) { return Tanh(x); }, 0, 0},
-        {"thresholdedrelu", [](const Array& x, double a, double) { return Where(Greater(x, Scalar{a}), x, Scalar{0}); }, 1, 0},
+        {"thresholdedrelu", [](const Array& x, double a, double) { return Where(Greater(x, Scalar{a}), x, Scalar{0}); },
+         1, 0},
 };
 
 // What all kinds of layers have in common. `gates`: of a unit. `defaults`: its activations.
@@ -48,13 +50,16 @@ public:
         node.Ignore({"output_sequence"});
         hidden_size_ = node.Int("hidden_size", -1);
         int direction = node.Choice("direction", {"forward", "reverse", "bidirectional"});
-        reversed_ = direction == 0 ? std::vector<bool>{false} : direction == 1 ? std::vector<bool>{true} : std::vector<bool>{false, true};
+        reversed_ = direction == 0   ? std::vector<bool>{false}
+                    : direction == 1 ? std::vector<bool>{true}
+                                     : std::vector<bool>{false, true};
         std::vector<std::string> names;
         if (node.Has("activations")) names = node.Strings("activations");
         for (size_t d = names.empty() ? 0 : reversed_.size(); d < reversed_.size(); ++d) {
             names.insert(names.end(), defaults.begin(), defaults.end());
         }
-        if (names.size() != reversed_.size() * defaults.size()) throw ModelError{"it has ", names.size(), " activations"};
+        if (names.size() != reversed_.size() * defaults.size())
+            throw ModelError{"it has ", names.size(), " activations"};
         std::vector<float> alphas;
         std::vector<float> betas;
         if (node.Has("activation_alpha")) alphas = node.Floats("activation_alpha");
@@ -78,7 +83,7 @@ public:
     struct Direction {
         int index;
         int64_t units;
-        Array recurrent;           // (gates units, units)
+        Array recurrent;            // (gates units, units)
         std::optional<Array> bias;  // of the recurrent part
         const Activation* activations;
     };
@@ -90,11 +95,13 @@ public:
         Array x = layout_ ? Transpose(in[0], Axes{1, 0, 2}) : in[0];
         const Array& w = in[1];
         const Array& r = in[2];
-        if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3) throw ModelError{"an operand does not have three dimensions"};
+        if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3)
+            throw ModelError{"an operand does not have three dimensions"};
         int64_t units = r.shape()[2];
         auto directions = static_cast<int64_t>(reversed_.size());
         bool fits = w.shape() == Shape{directions, gates_ * units, x.shape()[2]} &&
-                    r.shape() == Shape{directions, gates_ * units, units} && (hidden_size_ < 0 || hidden_size_ == units) &&
+                    r.shape() == Shape{directions, gates_ * units, units} &&
+                    (hidden_size_ < 0 || hidden_size_ == units) &&
                     (!in.Has(3) || in[3].shape() == Shape{directions, 2 * gates_ * units});
         if (!fits) throw ModelError{"the shapes of the weights are ", w.shape(), " and ", r.shape()};
         int64_t length = x.shape()[0];
@@ -121,7 +128,8 @@ public:
                 Shape shape{batch, units};
                 if (in.Has(5 + s)) {
                     Array given = layout_ ? Transpose(in[5 + s], Axes{1, 0, 2}) : in[5 + s];
-                    if (given.shape() != Shape{directions, batch, units}) throw ModelError{"a state has the shape ", given.shape()};
+                    if (given.shape() != Shape{directions, batch, units})
+                        throw ModelError{"a state has the shape ", given.shape()};
                     states[s] = row(given);
                 } else {
                     states[s] = Zeros(shape, x.dtype(), x.device());
@@ -184,7 +192,9 @@ Kernel Gru(const Node& node) {
         return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
             const Array& h = (*s)[0];
             int64_t u = d.units;
-            auto rows = [u](const Array& a, int64_t first, int64_t count) { return SliceAxis(a, 0, first * u, (first + count) * u); };
+            auto rows = [u](const Array& a, int64_t first, int64_t count) {
+                return SliceAxis(a, 0, first * u, (first + count) * u);
+            };
             auto bias = [&](int64_t first, int64_t count) {
                 return d.bias ? std::optional{rows(*d.bias, first, count)} : std::nullopt;
             };

@@ -112,7 +112,8 @@ Kernel RoiAlign(const Node& node) {
         }
         int64_t channels = x.shape()[1];
         int64_t sizes[2] = {x.shape()[2], x.shape()[3]};
-        Array out = Empty(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8), Dtype::kFloat64, HostDevice());
+        Array out =
+                Empty(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8), Dtype::kFloat64, HostDevice());
         double* y = out.data<double>();
         for (size_t r = 0; r < images.size(); ++r) {
             if (images[r] < 0 || images[r] >= x.shape()[0]) throw ModelError{"there is no image ", images[r]};

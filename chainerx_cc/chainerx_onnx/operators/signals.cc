@@ -65,7 +65,9 @@ struct Fourier {
     }
 };
 
-Array Part(const Array& x, int64_t i) { return Squeeze(SliceAxis(x, x.ndim() - 1, i, i + 1), Axes{static_cast<int8_t>(x.ndim() - 1)}); }
+Array Part(const Array& x, int64_t i) {
+    return Squeeze(SliceAxis(x, x.ndim() - 1, i, i + 1), Axes{static_cast<int8_t>(x.ndim() - 1)});
+}
 
 // Cuts the last axis, or adds zeros to it.
 Array Resized(const Array& x, int64_t length) {
@@ -141,11 +143,8 @@ Kernel Stft(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"BlackmanWindow", 1, 1, Window<kBlackman>},
-        {"DFT", 1, 3, Dft},
-        {"HammingWindow", 1, 1, Window<kHamming>},
-        {"HannWindow", 1, 1, Window<kHann>},
-        {"STFT", 2, 4, Stft},
+        {"BlackmanWindow", 1, 1, Window<kBlackman>}, {"DFT", 1, 3, Dft},   {"HammingWindow", 1, 1, Window<kHamming>},
+        {"HannWindow", 1, 1, Window<kHann>},         {"STFT", 2, 4, Stft},
 };
 
 }  // namespace

@@ -56,12 +56,14 @@ struct Windows {
             }
             in.push_back(shape[static_cast<int64_t>(i) + 2]);
             spans.push_back((kernel[i] - 1) * dilations[i] + 1);
-            before.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid ? pads[i] : 0);
+            before.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid ? pads[i]
+                                                                                                              : 0);
             behind.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid
                                      ? pads[count + i]
                                      : 0);
             if (a.auto_pad == WindowAttributes::kSameUpper || a.auto_pad == WindowAttributes::kSameLower) {
-                int64_t total = std::max<int64_t>(((in[i] + strides[i] - 1) / strides[i] - 1) * strides[i] + spans[i] - in[i], 0);
+                int64_t total = std::max<int64_t>(
+                        ((in[i] + strides[i] - 1) / strides[i] - 1) * strides[i] + spans[i] - in[i], 0);
                 before[i] = a.auto_pad == WindowAttributes::kSameUpper ? total / 2 : total - total / 2;
                 behind[i] = total - before[i];
             }

@@ -66,7 +66,9 @@ inline std::string Value(const std::string& name, const std::vector<int64_t>& di
     for (int64_t n : dims) shape += Bytes(1, n < 0 ? Bytes(2, "n") : Number(1, n));
     return Bytes(1, name) + Bytes(2, Bytes(1, Number(1, 1) + Bytes(2, shape)));
 }
-inline std::string Input(const std::string& name, const std::vector<int64_t>& dims) { return Bytes(11, Value(name, dims)); }
+inline std::string Input(const std::string& name, const std::vector<int64_t>& dims) {
+    return Bytes(11, Value(name, dims));
+}
 inline std::string Output(const std::string& name) { return Bytes(12, Bytes(1, name)); }
 
 // A file. `graph`: fields of its graph; `more`: fields of the model.
@@ -84,17 +86,19 @@ inline std::vector<std::string> SampleModels() {
                       Node("Add", {"p", "b"}, {"s"}) + Node("Relu", {"s"}, {"r"}) +
                       Node("Gemm", {"r", "v"}, {"z"}, IntAttribute("transB", 1)) + Initializer("v", {2, 4}, floats(8)) +
                       Node("Softmax", {"z"}, {"y"}, IntAttribute("axis", -1));
-    std::string cnn = Input("x", {-1, 2, 4, 4}) + Output("y") + Initializer("w", {3, 2, 3, 3}, floats(54)) +
-                      Initializer("one", {3}, std::vector<float>{1, 2, 3}) + Initializer("i", {2}, std::vector<int64_t>{0, -1}) +
-                      Node("Conv", {"x", "w"}, {"c"}, IntsAttribute("pads", {1, 1, 1, 1})) +
-                      Node("BatchNormalization", {"c", "one", "one", "one", "one"}, {"n"}) + Node("Relu", {"n"}, {"r"}) +
-                      Node("MaxPool", {"r"}, {"m"}, IntsAttribute("kernel_shape", {2, 2}) + IntsAttribute("strides", {2, 2})) +
-                      Node("Reshape", {"m", "i"}, {"y"});
+    std::string cnn =
+            Input("x", {-1, 2, 4, 4}) + Output("y") + Initializer("w", {3, 2, 3, 3}, floats(54)) +
+            Initializer("one", {3}, std::vector<float>{1, 2, 3}) + Initializer("i", {2}, std::vector<int64_t>{0, -1}) +
+            Node("Conv", {"x", "w"}, {"c"}, IntsAttribute("pads", {1, 1, 1, 1})) +
+            Node("BatchNormalization", {"c", "one", "one", "one", "one"}, {"n"}) + Node("Relu", {"n"}, {"r"}) +
+            Node("MaxPool", {"r"}, {"m"}, IntsAttribute("kernel_shape", {2, 2}) + IntsAttribute("strides", {2, 2})) +
+            Node("Reshape", {"m", "i"}, {"y"});
     std::string branch = Node("Mul", {"x", "x"}, {"t"}) + Output("t");
     std::string other = Node("Neg", {"x"}, {"e"}) + Output("e");
-    std::string control = Input("x", {2}) + Output("y") + Initializer("zero", {1}, std::vector<float>{0}) +
-                          Node("ReduceSum", {"x"}, {"s"}, IntAttribute("keepdims", 0)) + Node("Greater", {"s", "zero"}, {"g"}) +
-                          Node("If", {"g"}, {"y"}, GraphAttribute("then_branch", branch) + GraphAttribute("else_branch", other));
+    std::string control =
+            Input("x", {2}) + Output("y") + Initializer("zero", {1}, std::vector<float>{0}) +
+            Node("ReduceSum", {"x"}, {"s"}, IntAttribute("keepdims", 0)) + Node("Greater", {"s", "zero"}, {"g"}) +
+            Node("If", {"g"}, {"y"}, GraphAttribute("then_branch", branch) + GraphAttribute("else_branch", other));
     std::string function = Bytes(25, Bytes(1, "twice") + Bytes(4, "a") + Bytes(5, "c") +
                                              Bytes(7, Bytes(1, "a") + Bytes(1, "a") + Bytes(2, "c") + Bytes(4, "Add")) +
                                              Bytes(9, Number(2, 17)) + Bytes(10, "mine"));

@@ -26,7 +26,8 @@ Raises:
 )";
 
 constexpr const char* kOnnxInputs =
-        "What the file says of each input: its name, its dtype and its shape. The dtype and the shape are ``None`` if it "
+        "What the file says of each input: its name, its dtype and its shape. The dtype and the shape are ``None`` if "
+        "it "
         "says nothing, and so is a dimension without a size and a name.";
 
 }  // namespace chainerx::python::docs
