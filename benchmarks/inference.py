@@ -8,6 +8,7 @@ process that loads and runs ResNet-50.
 
 import argparse
 import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -75,12 +76,12 @@ def runner(engine, name, path, x, threads):
         model = chainerx.onnx.load(path)
         array = chainerx.array(x)
         return lambda: chainerx.to_numpy(model(array), copy=False)
+    if name == 'resnet50' or importlib.util.find_spec('torch') is None:
+        return None  # torchvision has that model
     import torch
     from workloads import WORKLOADS
 
     torch.set_num_threads(threads)
-    if name == 'resnet50':
-        return None  # torchvision has it
     module, array, _ = WORKLOADS[name].torch_parts()
     module.eval()
 
