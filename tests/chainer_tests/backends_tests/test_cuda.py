@@ -199,9 +199,11 @@ def test_should_use_cudnn_tensor_core(monkeypatch, use, dtype, expected):
 
 
 def test_max_workspace_size():
-    if not cuda.cudnn_enabled:
-        cuda.set_max_workspace_size(1024)
-        assert cuda.get_max_workspace_size() == 0
+    before = cuda.get_max_workspace_size()
+    cuda.set_max_workspace_size(1024)
+    # There is none without cuDNN.
+    assert cuda.get_max_workspace_size() == (1024 if before else 0)
+    cuda.set_max_workspace_size(before or 8 * 1024 * 1024)
 
 
 @pytest.mark.gpu

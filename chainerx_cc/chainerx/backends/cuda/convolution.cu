@@ -1,8 +1,9 @@
-// Convolution without a library: the reference for that of cuDNN. Every thread computes one element of the result, so
-// sums have the same order each time.
+// Convolution by cuDNN and, where it does not do it, by plain kernels, the reference: every thread computes one element
+// of the result, so sums have the same order each time.
 
 #include <type_traits>
 
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -111,6 +112,7 @@ void ForElements(const Array& out, F&& f) {
 }
 
 void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
+    if (CudnnConv(g, x, w, b, y)) return;
     ForElements(y, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
         Launch("conv", y.device(), BlocksFor(n), kBlock, &ConvElements<T>, n, g, DataOrNull<T>(x), DataOrNull<T>(w),
@@ -119,6 +121,7 @@ void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& 
 }
 
 void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
+    if (CudnnConvData(g, y, w, b, x)) return;
     ForElements(x, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
         Launch("conv_transpose", x.device(), BlocksFor(n), kBlock, &ConvDataElements<T>, n, g, DataOrNull<T>(y),
@@ -127,6 +130,7 @@ void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Arr
 }
 
 void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
+    if (CudnnConvWeight(g, x, y, w)) return;
     ForElements(w, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
         Launch("conv", w.device(), BlocksFor(n), kBlock, &ConvWeightElements<T>, n, g, DataOrNull<T>(x),

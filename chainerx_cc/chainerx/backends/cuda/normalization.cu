@@ -1,10 +1,11 @@
-// Batch and layer normalization.
+// Batch and layer normalization by plain kernels, which for batch normalization are the reference for those of cuDNN.
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/block_reduce.h"
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -188,24 +189,25 @@ void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Ar
     Array beta = Input(beta_, dtype);
     Output means{running_mean ? running_mean : mean, dtype};
     Output vars{running_var ? running_var : mean, dtype};
+    if (running_mean) {
+        if (means.buffer().raw_data() != running_mean.raw_data()) CopyData(running_mean, means.buffer());
+        if (vars.buffer().raw_data() != running_var.raw_data()) CopyData(running_var, vars.buffer());
+    }
     auto count = static_cast<double>(n);
-    VisitFloatDtype(x.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        VisitComputeDtype(dtype, [&](auto compute_tag) {
-            using C = typename decltype(compute_tag)::type;
-            C* running[2] = {nullptr, nullptr};
-            if (running_mean) {
-                running[0] = means.data<C>();
-                running[1] = vars.data<C>();
-                if (running[0] != running_mean.data<C>()) CopyData(running_mean, means.buffer());
-                if (running[1] != running_var.data<C>()) CopyData(running_var, vars.buffer());
-            }
-            Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
-                   &BatchNormChannels<T, C>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, decay,
-                   count / std::max(count - 1, 1.0), running[0], running[1], y.data<T>(), mean.data<C>(),
-                   inv_std.data<C>());
+    void* mean_data = running_mean ? means.buffer().raw_data() : nullptr;
+    void* var_data = running_mean ? vars.buffer().raw_data() : nullptr;
+    if (!CudnnBatchNorm(x, gamma, beta, mean_data, var_data, eps, decay, y, mean, inv_std)) {
+        VisitFloatDtype(x.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            VisitComputeDtype(dtype, [&](auto compute_tag) {
+                using C = typename decltype(compute_tag)::type;
+                Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
+                       &BatchNormChannels<T, C>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, decay,
+                       count / std::max(count - 1, 1.0), static_cast<C*>(mean_data), static_cast<C*>(var_data),
+                       y.data<T>(), mean.data<C>(), inv_std.data<C>());
+            });
         });
-    });
+    }
     if (running_mean) {
         means.Finish();
         vars.Finish();
@@ -223,6 +225,7 @@ void FixedBatchNorm(const Array& x, const Array& gamma_, const Array& beta_, con
     Array beta = Input(beta_, dtype);
     Array mean = Input(mean_, dtype);
     Array var = Input(var_, dtype);
+    if (CudnnFixedBatchNorm(x, gamma, beta, mean, var, eps, y)) return;
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         VisitComputeDtype(dtype, [&](auto compute_tag) {
@@ -280,6 +283,7 @@ void BatchNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
     Backward(x, gamma, mean, ggamma, gbeta, [&](auto tag, auto* gamma_, auto* ggamma_, auto* gbeta_) {
         using T = typename decltype(tag)::type;
         using C = std::remove_pointer_t<decltype(ggamma_)>;
+        if (CudnnBatchNormGrad(x, gamma_, gy, mean, inv_std, gx, ggamma_, gbeta_)) return;
         Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
                &NormGradGroups<true, T, C, Channels>, layout, x.data<T>(), gamma_, gy.data<T>(), mean.data<C>(),
                inv_std.data<C>(), gx.data<T>(), ggamma_, gbeta_);

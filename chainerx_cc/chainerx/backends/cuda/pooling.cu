@@ -1,5 +1,7 @@
-// Pooling. Every thread computes one element, so sums have the same order each time.
+// Pooling: averages by cuDNN and, where it does not do it, by plain kernels, the reference: every thread computes one
+// element, so sums have the same order each time.
 
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -106,10 +108,12 @@ void MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index, c
 }
 
 void AveragePool(const WindowGeometry& g, PoolPadding padding, const Array& x, const Array& y) {
+    if (CudnnAveragePool(g, padding, x, y)) return;
     CHAINERX_LAUNCH_POOL("average_pool", y, AveragePoolElements, padding, x.data<T>(), y.data<T>());
 }
 
 void AveragePoolGrad(const WindowGeometry& g, PoolPadding padding, const Array& gy, const Array& gx) {
+    if (CudnnAveragePoolGrad(g, padding, gy, gx)) return;
     CHAINERX_LAUNCH_POOL("average_pool", gx, AveragePoolGradElements, padding, gy.data<T>(), gx.data<T>());
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The documentation of how float32 matrices are multiplied; see python/doc.h for the form.
+// The documentation of how libraries compute; see python/doc.h for the form.
 
 namespace chainerx::python::docs {
 
@@ -32,6 +32,17 @@ Raises:
 >>> chainerx.get_compute_mode()
 'tf32'
 >>> chainerx.set_compute_mode('float32')
+)";
+
+constexpr const char* kGetDnnVersion = R"(
+The version of cuDNN that the CUDA backend has found, as a number such as 91002 for 9.10.2; 0 without one, or as long as
+no program has asked for the backend.
+)";
+
+constexpr const char* kSetDnnSettings = R"(
+Sets a function without arguments that says how the calling thread may use libraries such as cuDNN: a tuple of whether
+to use them, to measure algorithms, to use deterministic ones only, to use fast batch normalization, and the size of the
+largest workspace in bytes.
 )";
 
 }  // namespace chainerx::python::docs
