@@ -579,12 +579,17 @@ def set_max_workspace_size(size: int) -> None:
     Args:
         size (int): Bytes.
 
+    Raises:
+        ValueError: If the size is negative.
+
     .. admonition:: Example
 
         >>> from chainer.backends import cuda
         >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
 
     """
+    if size < 0:
+        raise ValueError(f'size must not be negative, but is {size}')
     _cudnn.max_workspace_size = int(size)
     if _this.cudnn is not None:
         _this.cudnn.set_max_workspace_size(int(size))

@@ -343,12 +343,6 @@ class TestErrors:
         for result, reference in zip(results, plain):
             np.testing.assert_allclose(result, reference, rtol=1e-5, atol=1e-5)
 
-    def test_no_algorithm_fits(self, stand_in, workspace_size):
-        workspace_size(-1)
-        _convolve(110)
-        calls = stand_in.calls()
-        assert 'GetConvolutionForwardAlgorithm_v7' in calls and 'ConvolutionForward' not in calls
-
     def test_wrong_configuration(self):
         with chainer.using_config('use_cudnn', 'sometimes'):
             with pytest.raises(ValueError, match=r"invalid use_cudnn configuration: 'sometimes'"):

@@ -82,17 +82,18 @@ __device__ Pair<C> Moments(const Group& group, const T* x) {
     return {mean, var};
 }
 
-// One block for each channel. The running statistics may be null.
-template <class T, class C>
-__global__ void BatchNormChannels(Channels layout, const T* x, const C* gamma, const C* beta, double eps, double decay,
-                                  double adjust, C* running_mean, C* running_var, T* y, C* mean, C* inv_std) {
+// One block for each group, whose factors are gamma[c] (kByGroup) or gamma[i]. The running statistics may be null.
+template <bool kByGroup, class T, class C, class Layout>
+__global__ void NormGroups(Layout layout, const T* x, const C* gamma, const C* beta, double eps, double decay,
+                           double adjust, C* running_mean, C* running_var, T* y, C* mean, C* inv_std) {
     int64_t c = blockIdx.x;
     Group group = layout.At(c);
     Pair<C> moments = Moments<C>(group, x);
     C scale = C{1} / math::Sqrt(moments.b + static_cast<C>(eps));
     for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
         int64_t k = group.At(i);
-        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[c] + beta[c]);
+        int64_t parameter = kByGroup ? c : i;
+        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[parameter] + beta[parameter]);
     }
     if (threadIdx.x != 0) return;
     mean[c] = moments.a;
@@ -100,22 +101,6 @@ __global__ void BatchNormChannels(Channels layout, const T* x, const C* gamma, c
     if (running_mean == nullptr) return;
     running_mean[c] = static_cast<C>(decay * running_mean[c] + (1 - decay) * moments.a);
     running_var[c] = static_cast<C>(decay * running_var[c] + (1 - decay) * adjust * moments.b);
-}
-
-template <class T, class C>
-__global__ void LayerNormRows(Rows layout, const T* x, const C* gamma, const C* beta, double eps, T* y, C* mean,
-                              C* inv_std) {
-    int64_t row = blockIdx.x;
-    Group group = layout.At(row);
-    Pair<C> moments = Moments<C>(group, x);
-    C scale = C{1} / math::Sqrt(moments.b + static_cast<C>(eps));
-    for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
-        int64_t k = group.At(i);
-        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[i] + beta[i]);
-    }
-    if (threadIdx.x != 0) return;
-    mean[row] = moments.a;
-    inv_std[row] = scale;
 }
 
 template <class T, class C>
@@ -202,8 +187,8 @@ void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Ar
             VisitComputeDtype(dtype, [&](auto compute_tag) {
                 using C = typename decltype(compute_tag)::type;
                 Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
-                       &BatchNormChannels<T, C>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, decay,
-                       count / std::max(count - 1, 1.0), static_cast<C*>(mean_data), static_cast<C*>(var_data),
+                       &NormGroups<true, T, C, Channels>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps,
+                       decay, count / std::max(count - 1, 1.0), static_cast<C*>(mean_data), static_cast<C*>(var_data),
                        y.data<T>(), mean.data<C>(), inv_std.data<C>());
             });
         });
@@ -247,9 +232,10 @@ void LayerNorm(const Array& x, const Array& gamma_, const Array& beta_, double e
         using T = typename decltype(tag)::type;
         VisitComputeDtype(dtype, [&](auto compute_tag) {
             using C = typename decltype(compute_tag)::type;
-            Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &LayerNormRows<T, C>,
-                   Rows{x.shape()[1]}, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, y.data<T>(), mean.data<C>(),
-                   inv_std.data<C>());
+            C* no_running = nullptr;
+            Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &NormGroups<false, T, C, Rows>,
+                   Rows{x.shape()[1]}, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, 0.0, 0.0, no_running,
+                   no_running, y.data<T>(), mean.data<C>(), inv_std.data<C>());
         });
     });
 }

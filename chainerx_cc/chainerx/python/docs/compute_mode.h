@@ -17,8 +17,8 @@ Returns:
 constexpr const char* kSetComputeMode = R"(
 Chooses how backends may multiply float32 matrices, for all threads.
 
-GPUs multiply faster if they round the factors. Sums are float32 in all modes. cuBLAS of the CUDA backend follows this;
-the native backend always multiplies in float32. The environment variable ``CHAINERX_COMPUTE_MODE`` sets the mode at the
+GPUs multiply faster if they round the factors. Sums are float32 in all modes. cuBLAS and cuDNN of the CUDA backend follow
+this; the native backend always multiplies in float32. The environment variable ``CHAINERX_COMPUTE_MODE`` sets the mode at the
 start of a program.
 
 Args:
@@ -35,14 +35,12 @@ Raises:
 )";
 
 constexpr const char* kGetDnnVersion = R"(
-The version of cuDNN that the CUDA backend has found, as a number such as 91002 for 9.10.2; 0 without one, or as long as
-no program has asked for the backend.
+The version of cuDNN that the CUDA backend has found, such as 91002 for 9.10.2; 0 without one.
 )";
 
 constexpr const char* kSetDnnSettings = R"(
-Sets a function without arguments that says how the calling thread may use libraries such as cuDNN: a tuple of whether
-to use them, to measure algorithms, to use deterministic ones only, to use fast batch normalization, and the size of the
-largest workspace in bytes.
+Sets a function that gives a thread's settings of cuDNN: use, autotune, deterministic, fast
+batch normalization, bytes of the largest workspace.
 )";
 
 }  // namespace chainerx::python::docs
