@@ -190,9 +190,9 @@ def test_should_use_cudnn_bad():
 )
 def test_should_use_cudnn_tensor_core(monkeypatch, use, dtype, expected):
     with chainer.using_config('use_cudnn_tensor_core', use):
-        monkeypatch.setattr(cuda, 'cudnn_enabled', False)
+        monkeypatch.setitem(vars(cuda), 'cudnn_enabled', False)
         assert chainer.should_use_cudnn_tensor_core(dtype) is False
-        monkeypatch.setattr(cuda, 'cudnn_enabled', True)
+        monkeypatch.setitem(vars(cuda), 'cudnn_enabled', True)
         assert chainer.should_use_cudnn_tensor_core(dtype) is expected
     with chainer.using_config('use_cudnn_tensor_core', 'x'), pytest.raises(ValueError):
         chainer.should_use_cudnn_tensor_core(dtype)
