@@ -61,8 +61,9 @@ def _get_chainerx_backends() -> Iterator[str]:
             yield f'no {name}: {_get_reason(e)}'
         else:
             yield f'{name}: {count} device(s)'
-    version = _cudnn.find_version()
-    yield f'cuDNN {version}' if version >= 0 else 'no cuDNN'
+            if name == 'cuda':
+                version = _cudnn.find_version()
+                yield f'cuDNN {version}' if version >= 0 else 'no cuDNN'
 
 
 def _get_cupy_info() -> object:

@@ -24,9 +24,9 @@ def find_version() -> int:
         return -1
     try:
         chainerx.get_backend('cuda')
+        return chainerx._core._get_dnn_version() or -1
     except chainerx.ChainerxError:
         return -1
-    return chainerx._core._get_dnn_version() or -1
 
 
 def find_version_for_cupy() -> int:
