@@ -282,6 +282,9 @@ def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], output
 def _get_blas_core() -> tuple[Any, ...]:
     """The type of processor OpenBLAS works for, and why it is this one."""
 
+def _get_dnn_version() -> int:
+    """The version of cuDNN that the CUDA backend has found, such as 91002 for 9.10.2; 0 without one."""
+
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
 
@@ -308,6 +311,10 @@ def _random_seed(seed: int) -> None:
 
 def _rebuild_array(values: Any, device: str) -> ndarray:
     """Makes an array from its pickled state."""
+
+def _set_dnn_settings(function: Any) -> None:
+    """Sets a function that gives a thread's settings of cuDNN: use, autotune, deterministic, fast
+    batch normalization, bytes of the largest workspace."""
 
 def _set_num_threads(n: int) -> None:
     """Sets the number of threads that kernels may use."""
