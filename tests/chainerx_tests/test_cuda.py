@@ -18,13 +18,10 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainerx import _core
+from tests.helpers.cuda_emulation import is_emulated
 from tests.helpers.programs import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def _is_emulated():
-    return 'cuda_emulation' in os.environ.get('CHAINERX_PATH', '')
 
 
 def _emulated_library():
@@ -209,7 +206,7 @@ def test_snapshots_cross_devices(tmp_path):
     assert other.W.device.name == 'cuda:0'
 
 
-@pytest.mark.skipif(not _is_emulated(), reason='tests the emulation')
+@pytest.mark.skipif(not is_emulated(), reason='tests the emulation')
 class TestEmulation:
     def test_no_gpu(self):
         code = 'import chainerx; chainerx.get_device("cuda:0")'
