@@ -13,7 +13,7 @@ from chainer._core import forks
 from chainer._core.array_types import get_array_types
 from chainer.backend import using_device
 from chainer.backends import _streams, cuda
-from chainer.backends.chainerx import ChainerxDevice
+from chainer.backends._chainerx import ChainerxDevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
