@@ -331,6 +331,8 @@ class GradientMethod(Optimizer):
 
     _use_cleargrads = True
     _buffers = None
+    # Gives the parameters to update, where they are not those of the target.
+    _params_to_update: Callable[[], list[Any]] | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -418,7 +420,8 @@ class GradientMethod(Optimizer):
             self.t += 1
             if self._buffers is None:
                 self._buffers = update.Buffers()
-            update.update_params(self.target.params(), self._buffers)
+            params = (self._params_to_update or self.target.params)()
+            update.update_params(params, self._buffers)
         else:
             for param in self.target.params():
                 param._loss_scale = None

@@ -5,10 +5,11 @@ builds ChainerX in a folder of its own, ``build/chainerx-address`` or ``build/ch
 leaves the module in the source tree alone. The C++ tests run first and stop at the first report.
 Then the Python tests run in an interpreter with the run time library of the sanitizer: for
 ``address`` those of ChainerX and the files of ``tests/chainer_tests`` that name it, for ``thread``
-those that use threads. They go on after a report; the last line counts tests and reports, which are
-in ``reports`` in the build folder. Any failure and any report fails the command.
+those that use threads. Each file runs in its own process, which looks for leaks when it ends. They
+go on after a report; the last line counts tests and reports, which are in ``reports`` in the build
+folder. Any failure and any report fails the command.
 
-ARGUMENTS go to pytest, in place of the tests to run, for example
+ARGUMENTS go to one pytest, in place of the tests to run, for example
 ``tests/chainerx_tests/test_ops.py -k conv``. ``--only cpp`` and ``--only python`` run one of both.
 The Python tests need GCC.
 
@@ -17,12 +18,14 @@ not, and of the leaks only those that ChainerX has allocated count.
 """
 
 import argparse
+import collections
 import dataclasses
 import os
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
 import build
@@ -55,7 +58,8 @@ class Sanitizer:
 
 def _tests_that_name_chainerx():
     files = sorted((TESTS / 'chainer_tests').rglob('test_*.py'))
-    return [TESTS / 'chainerx_tests', *(f for f in files if 'chainerx' in f.read_text())]
+    own = sorted((TESTS / 'chainerx_tests').rglob('test_*.py'))
+    return [*own, *(f for f in files if 'chainerx' in f.read_text())]
 
 
 def _tests_that_use_threads():
@@ -144,36 +148,58 @@ def _reports(folder, prefix):
     return found
 
 
+def _run_pytest(arguments, results, folder, environment):
+    """Runs pytest; returns whether it passed, and prints what it said if not."""
+    command = [
+        *(sys.executable, '-m', 'pytest', '-q', '-c', str(ROOT / 'pyproject.toml')),
+        *('-o', 'timeout=900', '-p', 'no:cacheprovider', f'--junitxml={results}', *arguments),
+    ]
+    # The folder of the package is the current one, so that Python finds it before the source tree.
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    *_, last = process.stdout.strip().splitlines() or ['']
+    name = arguments[-1].removeprefix(f'{ROOT}/')
+    print(process.stdout + process.stderr if process.returncode else f'{name}: {last}', flush=True)
+    return process.returncode == 0
+
+
+def _count(results):
+    """Returns the counts of all tests whose results are in a folder."""
+    counts = collections.Counter()
+    for path in results.iterdir():
+        (suite,) = ElementTree.parse(path).getroot()
+        for name in 'tests', 'failures', 'errors', 'skipped':
+            counts[name] += int(suite.get(name))
+    return counts
+
+
 def _test_python(sanitizer, folder, arguments):
     prefix = _install(folder)
-    reports = folder / 'reports'
-    shutil.rmtree(reports, ignore_errors=True)
-    reports.mkdir()
-    results = folder / 'results.xml'
-    results.unlink(missing_ok=True)
-    # The folder of the package is the current one, so that Python finds it before the source tree.
+    reports, results = folder / 'reports', folder / 'results'
+    for path in reports, results:
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir()
     arguments = [
         str(ROOT / text) if (ROOT / text.split('::')[0]).exists() else text for text in arguments
     ]
-    command = [
-        *(sys.executable, '-m', 'pytest', '-q', '-c', str(ROOT / 'pyproject.toml')),
-        *('-n', 'auto', '-o', 'timeout=900', '-p', 'no:cacheprovider', f'--junitxml={results}'),
-        *(arguments or map(str, sanitizer.tests())),
-    ]
+    runs = [arguments] if arguments else [[str(path)] for path in sanitizer.tests()]
     environment = _environment(sanitizer, folder, prefix, reports)
-    status = subprocess.run(command, cwd=prefix, env=environment).returncode
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        futures = [
+            executor.submit(_run_pytest, run, results / f'{i}.xml', prefix, environment)
+            for i, run in enumerate(runs)
+        ]
+    passed = [future.result() for future in futures]
     found = _reports(reports, prefix)
     for text in found:
         print(text, end='\n\n')
-    if not results.exists():
+    counts = _count(results)
+    if len(list(results.iterdir())) < len(runs) or not counts['tests']:
         raise BuildError('pytest ended before it had results')
-    (suite,) = ElementTree.parse(results).getroot()
-    counts = {name: int(suite.get(name)) for name in ('tests', 'failures', 'errors', 'skipped')}
     print(
         '{} sanitizer: {tests} Python tests, {failures} failures, {errors} errors, '
         '{skipped} skipped; {} reports'.format(folder.name.split('-')[1], len(found), **counts)
     )
-    if status != 0 or found:
+    if not all(passed) or found:
         raise BuildError(f'the Python tests failed; logs of the sanitizer are in {reports}')
 
 

@@ -65,9 +65,9 @@ class Training(Workload):
     def cupy(self):
         return self._chainer_step(devices.name)
 
-    def _chainer_step(self, device):
+    def chainer_parts(self, device):
+        """Returns the model with its initial parameters, the input and the labels on a device."""
         import chainer
-        import chainer.functions as F
 
         device = chainer.get_device(device)
         model, params = self.chainer_model()
@@ -76,8 +76,14 @@ class Training(Workload):
         for param, array in zip(params, arrays):
             param.array[...] = array
         model.to_device(device)
+        return model, *device.send(self.data())
+
+    def _chainer_step(self, device):
+        import chainer
+        import chainer.functions as F
+
+        model, x, t = self.chainer_parts(device)
         optimizer = chainer.optimizers.SGD(lr=self.lr).setup(model)
-        x, t = device.send(self.data())
 
         def step():
             loss = F.softmax_cross_entropy(model(x), t)
@@ -109,18 +115,24 @@ class Training(Workload):
 
         return step
 
-    def torch(self):
+    def torch_parts(self):
+        """Returns the module with its initial parameters, the input and the labels."""
         import torch
-        import torch.nn.functional as F
 
         model, params = self.torch_model()
         with torch.no_grad():
             for param, array in zip(params, self.torch_parameters()):
                 param.copy_(torch.from_numpy(array))
         model.to(devices.torch_device())
-        optimizer = torch.optim.SGD(params, lr=self.lr)
         x, t = (torch.from_numpy(array).to(devices.torch_device()) for array in self.data())
-        t = t.long()
+        return model, x, t.long()
+
+    def torch(self):
+        import torch
+        import torch.nn.functional as F
+
+        model, x, t = self.torch_parts()
+        optimizer = torch.optim.SGD(model.parameters(), lr=self.lr)
 
         def step():
             loss = F.cross_entropy(model(x), t)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,7 +25,7 @@ from chainer.function_hook import get_function_hooks
 from chainer.utils import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from chainer._core.variable_node import VariableNode
@@ -150,6 +151,7 @@ def _walk(
     store: Callable[[VariableNode, Any], None],
     allowed: set[VariableNode] | None = None,
     keep: Collection[VariableNode] = (),
+    used: Callable[[VariableNode], None] | None = None,
 ) -> dict[VariableNode, None]:
     """Differentiates the functions of ``queue`` and those behind them.
 
@@ -157,6 +159,7 @@ def _walk(
         store: Called with the node and gradient of every processed output.
         allowed: Nodes that the walk may visit (``None``: all).
         keep: Nodes whose gradients stay in ``grads``.
+        used: Called with a leaf after each function that uses it.
 
     Returns:
         Visited leaf nodes; their gradients are in ``grads``.
@@ -203,9 +206,69 @@ def _walk(
             node = inputs[index]
             if node._creator_node is None:
                 leaves[node] = None
+                if used is not None:
+                    used(node)
             else:
                 queue.push(node._creator_node)
     return leaves
+
+
+class _Watchers(threading.local):
+    """What watches the backward passes of a thread."""
+
+    on_ready: Callable[[Variable], None] | None = None
+
+
+_watchers = _Watchers()
+
+
+@contextlib.contextmanager
+def watching_leaves(on_ready: Callable[[Variable], None]) -> Iterator[None]:
+    """Context in which a backward tells of each leaf variable once its gradient is complete.
+
+    Does not concern ChainerX's arrays, nor backward passes that are recorded.
+
+    Args:
+        on_ready: Called with the variable, which has its gradient, while the backward goes on.
+
+    """
+    before, _watchers.on_ready = _watchers.on_ready, on_ready
+    try:
+        yield
+    finally:
+        _watchers.on_ready = before
+
+
+class _LeafCounter:
+    """Counts the functions that a leaf's gradient still lacks.
+
+    Args:
+        funcs: Functions that the backward starts from.
+        on_complete: Called with each leaf that no function is left for.
+
+    """
+
+    def __init__(
+        self, funcs: Iterable[FunctionNode], on_complete: Callable[[VariableNode], None]
+    ) -> None:
+        self._on_complete = on_complete
+        self._left: dict[VariableNode, int] = {}
+        stack = list(funcs)
+        seen = set(stack)
+        while stack:
+            for node in stack.pop().inputs:
+                if node.requires_grad:
+                    creator = node._creator_node
+                    if creator is None:
+                        self._left[node] = self._left.get(node, 0) + 1
+                    elif creator not in seen:
+                        seen.add(creator)
+                        stack.append(creator)
+
+    def __call__(self, node: VariableNode) -> None:
+        self._left[node] -= 1
+        if self._left[node] == 0:
+            self._on_complete(node)
 
 
 _no_device = contextlib.nullcontext()
@@ -411,16 +474,34 @@ def _backward(
             grad = own(grad) if retain_grad else None
         _store(node, grad)
 
+    used = None
+    on_ready = _watchers.on_ready
+    if on_ready is not None and not double:
+
+        def on_complete(node: VariableNode) -> None:
+            is_root = node in leaves
+            grad = grads.pop(node) if node in grads and not is_root else None
+            leaf = None if grad is None else _finish(node, own(grad), loss_scale)
+            if leaf is not None:
+                on_ready(leaf)
+
+        used = _LeafCounter([entry[2] for entry in queue._heap], on_complete)
     with configuration.using_config('enable_backprop', bool(double)):
-        leaves.update(_walk(queue, grads, double, store))
+        leaves.update(_walk(queue, grads, double, store, used=used))
     for node in leaves:
         if node in grads:
             grad = grads.pop(node)
             if grad is not None:
-                leaf = node._variable()
-                if leaf is not None:
-                    _give(leaf, own(grad))
-                    leaf._loss_scale = loss_scale
+                _finish(node, own(grad), loss_scale)
+
+
+def _finish(node: VariableNode, grad: Any, loss_scale: float | None) -> Variable | None:
+    """Gives a leaf its complete gradient; returns its variable, if that still exists."""
+    leaf = node._variable()
+    if leaf is not None:
+        _give(leaf, grad)
+        leaf._loss_scale = loss_scale
+    return leaf
 
 
 def unchain_backward(node: VariableNode) -> None:

@@ -8,10 +8,12 @@ are not in the table of contents: each page would list them all at its side.
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 from pathlib import Path
 
 import chainer
+import chainermn
 
 NAMESPACES = [
     'chainer',
@@ -67,6 +69,17 @@ NAMESPACES = [
     'chainerx.linalg',
     'chainerx.random',
     'chainerx.testing',
+    'chainermn',
+    'chainermn.communicators',
+    'chainermn.optimizers',
+    'chainermn.datasets',
+    'chainermn.iterators',
+    'chainermn.extensions',
+    'chainermn.functions',
+    'chainermn.links',
+    'chainermn.global_except_hook',
+    'chainermn.run',
+    'chainermn.testing',
 ]
 
 # Large namespaces, whose pages have a section for each subpackage.
@@ -78,7 +91,7 @@ def _members(module):
     classes, functions = [], []
     for name, value in sorted(vars(module).items()):
         home = getattr(value, '__module__', None) or ''
-        if name.startswith('_') or home.split('.')[0] not in ('chainer', 'chainerx'):
+        if name.startswith('_') or home.split('.')[0] not in ('chainer', 'chainerx', 'chainermn'):
             continue
         if inspect.isclass(value):
             classes.append(name)
@@ -162,9 +175,12 @@ def _add_namespace(pages, module):
 
 
 def _public_modules():
-    """Returns Chainer's public modules, sorted by name."""
+    """Returns the public modules of Chainer and ChainerMN, sorted by name."""
     found = []
-    for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
+    packages = chainermn, chainer
+    for info in itertools.chain.from_iterable(
+        [pkgutil.walk_packages(p.__path__, p.__name__ + '.') for p in packages]
+    ):
         if not any(part.startswith('_') for part in info.name.split('.')):
             try:
                 found.append(importlib.import_module(info.name))
@@ -177,7 +193,9 @@ def _add_submodules(pages):
     """Adds pages of the objects that no namespace describes; returns the names of their lists."""
     lists = {}
     for module in _public_modules():
-        package = '.'.join(module.__name__.split('.')[:2]) + '.submodules'
+        root, _, rest = module.__name__.partition('.')
+        parts = [root] if root == 'chainermn' else [root, rest.split('.')[0]]
+        package = '.'.join([*parts, 'submodules'])
         names = [
             name
             for name in sum(_members(module), [])

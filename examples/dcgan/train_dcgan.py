@@ -33,7 +33,7 @@ def get_images(name):
     )
 
 
-def main():
+def make_parser():
     parser = argparse.ArgumentParser(description='Chainer example: DCGAN')
     parser.add_argument(
         '--batchsize', '-b', type=int, default=50, help='Number of images in each mini-batch'
@@ -82,29 +82,27 @@ def main():
         const=0,
         help='GPU number (negative value indicates CPU)',
     )
-    args = parser.parse_args()
+    return parser
 
-    device = chainer.get_device(args.device)
-    device.use()
-    print(f'Device: {device}')
-    print(f'# Minibatch-size: {args.batchsize}')
-    print(f'# n_hidden: {args.n_hidden}')
-    print(f'# epoch: {args.epoch}')
-    print('')
 
-    gen = Generator(n_hidden=args.n_hidden, ch=args.unit)
-    dis = Discriminator(ch=args.unit)
+def make_models(args):
+    """Returns the generator and the discriminator."""
+    return Generator(n_hidden=args.n_hidden, ch=args.unit), Discriminator(ch=args.unit)
+
+
+def make_updater(args, images, models, device, wrap=lambda optimizer: optimizer):
+    """Makes the updater; ``wrap`` may give each optimizer what training needs beside it."""
     optimizers = {}
-    for name, model in ('gen', gen), ('dis', dis):
+    for name, model in zip(('gen', 'dis'), models):
         model.to_device(device)
-        optimizers[name] = chainer.optimizers.Adam(alpha=0.0002, beta1=0.5)
-        optimizers[name].setup(model)
+        optimizers[name] = wrap(chainer.optimizers.Adam(alpha=0.0002, beta1=0.5)).setup(model)
         optimizers[name].add_hook(chainer.optimizer_hooks.WeightDecay(0.0001))
+    train_iter = chainer.iterators.SerialIterator(images, args.batchsize)
+    return DCGANUpdater(train_iter, optimizers, models=models, device=device)
 
-    train_iter = chainer.iterators.SerialIterator(get_images(args.dataset), args.batchsize)
-    updater = DCGANUpdater(train_iter, optimizers, models=(gen, dis), device=device)
-    trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
 
+def add_output(args, trainer, gen, dis):
+    """Adds the extensions that print and write files."""
     snapshot_interval = (args.snapshot_interval, 'iteration')
     display_interval = (args.display_interval, 'iteration')
     trainer.extend(
@@ -123,6 +121,23 @@ def main():
     )
     trainer.extend(extensions.ProgressBar(update_interval=10))
     trainer.extend(out_generated_image(gen, 10, 10, args.seed, args.out), trigger=snapshot_interval)
+
+
+def main():
+    args = make_parser().parse_args()
+
+    device = chainer.get_device(args.device)
+    device.use()
+    print(f'Device: {device}')
+    print(f'# Minibatch-size: {args.batchsize}')
+    print(f'# n_hidden: {args.n_hidden}')
+    print(f'# epoch: {args.epoch}')
+    print('')
+
+    models = make_models(args)
+    updater = make_updater(args, get_images(args.dataset), models, device)
+    trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
+    add_output(args, trainer, *models)
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()

@@ -116,11 +116,17 @@ def make_model(args):
     return model
 
 
-def make_iterators(args, insize):
-    """Returns iterators of the training and the validation images."""
+def make_datasets(args, insize):
+    """Returns the training and the validation images."""
     mean = np.load(args.mean)
-    train = PreprocessedDataset(args.train, args.root, mean, insize)
-    val = PreprocessedDataset(args.val, args.root, mean, insize, False)
+    return (
+        PreprocessedDataset(args.train, args.root, mean, insize),
+        PreprocessedDataset(args.val, args.root, mean, insize, False),
+    )
+
+
+def make_iterators(args, train, val):
+    """Returns iterators of the training and the validation images."""
     options = dict(n_processes=args.loaderjob)
     return (
         chainer.iterators.MultiprocessIterator(train, args.batchsize, **options),
@@ -130,13 +136,31 @@ def make_iterators(args, insize):
     )
 
 
-def make_trainer(args, updater, model, val_iter, device):
-    """Makes the trainer with its extensions."""
+def make_trainer(args, updater, model, *evaluators, has_output=True):
+    """Makes the trainer with its extensions.
+
+    Args:
+        args: Command line.
+        updater: Updater.
+        model: Model.
+        *evaluators: Extensions that run at each validation.
+        has_output (bool): Whether the trainer prints and writes files.
+
+    """
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), args.out)
     val_interval = (1, 'iteration') if args.test else (100000, 'iteration')
+    for evaluator in evaluators:
+        trainer.extend(evaluator, trigger=val_interval)
+    if has_output:
+        _add_output(args, trainer, model, val_interval)
+    if args.resume:
+        chainer.serializers.load_npz(args.resume, trainer)
+    return trainer
+
+
+def _add_output(args, trainer, model, val_interval):
     log_interval = (1, 'iteration') if args.test else (1000, 'iteration')
-    trainer.extend(extensions.Evaluator(val_iter, model, device=device), trigger=val_interval)
-    if device.xp is not chainerx:  # ChainerX records its graphs in C++
+    if model.xp is not chainerx:  # ChainerX records its graphs in C++
         trainer.extend(extensions.DumpGraph('main/loss'))
     # Compressing weights takes long and saves little space.
     writer = extensions.snapshot_writers.SimpleWriter(compression=False)
@@ -162,6 +186,3 @@ def make_trainer(args, updater, model, val_iter, device):
         trigger=log_interval,
     )
     trainer.extend(extensions.ProgressBar(update_interval=10))
-    if args.resume:
-        chainer.serializers.load_npz(args.resume, trainer)
-    return trainer

@@ -5,6 +5,7 @@ import _common
 
 import chainer
 from chainer import training
+from chainer.training import extensions
 
 
 def main():
@@ -40,9 +41,11 @@ def main():
     model.to_device(device)
     optimizer = chainer.optimizers.MomentumSGD(lr=args.learnrate, momentum=0.9)
     optimizer.setup(model)
-    train_iter, val_iter = _common.make_iterators(args, args.insize or model.insize)
+    datasets = _common.make_datasets(args, args.insize or model.insize)
+    train_iter, val_iter = _common.make_iterators(args, *datasets)
     updater = training.updaters.StandardUpdater(train_iter, optimizer, device=device)
-    _common.make_trainer(args, updater, model, val_iter, device).run()
+    evaluator = extensions.Evaluator(val_iter, model, device=device)
+    _common.make_trainer(args, updater, model, evaluator).run()
 
 
 if __name__ == '__main__':

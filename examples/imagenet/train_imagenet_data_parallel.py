@@ -5,6 +5,7 @@ import _common
 
 import chainer
 from chainer import training
+from chainer.training import extensions
 
 
 def main():
@@ -32,12 +33,14 @@ def main():
     # The updater sums the gradients of all devices.
     optimizer = chainer.optimizers.MomentumSGD(lr=args.learnrate / len(devices), momentum=0.9)
     optimizer.setup(model)
-    train_iter, val_iter = _common.make_iterators(args, args.insize or model.insize)
+    datasets = _common.make_datasets(args, args.insize or model.insize)
+    train_iter, val_iter = _common.make_iterators(args, *datasets)
     names = ['main'] + [f'device{i}' for i in range(1, len(devices))]
     updater = training.updaters.ParallelUpdater(
         train_iter, optimizer, devices=dict(zip(names, devices))
     )
-    _common.make_trainer(args, updater, model, val_iter, devices[0]).run()
+    evaluator = extensions.Evaluator(val_iter, model, device=devices[0])
+    _common.make_trainer(args, updater, model, evaluator).run()
 
 
 if __name__ == '__main__':

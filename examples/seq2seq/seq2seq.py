@@ -107,7 +107,8 @@ class CalculateBleu(chainer.training.Extension):
         self.batch = batch
         self.max_length = max_length
 
-    def __call__(self, trainer):
+    def translate(self):
+        """Returns the sentences to reach and those of the model, as lists of words."""
         references = []
         hypotheses = []
         for i in range(0, len(self.test_data), self.batch):
@@ -115,7 +116,10 @@ class CalculateBleu(chainer.training.Extension):
             references += [t.tolist() for t in targets]
             ys = self.model.translate([self.device.send(x) for x in sources], self.max_length)
             hypotheses += [y.tolist() for y in ys]
-        chainer.report({'validation/main/bleu': bleu(references, hypotheses)})
+        return references, hypotheses
+
+    def __call__(self, trainer):
+        chainer.report({'validation/main/bleu': bleu(*self.translate())})
 
 
 def bleu(references, hypotheses, max_n=4):
@@ -193,7 +197,7 @@ def load_pairs(args, files, source_ids, target_ids, source_path, target_path):
     return [(x, y) for x, y in zip(sources, targets) if is_wanted(x, y)]
 
 
-def parse_args():
+def make_parser():
     parser = argparse.ArgumentParser(description='Chainer example: seq2seq')
     parser.add_argument('SOURCE', help='source sentence list')
     parser.add_argument('TARGET', help='target sentence list')
@@ -264,7 +268,27 @@ def parse_args():
         const=0,
         help='GPU number (negative value indicates CPU)',
     )
-    return parser.parse_args()
+    return parser
+
+
+def make_updater(args, pairs, optimizer, device):
+    train_iter = chainer.iterators.SerialIterator(pairs, args.batchsize)
+    return training.updaters.StandardUpdater(
+        train_iter, optimizer, converter=convert, device=device
+    )
+
+
+def add_output(args, trainer):
+    """Adds the extensions that print and write files."""
+    interval = args.log_interval, 'iteration'
+    trainer.extend(extensions.LogReport(trigger=interval))
+    trainer.extend(
+        extensions.PrintReport(
+            ['epoch', 'iteration', 'main/loss', 'main/perp', 'validation/main/bleu', 'elapsed_time']
+        ),
+        trigger=interval,
+    )
+    trainer.extend(extensions.snapshot(), trigger=(args.snapshot_interval, 'iteration'))
 
 
 def train(args, files):
@@ -283,19 +307,9 @@ def train(args, files):
     optimizer = chainer.optimizers.Adam()
     optimizer.setup(model)
 
-    train_iter = chainer.iterators.SerialIterator(pairs, args.batchsize)
-    updater = training.updaters.StandardUpdater(
-        train_iter, optimizer, converter=convert, device=device
-    )
+    updater = make_updater(args, pairs, optimizer, device)
     trainer = training.Trainer(updater, (args.epoch, 'epoch'), out=args.out)
-    trainer.extend(extensions.LogReport(trigger=(args.log_interval, 'iteration')))
-    trainer.extend(
-        extensions.PrintReport(
-            ['epoch', 'iteration', 'main/loss', 'main/perp', 'validation/main/bleu', 'elapsed_time']
-        ),
-        trigger=(args.log_interval, 'iteration'),
-    )
-    trainer.extend(extensions.snapshot(), trigger=(args.snapshot_interval, 'iteration'))
+    add_output(args, trainer)
 
     if args.validation_source and args.validation_target:
         test = load_pairs(
@@ -329,7 +343,7 @@ def train(args, files):
 
 
 def main():
-    args = parse_args()
+    args = make_parser().parse_args()
     with contextlib.ExitStack() as files:
         train(args, files)
 

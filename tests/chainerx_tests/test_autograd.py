@@ -672,6 +672,31 @@ def test_graph_is_freed_with_its_output():
     equal(x.grad, 2 * np.exp([2.0]))
 
 
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda h: 1 / h,
+        lambda h: h / (h + 1),
+        lambda h: h**h,
+        lambda h: (h * h).prod(),
+        chainerx.log,
+    ],
+)
+def test_cycle_through_retained_grads(f):
+    """Operations behind gradients keep arrays alive, but not their gradients."""
+    gc.collect()
+    before = chainerx._core._live_array_count()
+    x = leaf(0.5)
+    h = x * 2
+    y = f(h)
+    (y * y).backward(retain_grad=True, enable_double_backprop=True)
+    (expected,) = chainerx.grad([y * y], [h])
+    equal(h.grad, expected)
+    (h.grad * h.grad).backward()
+    del x, h, y, expected
+    assert chainerx._core._live_array_count() == before
+
+
 def test_cycle_through_grad():
     gc.collect()
     before = chainerx._core._live_array_count()

@@ -110,6 +110,22 @@ OPTIONS = {
         COMMON + '--bproplen -l --gradclip -c --out -o --resume -r --test --unit -u'
     ),
     'modelzoo/evaluate_caffe_net.py': '--basepath -b --mean -m --batchsize -B --device -d --gpu -g',
+    'chainermn/mnist/train_mnist.py': COMMON + '--communicator --out -o --unit -u',
+    'chainermn/mnist/train_mnist_model_parallel.py': COMMON + '--out -o --unit -u',
+    'chainermn/imagenet/train_imagenet.py': (
+        COMMON + '--arch -a -B -E --initmodel --loaderjob -j --mean -m --resume -r --out -o '
+        '--root -R --val_batchsize --test --communicator'
+    ),
+    'chainermn/seq2seq/seq2seq.py': (
+        COMMON + '--communicator --resume -r --save -s --unit -u --layer -l --out -o'
+    ),
+    'chainermn/dcgan/train_dcgan.py': (
+        COMMON + '--communicator --dataset -i --out -o --resume -r --n_hidden -n --seed '
+        '--snapshot_interval --display_interval'
+    ),
+    'chainermn/parallel_convolution/train_cifar.py': (
+        COMMON + '--communicator --dataset --learnrate -l --out -o'
+    ),
     'caffe_export/export.py': '--arch -a --out-dir -o --gpu -g',
 }
 

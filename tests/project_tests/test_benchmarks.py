@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from helpers import mpi
 
 import chainerx
 
@@ -20,6 +21,7 @@ COMMANDS = [
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
     'core_types.py --rounds 1',
     'node_cost.py --rounds 1',
+    'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
 ]
 EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
@@ -33,14 +35,18 @@ def test_every_script_is_here():
     scripts = {path.name for path in (ROOT / 'benchmarks').glob('*.py')} - {
         'harness.py',
         'devices.py',
+        'ranks.py',
     }
     assert scripts == {command.split()[0] for command in COMMANDS + ON_GPUS}
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize('command', COMMANDS, ids=lambda command: command.split()[0])
 def test_benchmark(command, tmp_path):
     if find_spec('torch') is None or not chainerx.is_available():
         pytest.skip('needs PyTorch and the compiled ChainerX core')
+    if command.startswith('distributed') and (mpi.reason_to_skip() or mpi.mpiexec() is None):
+        pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
     check_table(command, tmp_path, PYTHONPATH=str(ROOT))
 
 

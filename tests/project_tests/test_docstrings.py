@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy
 import pytest
+from helpers import mpi
 
 import chainer
+import chainermn
 import chainerx
 
 
 def _modules():
-    for package in chainer, chainerx:
+    for package in chainer, chainermn, chainerx:
         folder = Path(package.__file__).parent
         for path in folder.rglob('*.py'):
             parts = path.relative_to(folder.parent).with_suffix('').parts
@@ -25,11 +27,14 @@ def _modules():
 def test_examples(name):
     if 'chainerx' in name and not chainerx.is_available():
         pytest.skip('ChainerX is not built')
+    if 'chainermn' in name and mpi.reason_to_skip():
+        pytest.skip(mpi.reason_to_skip())
     module = importlib.import_module(name)
     names = {
         'np': numpy,
         'numpy': numpy,
         'chainer': chainer,
+        'chainermn': chainermn,
         'chainerx': chainerx,
         'F': chainer.functions,
         'L': chainer.links,

@@ -5,6 +5,7 @@ import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = 'chainer', 'chainerx', 'chainermn'
 
 # From the bottom up: a module imports modules of its own layer and of those above it in this list.
 # A name stands for the module and all below it, unless a longer name is in another layer.
@@ -110,6 +111,7 @@ LAYERS = {
         'chainer.training',
     ),
     'root': ('chainer',),
+    'several ranks': ('chainermn',),
 }
 RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names}
 
@@ -129,11 +131,7 @@ def _module_of(path):
 
 @functools.cache
 def _modules():
-    return {
-        _module_of(p): p
-        for package in ('chainer', 'chainerx')
-        for p in (ROOT / package).rglob('*.py')
-    }
+    return {_module_of(p): p for package in PACKAGES for p in (ROOT / package).rglob('*.py')}
 
 
 def _targets(module, node):
@@ -152,7 +150,7 @@ def _targets(module, node):
             f'{base}.{alias.name}' if f'{base}.{alias.name}' in _known() else base
             for alias in node.names
         ]
-    return {name for name in names if name.split('.')[0] in ('chainer', 'chainerx')}
+    return {name for name in names if name.split('.')[0] in PACKAGES}
 
 
 @functools.cache

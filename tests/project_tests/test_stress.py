@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = sorted(
@@ -32,8 +33,11 @@ def stress(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize('part', PARTS)
 def test_part(part):
+    if part == 'ranks' and (mpi.reason_to_skip() or mpi.mpiexec() is None):
+        pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
     # Some datasets and ways to start processes.
     seconds = '8' if part == 'workers' else '0.5'
     result = stress(part, '--seconds', seconds)
@@ -44,7 +48,7 @@ def test_part(part):
 def test_parts_are_described():
     text = stress('--help').stdout
     assert all(re.search(f'^  {part} ', text, re.MULTILINE) for part in PARTS)
-    assert len(PARTS) == 6
+    assert len(PARTS) == 7
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,9 @@ TEST_F(AutogradTest, HigherOrder) {
     Array x = Leaf({1, 2});
     BackwardOptions record;
     record.enable_double_backprop = true;
-    Array g = Grad({Sum(x * x * x)}, {x}, std::nullopt, false, false, {}, record)[0];
+    Array g = Grad({Sum(x * x * x)}, {x}, std::nullopt, false, {}, record)[0];
     ExpectValues(g, {3, 12});
-    Array gg = Grad({Sum(g)}, {x}, std::nullopt, false, false, {}, record)[0];
+    Array gg = Grad({Sum(g)}, {x}, std::nullopt, false, {}, record)[0];
     ExpectValues(gg, {6, 12});
     ExpectValues(Grad({Sum(gg)}, {x})[0], {6, 6});
     EXPECT_FALSE(x.GetGrad());
@@ -243,7 +243,7 @@ TEST_F(AutogradTest, LongChainWithKeptValues) {
         for (int i = 0; i < kLong / 10; ++i) y = Split(Tanh(y) * y + x, 1)[0];
         if (!use) continue;
         // The recorded gradient is an even longer chain, through the values that the first chain keeps.
-        Array g = Grad({Sum(y)}, {x}, std::nullopt, false, false, {}, record)[0];
+        Array g = Grad({Sum(y)}, {x}, std::nullopt, false, {}, record)[0];
         EXPECT_TRUE(g.IsBackpropRequired());
     }
 }

@@ -48,8 +48,13 @@ public:
         }
     }
 
-    // Stores the gradients of all intermediate arrays that are still alive.
-    void RetainAll() { retain_all_ = true; }
+    // Keeps the gradients of the intermediate arrays for which `retain` is true.
+    void Retain(bool (*retain)(const Array&)) { retain_ = retain; }
+    bool Retains(ArrayNode& node) const {
+        if (retain_ == nullptr) return false;
+        Array array = node.LockBody();
+        return array && retain_(array);
+    }
 
     void Start(ArrayNode* node, Array grad) {
         roots_.push_back(node);
@@ -123,7 +128,7 @@ private:
         OpNode* op = node->creator();
         if (op == nullptr || (op->mask() & graph_) == 0) {
             if (op != nullptr && op->IsReleased(graph_)) ThrowReleased(*op);
-            if (has_targets_ && targets_.count(node) == 0 && !retain_all_) return;
+            if (has_targets_ && targets_.count(node) == 0 && retain_ == nullptr) return;
             AddToLeaf(node, std::move(grad));
             return;
         }
@@ -159,7 +164,7 @@ private:
         // Adding entries can move others, so take the contents of this one out.
         IntrusivePtr<OpNode> op = ops_[index].op;
         SmallVector<Array, 1> grads = std::move(ops_[index].grads);
-        bool may_keep = retain_all_ || has_targets_ || op->HasOutputGrads();
+        bool may_keep = retain_ != nullptr || has_targets_ || op->HasOutputGrads();
         for (size_t i = 0; may_keep && i < grads.size(); ++i) {
             if (!grads[i]) continue;
             IntrusivePtr<ArrayNode> held;
@@ -169,7 +174,7 @@ private:
                 node = held.get();
             }
             if (node != nullptr &&
-                (retain_all_ || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node) != 0))) {
+                (Retains(*node) || node->IsGradRequired(id_) || (has_targets_ && targets_.count(node) != 0))) {
                 AddToLeaf(node, grads[i]);
             }
         }
@@ -189,7 +194,7 @@ private:
         results.resize(n);
         bool any = false;
         for (const Edge& e : edges) {
-            bool w = (e.mask & graph_) != 0 && (!has_targets_ || retain_all_ || paths_.count(e.node.get()) != 0);
+            bool w = (e.mask & graph_) != 0 && (!has_targets_ || retain_ != nullptr || paths_.count(e.node.get()) != 0);
             wanted.push_back(w);
             any |= w;
         }
@@ -281,7 +286,7 @@ private:
     bool double_backprop_;
     bool release_;
     bool has_targets_{false};
-    bool retain_all_{false};
+    bool (*retain_)(const Array&){nullptr};
     std::vector<Pending> ops_;
     std::vector<HeapItem> heap_;
     SmallVector<ArrayNode*, 2> roots_;  // not owned: the caller holds their arrays
@@ -327,7 +332,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     BackpropId g = ResolveId(outputs, id);
     internal::DisableGraphsScope mode{options.enable_double_backprop ? 0 : g.mask()};
     BackwardRun run{g, options.enable_double_backprop, !options.enable_double_backprop};
-    if (options.retain_grad) run.RetainAll();
+    run.Retain(options.retain_grad);
     for (const Array& output : outputs) {
         if (ArrayNode* node = NodeIn(output, g)) run.Start(node, InitialGrad(output, node->GetGrad(g), options));
     }
@@ -337,7 +342,7 @@ void Backward(const std::vector<Array>& outputs, const std::optional<BackpropId>
     for (const BackwardRun::Leaf& leaf : run.leaves()) {
         ArrayNode& node = *leaf.node;
         if (!node.IsGradRequired(g)) {
-            if (options.retain_grad && node.LockBody()) node.SetGrad(g, Own(leaf.grad));
+            if (run.Retains(node)) node.SetGrad(g, Own(leaf.grad));
             continue;
         }
         bool is_output =
@@ -362,8 +367,8 @@ void Backward(const Array& output, const std::optional<BackpropId>& id, const Ba
 }
 
 std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
-                        const std::optional<BackpropId>& id, bool set_grad, bool retain_grad,
-                        const std::vector<Array>& grad_outputs, const BackwardOptions& options) {
+                        const std::optional<BackpropId>& id, bool set_grad, const std::vector<Array>& grad_outputs,
+                        const BackwardOptions& options) {
     if (!grad_outputs.empty() && grad_outputs.size() != outputs.size()) {
         throw ChainerxError{"grad_outputs has ", grad_outputs.size(), " arrays for ", outputs.size(), " outputs"};
     }
@@ -379,7 +384,7 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
     std::vector<ArrayNode*> starts;
     for (const Array& output : outputs) starts.push_back(NodeIn(output, g));
     run.SetTargets(targets, starts);
-    if (retain_grad) run.RetainAll();
+    run.Retain(options.retain_grad);
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Array& output = outputs[i];
         ArrayNode* node = starts[i];
@@ -399,10 +404,8 @@ std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Arr
         if (const Array* grad = run.Find(targets[i])) results[i] = *grad;
         if (set_grad && results[i]) inputs[i].SetGrad(results[i], g);
     }
-    if (retain_grad) {
-        for (const BackwardRun::Leaf& leaf : run.leaves()) {
-            if (leaf.node->creator() != nullptr && leaf.node->LockBody()) leaf.node->SetGrad(g, leaf.grad);
-        }
+    for (const BackwardRun::Leaf& leaf : run.leaves()) {
+        if (leaf.node->creator() != nullptr && run.Retains(*leaf.node)) leaf.node->SetGrad(g, leaf.grad);
     }
     return results;
 }

@@ -16,8 +16,9 @@ struct BackwardOptions {
     bool enable_double_backprop = false;
     // Multiplies the initial gradients, so that small ones do not vanish on the way; the results are divided by it.
     std::optional<double> loss_scale;
-    // Stores gradients in every intermediate array that is still alive, not only where they are required.
-    bool retain_grad = false;
+    // Tells which intermediate arrays get their gradients, too, not only those that require them. It is asked for each
+    // that is still alive, also if only operations have kept it. A null pointer means none.
+    bool (*retain_grad)(const Array& array) = nullptr;
 };
 
 // Adds the gradients of the outputs to `grad` of the arrays they were computed from. The gradient of an output starts
@@ -29,13 +30,11 @@ void Backward(const Array& output, const std::optional<BackpropId>& id = std::nu
               const BackwardOptions& options = {});
 
 // Returns the gradients of the outputs with respect to the inputs; no array for an input that does not affect the
-// outputs or is outside of the graph. `set_grad` also stores them in the inputs, `retain_grad` in every intermediate
-// array. `grad_outputs` are initial gradients, empty or one (possibly no array, then ones) for each output. The graph
-// is kept.
+// outputs or is outside of the graph. `set_grad` also stores them in the inputs. `grad_outputs` are initial gradients,
+// empty or one (possibly no array, then ones) for each output. The graph is kept.
 std::vector<Array> Grad(const std::vector<Array>& outputs, const std::vector<Array>& inputs,
                         const std::optional<BackpropId>& id = std::nullopt, bool set_grad = false,
-                        bool retain_grad = false, const std::vector<Array>& grad_outputs = {},
-                        const BackwardOptions& options = {});
+                        const std::vector<Array>& grad_outputs = {}, const BackwardOptions& options = {});
 
 // A part of the default graph, from inputs to outputs, to differentiate later. It keeps only the arrays that its
 // operations keep.

@@ -46,6 +46,15 @@ void ArrayNode::ForgetBody(const ArrayBody* body) noexcept {
     grads = std::move(grads_);
 }
 
+void ArrayNode::DropRetainedGrads() noexcept {
+    SmallVector<Array, 1> grads;  // destroyed outside the lock
+    std::lock_guard<SpinLock> lock{lock_};
+    if (!creator_) return;
+    for (GradEntry& e : grads_) {
+        if (!e.required) grads.push_back(std::move(e.grad));
+    }
+}
+
 ArrayNode::GradEntry* ArrayNode::FindEntry(const BackpropId& id) const {
     for (GradEntry& e : grads_) {
         if (e.slot == id.slot() && e.birth == id.birth()) return &e;

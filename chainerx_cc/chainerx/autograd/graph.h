@@ -67,6 +67,9 @@ public:
     Array LockBody();
     // Called when the body is destroyed. Nobody can see the gradients then.
     void ForgetBody(const ArrayBody* body) noexcept;
+    // Drops the gradients of a result that nobody asked for by RequireGrad. Called when a binding's object for the
+    // body is destroyed: only operations hold it then, and a gradient whose graph leads to them would live forever.
+    void DropRetainedGrads() noexcept;
 
     // Gradients and gradient requirements of this node, one per graph.
     void RequireGrad(const BackpropId& id);

@@ -62,7 +62,7 @@ TEST_F(FactorizationTest, GradientsOfAnyOrder) {
     Array y = Inverse(x);
     double expected = 0.5;
     for (int order = 1; order <= 3; ++order) {
-        y = Grad({y}, {x}, std::nullopt, false, false, {}, options)[0];
+        y = Grad({y}, {x}, std::nullopt, false, {}, options)[0];
         expected *= -order / 2.;
         ExpectValues(y, {expected});
     }

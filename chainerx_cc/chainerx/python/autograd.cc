@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
@@ -37,6 +36,17 @@ std::vector<Array> WithNone(PyObject* o, const char* name) {
 
 namespace {
 
+// Operations alone hold the others. A gradient whose graph leads to these operations would live forever.
+bool HasObject(const Array& array) { return array.body()->binding != nullptr; }
+
+}  // namespace
+
+BackwardOptions Options(bool enable_double_backprop, std::optional<double> loss_scale, bool retain_grad) {
+    return {enable_double_backprop, loss_scale, retain_grad ? &HasObject : nullptr};
+}
+
+namespace {
+
 using OneOrMore = std::variant<Array, std::vector<Array>>;
 std::vector<Array> ToVector(const OneOrMore& arrays) {
     if (const Array* one = std::get_if<Array>(&arrays)) return {*one};
@@ -45,14 +55,14 @@ std::vector<Array> ToVector(const OneOrMore& arrays) {
 
 void PyBackward(const OneOrMore& outputs, std::optional<BackpropId> id, bool enable_double_backprop,
                 std::optional<double> loss_scale, bool retain_grad) {
-    Backward(ToVector(outputs), id, {enable_double_backprop, loss_scale, retain_grad});
+    Backward(ToVector(outputs), id, Options(enable_double_backprop, loss_scale, retain_grad));
 }
 
 std::vector<Array> PyGrad(const OneOrMore& outputs, const OneOrMore& inputs, std::optional<BackpropId> id,
                           bool enable_double_backprop, bool set_grad, bool retain_grad, PyObject* grad_outputs,
                           std::optional<double> loss_scale) {
-    return Grad(ToVector(outputs), ToVector(inputs), id, set_grad, retain_grad, WithNone(grad_outputs, "grad_outputs"),
-                {enable_double_backprop, loss_scale});
+    return Grad(ToVector(outputs), ToVector(inputs), id, set_grad, WithNone(grad_outputs, "grad_outputs"),
+                Options(enable_double_backprop, loss_scale, retain_grad));
 }
 
 // A Python function of a list of arrays.

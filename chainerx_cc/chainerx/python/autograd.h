@@ -2,9 +2,11 @@
 
 #include <Python.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "chainerx/autograd/backward.h"
 #include "chainerx/core/backprop_id.h"
 #include "chainerx/python/convert.h"
 
@@ -24,6 +26,9 @@ struct Arg<AnyGraph> {
     static bool Accepts(PyObject* o);
     static AnyGraph Get(PyObject*, const char*) { return {}; }
 };
+
+// With `retain_grad`, all arrays that Python programs see get their gradients.
+BackwardOptions Options(bool enable_double_backprop, std::optional<double> loss_scale, bool retain_grad);
 
 // The names of the graphs to which the array belongs: ['<default>', ...]
 std::string GraphNames(const Array& a);

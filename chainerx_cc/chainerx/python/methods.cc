@@ -90,7 +90,7 @@ void SetGradMethod(const Array& self, std::optional<Array> grad, std::optional<B
 void ClearGradMethod(const Array& self, std::optional<BackpropId> id) { self.ClearGrad(id); }
 void BackwardMethod(const Array& self, std::optional<BackpropId> id, bool enable_double_backprop,
                     std::optional<double> loss_scale, bool retain_grad) {
-    Backward(self, id, {enable_double_backprop, loss_scale, retain_grad});
+    Backward(self, id, Options(enable_double_backprop, loss_scale, retain_grad));
 }
 
 Array CopyProtocol(const Array& self) { return AsGradStopped(self, true); }

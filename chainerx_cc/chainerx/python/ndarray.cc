@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "chainerx/autograd/graph.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
@@ -33,7 +34,11 @@ int g_free_count = 0;
 void Dealloc(PyObject* self) {
     auto* o = reinterpret_cast<NdarrayObject*>(self);
     // Before anything else: the code below may make another object for the array.
-    if (ArrayBody* body = o->array.body()) body->binding = nullptr;
+    if (ArrayBody* body = o->array.body()) {
+        body->binding = nullptr;
+        ArrayNode* node = body->node();
+        if (node != nullptr && node->HasGradEntry()) node->DropRetainedGrads();
+    }
     if (o->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     delete o->replaced;
     o->array.~Array();

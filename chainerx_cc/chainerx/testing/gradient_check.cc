@@ -104,7 +104,7 @@ void Check(const ArrayFunction& func, const std::vector<Array>& inputs, const st
             connected_grads.push_back(grad_outputs[i].AsDetached());
         }
     }
-    std::vector<Array> grads = Grad(connected, wanted, g, false, false, connected_grads);
+    std::vector<Array> grads = Grad(connected, wanted, g, false, connected_grads);
     grads.resize(wanted.size());
 
     // Central differences.
@@ -160,7 +160,7 @@ void CheckDoubleBackward(const ArrayFunction& func, const std::vector<Array>& in
         }
         BackwardOptions options;
         options.enable_double_backprop = true;
-        std::vector<Array> grads = Grad(func(x), wanted, g, false, false, gy, options);
+        std::vector<Array> grads = Grad(func(x), wanted, g, false, gy, options);
         std::vector<Array> out;
         for (size_t i = 0; i < grads.size(); ++i) out.push_back(grads[i] ? grads[i] : ZerosLike(wanted[i]));
         return out;

@@ -91,7 +91,7 @@ TEST_F(ThreadsTest, ThreadsDifferentiateTheSameGraph) {
     BackwardOptions record;
     record.enable_double_backprop = true;
     InThreads([&](int i, int) {
-        Array g = Grad({y}, {x}, std::nullopt, false, false, {}, i % 2 == 0 ? BackwardOptions{} : record)[0];
+        Array g = Grad({y}, {x}, std::nullopt, false, {}, i % 2 == 0 ? BackwardOptions{} : record)[0];
         ExpectValues(g, {2, 4, 6});
         if (i % 2 == 1) ExpectValues(Grad({Sum(g)}, {x})[0], {2, 2, 2});
     });

@@ -113,7 +113,7 @@ int UseBlasBuffer() {
 }
 
 #ifdef __linux__
-void LetForksWait() {
+int LetForksWait() {
     auto prepare = [] {
         ++forks;
         while (used_blas_buffers.load() != 0) std::this_thread::yield();
@@ -124,8 +124,9 @@ void LetForksWait() {
         forks.store(0);
         used_blas_buffers.store(0);
     };
-    pthread_atfork(prepare, in_parent, in_child);
+    return pthread_atfork(prepare, in_parent, in_child);
 }
+[[maybe_unused]] const int fork_handlers = LetForksWait();
 #endif
 
 template <class T>
@@ -199,14 +200,18 @@ BlasBuffer::BlasBuffer() {
 BlasBuffer::~BlasBuffer() { --used_blas_buffers; }
 
 void InitBlas() {
-    static const bool done = [] {
+    static std::atomic<bool> done{false};
+    if (done.load(std::memory_order_acquire)) return;
+    // A child would wait forever for what another thread has begun to load, so a fork waits here, too.
+    UseBlasBuffer();
+    try {
         GetBlas();
-#ifdef __linux__
-        LetForksWait();
-#endif
-        return true;
-    }();
-    (void)done;
+    } catch (...) {
+        --used_blas_buffers;
+        throw;
+    }
+    --used_blas_buffers;
+    done.store(true, std::memory_order_release);
 }
 
 template <class T>

@@ -1,0 +1,37 @@
+"""Runs a script on one rank, for :mod:`chainermn.run`: its failure ends all ranks."""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import sys
+
+from chainermn import global_except_hook
+from chainermn._mpi import mpi
+
+
+def main() -> None:
+    """Runs the script that the arguments name, as Python itself does."""
+    del sys.argv[0]
+    if global_except_hook.is_wanted():
+        global_except_hook.add_hook()
+    for stream in sys.stdout, sys.stderr:
+        if isinstance(stream, io.TextIOWrapper):
+            # Whole lines, so that those of several ranks do not mix.
+            stream.reconfigure(line_buffering=True, write_through=False)
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    try:
+        runpy.run_path(sys.argv[0], run_name='__main__')
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            if not isinstance(error.code, int):
+                print(error.code, file=sys.stderr)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            mpi().COMM_WORLD.Abort(error.code if isinstance(error.code, int) else 1)
+        raise
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,106 @@
+"""Arrays of NumPy, CuPy and ChainerX as the contiguous host memory that MPI moves, and back."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+
+import chainerx
+from chainer import backend
+from chainer.backends import cuda
+
+
+class Spec(NamedTuple):
+    """What a rank must know to receive an array."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str  # name of the kind of device, without its number
+
+
+def check_array(value: Any, call: str, argument: str) -> None:
+    """Raises an error unless a value is an array that can be sent.
+
+    Raises:
+        TypeError: If it is not.
+
+    """
+    if not isinstance(value, (numpy.ndarray, cuda.ndarray, chainerx.ndarray)):
+        raise TypeError(
+            f'{call}: {argument} must be an array of NumPy, CuPy or ChainerX, not '
+            f'{type(value).__name__}'
+        )
+    if value.dtype.kind not in 'biufc':
+        raise TypeError(f'{call}: {argument} must be of numbers, not of dtype {value.dtype}')
+
+
+def check_arrays(values: Any, call: str, argument: str, count: int | None = None) -> None:
+    """Raises an error unless a value is a sequence of ``count`` arrays.
+
+    Raises:
+        TypeError: If it is no sequence of arrays.
+        ValueError: If there are not ``count``.
+
+    """
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(f'{call}: {argument} must be a tuple, not {type(values).__name__}')
+    for i, value in enumerate(values):
+        check_array(value, call, f'{argument}[{i}]')
+    if count is not None and len(values) != count:
+        raise ValueError(
+            f'{call}: {argument} must have one array for each of {count} ranks, not {len(values)}'
+        )
+
+
+def spec_of(array: Any) -> Spec:
+    """Describes an array to the rank that receives it."""
+    kind = '@numpy'
+    if isinstance(array, chainerx.ndarray):
+        kind = array.device.backend.name
+    elif not isinstance(array, numpy.ndarray):
+        kind = '@cupy'
+    return Spec(tuple(array.shape), numpy.dtype(array.dtype).name, kind)
+
+
+def to_host(array: Any) -> numpy.ndarray[Any, Any]:
+    """Contiguous NumPy array with the elements of an array, in its memory where possible."""
+    array = backend.from_chx(array)
+    if not isinstance(array, numpy.ndarray):
+        array = array.get()
+    if not array.flags.c_contiguous:  # ascontiguousarray would add an axis to 0-d arrays
+        array = array.copy('C')
+    return array
+
+
+def empty(spec: Spec) -> numpy.ndarray[Any, Any]:
+    """Host memory for an array."""
+    return numpy.empty(spec.shape, spec.dtype)
+
+
+def from_host(array: numpy.ndarray[Any, Any], kind: str) -> Any:
+    """Array on a kind of device: the current GPU, or the current device of ChainerX's backend."""
+    if kind == '@numpy':
+        return array
+    if kind == '@cupy':
+        return cuda.cupy.asarray(array)
+    device = chainerx.get_default_device()
+    if device.backend.name != kind:
+        device = chainerx.get_device(kind, cuda.cupy.cuda.Device().id if kind == 'cuda' else 0)
+    return backend.ChainerxDevice(device).send(array)
+
+
+def like(array: numpy.ndarray[Any, Any], example: Any) -> Any:
+    """Array on the device of another one."""
+    return backend.get_device_from_array(example).send(array)
+
+
+def address(array: Any) -> int:
+    """Address of the first element of a NumPy or CuPy array."""
+    return array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
+
+
+def to_host_bytes(arrays: list[Any]) -> numpy.ndarray[Any, Any]:
+    """Bytes of arrays, one after the other."""
+    hosts = [to_host(array).reshape(-1).view(numpy.uint8) for array in arrays]
+    return numpy.concatenate(hosts) if hosts else numpy.empty(0, numpy.uint8)

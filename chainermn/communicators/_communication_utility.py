@@ -1,0 +1,104 @@
+"""Ranks within and between hosts, and messages that are not methods of a communicator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.backends import cuda
+from chainermn._mpi import mpi
+from chainermn.communicators import _messages
+
+
+def init_ranks(mpi_comm: Any) -> tuple[int, int, int, int, int]:
+    """Numbers the processes of each host, and the hosts in the order of their first ranks.
+
+    Args:
+        mpi_comm (mpi4py.MPI.Comm): Communicator; the call is collective.
+
+    Returns:
+        tuple: Rank, rank on this host, number of processes on this host, number of this host,
+        number of hosts.
+
+    """
+    names = mpi_comm.allgather(mpi().Get_processor_name())
+    own = names[mpi_comm.rank]
+    hosts = list(dict.fromkeys(names))
+    intra_rank = names[: mpi_comm.rank].count(own)
+    return mpi_comm.rank, intra_rank, names.count(own), hosts.index(own), len(hosts)
+
+
+def init_intra_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
+    """Returns the MPI communicator of the processes of this host."""
+    return mpi_comm.Split(inter_rank, intra_rank)
+
+
+def init_inter_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
+    """Returns the MPI communicator of the processes of all hosts with this rank on their host."""
+    return mpi_comm.Split(intra_rank, inter_rank)
+
+
+def init_nccl_comm(mpi_comm: Any) -> Any:
+    """Returns NCCL's communicator of the processes, for the current GPU of each.
+
+    Raises:
+        RuntimeError: If there is no NCCL.
+
+    """
+    if not cuda.available or not cuda.cupy.cuda.nccl.available:
+        raise RuntimeError(
+            'gradients on GPUs need NCCL for the communicator pure_nccl, and CuPy has none here: '
+            "use the communicator 'non_cuda_aware'"
+        )
+    nccl = cuda.cupy.cuda.nccl
+    unique_id = mpi_comm.bcast(nccl.get_unique_id() if mpi_comm.rank == 0 else None)
+    return nccl.NcclCommunicator(mpi_comm.size, unique_id, mpi_comm.rank)
+
+
+def inter_allreduce_gpu(
+    inter_mpi_comm: Any,
+    size: int,
+    gpu_buffer_a: Any,
+    gpu_buffer_b: Any,
+    n_bytes_buffer: int,
+    n_elems_per_node: int,
+    n_bytes_per_node: int,
+    cuda_stream: Any,
+) -> None:
+    """Replaces float32 numbers in the memory of GPUs by their sum over hosts, divided by ``size``.
+
+    Args:
+        inter_mpi_comm (mpi4py.MPI.Comm): Communicator between hosts.
+        size (int): Divisor: number of all processes.
+        gpu_buffer_a (DeviceMemory): Not used.
+        gpu_buffer_b (DeviceMemory): Numbers, ``inter_mpi_comm.size * n_elems_per_node`` of them.
+        n_bytes_buffer (int): Not used.
+        n_elems_per_node (int): Number of elements for each host.
+        n_bytes_per_node (int): Not used.
+        cuda_stream (cupy.cuda.Stream): Stream that writes the numbers.
+
+    """
+    cuda_stream.synchronize()
+    array = gpu_buffer_b.array((inter_mpi_comm.size * n_elems_per_node,))
+    host = array.get()
+    inter_mpi_comm.Allreduce(mpi().IN_PLACE, host)
+    array.set(host * numpy.float32(1 / size))
+
+
+def chunked_bcast_obj(
+    obj: Any, mpi_comm: Any, max_buf_len: int = 256 * 1024 * 1024, root: int = 0
+) -> Any:
+    """Sends an object to all ranks, in messages of at most ``max_buf_len`` bytes.
+
+    Args:
+        obj: Object to send. Only that of the root counts.
+        mpi_comm (mpi4py.MPI.Comm): Communicator; the call is collective.
+        max_buf_len (int): Most bytes of one message.
+        root (int): Rank that sends.
+
+    Returns:
+        Object of the root.
+
+    """
+    return _messages.broadcast_object(mpi_comm, obj, root, max_buf_len)

@@ -1,0 +1,143 @@
+"""Gradients of a model, joined in contiguous memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer import backend
+from chainer._core import fresh_gradients, update
+from chainer.backends import cuda
+from chainermn.communicators._reduction import HALVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer.link import Link
+    from chainer.variable import Parameter
+
+# A gradient on the host of at least this size travels alone: joining would copy it for nothing.
+_ALONE = 1 << 18
+
+
+def sorted_params(model: Link) -> list[tuple[str, Parameter]]:
+    """Initialized parameters with their names, in an order that all ranks share."""
+    return sorted(
+        [pair for pair in model.namedparams() if pair[1].array is not None], key=lambda p: p[0]
+    )
+
+
+def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
+    """Initialized parameters whose gradients travel; fills missing ones if asked to."""
+    params = []
+    for _, param in sorted_params(model):
+        fresh_gradients.settle(param)
+        if param.grad is None and zero_fill and update.lacks_grad(param):
+            update.fill_grad(param)
+        if param.grad is not None:
+            params.append(param)
+    return params
+
+
+def compute_dtype(dtype: Any, setting: Any) -> tuple[numpy.dtype[Any], str | None]:
+    """Dtype in which gradients are added, and the one in which they travel, if it has 16 bits.
+
+    Args:
+        dtype: Dtype of the gradients.
+        setting: The configuration ``allreduce_grad_dtype``.
+
+    """
+    name = numpy.dtype(dtype).name if setting is None else setting
+    if name in HALVES:
+        return numpy.dtype(numpy.float32), name
+    return numpy.dtype(name), None
+
+
+class Bucket:
+    """Gradients that travel together.
+
+    Args:
+        params: Parameters, whose gradients have one dtype and are all on the host or on one GPU.
+        setting: The configuration ``allreduce_grad_dtype``.
+
+    """
+
+    def __init__(self, params: Sequence[Parameter], setting: Any) -> None:
+        self.params = list(params)
+        self.grads: list[Any] = []
+        self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
+        self.size: int = sum([param.size for param in params])
+        self.flat: Any = None
+        self._memory: Any = None
+        self._is_gradient = False
+
+    def pack(self) -> Any:
+        """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
+        self.grads = [backend.from_chx(param.grad) for param in self.params]
+        first = self.grads[0]
+        self._is_gradient = (
+            len(self.grads) == 1
+            and type(first) is numpy.ndarray
+            and first.dtype == self.dtype
+            and first.flags.c_contiguous
+            and first.flags.writeable
+        )
+        if self._is_gradient:
+            self.flat = first.reshape(-1)
+            return self.flat
+        xp = cuda.get_array_module(first)
+        with cuda.get_device_from_array(first):
+            if not isinstance(self._memory, xp.ndarray):
+                self._memory = xp.empty(self.size, self.dtype)
+            self.flat = self._memory
+            if xp is numpy or first.dtype != self.dtype:
+                for piece, grad in zip(self._pieces(), self.grads):
+                    piece[...] = grad
+            else:  # one kernel copies many
+                xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self.flat)
+        return self.flat
+
+    def unpack(self) -> None:
+        """Writes the flat array back to the gradients."""
+        if not self._is_gradient:
+            with cuda.get_device_from_array(self.flat):
+                for piece, grad in zip(self._pieces(), self.grads):
+                    grad[...] = piece
+        self.flat = None
+        self.grads = []
+
+    def _pieces(self) -> Iterable[Any]:
+        start = 0
+        for grad in self.grads:
+            yield self.flat[start : start + grad.size].reshape(grad.shape)
+            start += grad.size
+
+
+def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -> list[Bucket]:
+    """Divides parameters into buckets, the same on all ranks.
+
+    Args:
+        params: Parameters in an order that all ranks share.
+        setting: The configuration ``allreduce_grad_dtype``.
+        limit: Most bytes of a bucket of several gradients; ``None`` joins all that should be.
+
+    """
+    groups: dict[Any, list[Parameter]] = {}
+    sizes: dict[Any, int] = {}
+    buckets: list[list[Parameter]] = []
+    for param in params:
+        on_host = backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
+        n_bytes = param.array.nbytes
+        if limit is not None and n_bytes >= limit or (on_host and n_bytes >= _ALONE):
+            buckets.append([param])
+            continue
+        key = numpy.dtype(param.dtype).name, on_host
+        if limit is not None and key in groups and sizes[key] + n_bytes > limit:
+            del groups[key]
+        if key not in groups:
+            groups[key], sizes[key] = [], 0
+            buckets.append(groups[key])
+        groups[key].append(param)
+        sizes[key] += n_bytes
+    return [Bucket(bucket, setting) for bucket in buckets]

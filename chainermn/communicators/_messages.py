@@ -1,0 +1,100 @@
+"""Bytes between ranks: objects and arrays, in parts where they are large.
+
+MPI libraries count elements with 32 bits, so no call here passes more than :data:`LIMIT` bytes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainermn._mpi import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: Most bytes of one MPI call.
+LIMIT = 256 * 1024 * 1024
+_LENGTH = 8  # bytes of the length at the head of an object
+
+
+def parts(buffer: Any, limit: int | None = None) -> Iterator[Any]:
+    """Divides a contiguous array or bytes into flat views of at most ``limit`` bytes."""
+    flat = numpy.frombuffer(buffer, numpy.uint8) if isinstance(buffer, (bytes, bytearray)) else None
+    if flat is None:
+        flat = buffer.reshape(-1).view(numpy.uint8)
+    step = limit or LIMIT
+    for start in range(0, flat.size, step):
+        yield flat[start : start + step]
+
+
+def _pickle(obj: Any) -> numpy.ndarray[Any, Any]:
+    data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
+    message = numpy.empty(_LENGTH + len(data), numpy.uint8)
+    message[:_LENGTH].view(numpy.int64)[0] = len(data)
+    message[_LENGTH:] = numpy.frombuffer(data, numpy.uint8)
+    return message
+
+
+def send_object(mpi_comm: Any, obj: Any, dest: int, tag: int) -> None:
+    """Sends the pickle of an object."""
+    for part in parts(_pickle(obj)):
+        mpi_comm.Send(part, dest, tag)
+
+
+def receive_object(mpi_comm: Any, source: int, tag: int, status: Any = None) -> Any:
+    """Receives an object; ``source`` and ``tag`` may be MPI's wildcards."""
+    status = mpi().Status() if status is None else status
+    message = mpi_comm.Mprobe(source, tag, status)
+    # The rest comes from the same rank with the same tag.
+    source, tag = status.Get_source(), status.Get_tag()
+    head = numpy.empty(status.Get_count(mpi().BYTE), numpy.uint8)
+    message.Recv(head)
+    data = numpy.empty(int(head[:_LENGTH].view(numpy.int64)[0]), numpy.uint8)
+    got = head.size - _LENGTH
+    data[:got] = head[_LENGTH:]
+    for part in parts(data[got:]):
+        mpi_comm.Recv(part, source, tag)
+    return pickle.loads(data.data)
+
+
+def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = None) -> Any:
+    """Sends an object to all ranks; returns it, on the root itself."""
+    is_root = mpi_comm.rank == root
+    data = _pickle(obj)[_LENGTH:] if is_root else None
+    size = numpy.array(0 if data is None else data.size, numpy.int64)
+    mpi_comm.Bcast(size, root)
+    if data is None:
+        data = numpy.empty(int(size), numpy.uint8)
+    for part in parts(data, limit):
+        mpi_comm.Bcast(part, root)
+    return obj if is_root else pickle.loads(data.data)
+
+
+def exchange(
+    mpi_comm: Any, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]
+) -> None:
+    """Sends and receives contiguous arrays at once, in any order.
+
+    Args:
+        mpi_comm: Communicator.
+        outgoing: Pairs of a rank and an array to send to it.
+        incoming: Pairs of a rank and an array to fill.
+
+    """
+    requests = [mpi_comm.Irecv(part, source) for source, array in incoming for part in parts(array)]
+    requests += [mpi_comm.Isend(part, dest) for dest, array in outgoing for part in parts(array)]
+    mpi().Request.Waitall(requests)
+
+
+def gather_objects(mpi_comm: Any, obj: Any, root: int) -> list[Any] | None:
+    """Sends an object of each rank to the root; returns the list there, else ``None``."""
+    if mpi_comm.rank != root:
+        send_object(mpi_comm, obj, root, 0)
+        return None
+    return [
+        obj if source == root else receive_object(mpi_comm, source, 0)
+        for source in range(mpi_comm.size)
+    ]

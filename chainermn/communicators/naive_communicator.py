@@ -1,0 +1,16 @@
+"""Communicator that sends each gradient by itself."""
+
+from __future__ import annotations
+
+from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+
+class NaiveCommunicator(MpiCommunicatorBase):
+    """Communicator that sends each gradient by itself, over MPI and the memory of the host.
+
+    Args:
+        mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.
+
+    """
+
+    _bucket_bytes = 0

@@ -1,0 +1,187 @@
+"""Checkpoints of all processes, which training resumes from."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chainer import configuration
+from chainer.serializers import npz
+from chainer.training import _files, extension
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
+    from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+# Where an iterator is in its part of the data, which is another with another number of processes.
+_POSITION = re.compile(r'.*iterator:.*/(order|_order|current_position)')
+
+
+def create_multi_node_checkpointer(
+    name: str,
+    comm: MpiCommunicatorBase,
+    cp_interval: int = 5,
+    gc_interval: int = 5,
+    path: str | None = None,
+) -> Any:
+    """Makes an extension that saves the trainers of all processes regularly; collective.
+
+    Each process writes a file, ``<name>.<iteration>.<rank>.of.<size>``, which gets its name when it
+    is complete and on disk. A checkpoint counts if all processes have theirs, so processes may die
+    at any time.
+
+    The method ``maybe_load(trainer)`` of the extension, which is collective, resumes from the
+    latest checkpoint, if there is one, to the last bit. With another number of processes, the
+    current epoch begins anew with its data.
+
+    Args:
+        name (str): Name of the training, with which its files begin.
+        comm (CommunicatorBase): Communicator.
+        cp_interval (int): Number of latest checkpoints to keep.
+        gc_interval (int): Number of checkpoints after which older ones are deleted.
+        path (str): Folder of the files; by default that of the trainer's results. Processes that
+            do not share it need their own files only.
+
+    Returns:
+        Extension, by default called after each epoch.
+
+    Raises:
+        ValueError: If an interval is not positive.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer import testing
+        >>> comm = chainermn.create_communicator('naive')
+        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> checkpointer = chainermn.create_multi_node_checkpointer('mine', comm)
+        >>> with tempfile.TemporaryDirectory() as trainer.out:
+        ...     checkpointer.maybe_load(trainer)
+        ...     trainer.extend(checkpointer, trigger=(1, 'iteration'))
+        ...     trainer.run()
+        ...     sorted(os.listdir(trainer.out))
+        ['mine.1.0.of.1', 'mine.2.0.of.1']
+
+    """
+    for argument, value in ('cp_interval', cp_interval), ('gc_interval', gc_interval):
+        if value < 1:
+            raise ValueError(f'{argument} must be positive, but is {value}')
+    return _Checkpointer(name, comm, cp_interval, gc_interval, path)
+
+
+class _File(NamedTuple):
+    iteration: int
+    rank: int
+    size: int  # number of processes that wrote
+
+
+class _Checkpointer(extension.Extension):
+    """Extension that saves the trainers of all processes."""
+
+    trigger: TriggerSpec = 1, 'epoch'
+    priority = -100
+
+    def __init__(self, name: str, comm: Any, keeps: int, gc_interval: int, path: Any) -> None:
+        # The name of an extension would become the name in the trainer.
+        self._file_name = name
+        self._comm = comm
+        self._keeps = keeps
+        self._gc_interval = gc_interval
+        self._path = path
+        self._count = 0
+
+    def _folder(self, trainer: Trainer) -> str:
+        return trainer.out if self._path is None else self._path
+
+    def _name_of(self, file: _File) -> str:
+        return f'{self._file_name}.{file.iteration}.{file.rank}.of.{file.size}'
+
+    def _find(self, folder: str) -> set[_File]:
+        pattern = re.compile(re.escape(self._file_name) + r'\.(\d+)\.(\d+)\.of\.(\d+)')
+        if not os.path.isdir(folder):
+            return set()
+        matches = [pattern.fullmatch(name) for name in os.listdir(folder)]
+        return {_File(*map(int, match.groups())) for match in matches if match}
+
+    def __call__(self, trainer: Trainer) -> None:
+        folder = self._folder(trainer)
+        os.makedirs(folder, exist_ok=True)
+        with configuration.using_config('exact_resume', 'always'):
+            state = npz.serialize(trainer)
+        file = _File(trainer.updater.iteration, self._comm.rank, self._comm.size)
+        with _files.atomic_file(os.path.join(folder, self._name_of(file))) as path:
+            npz.save_npz(path, _State(state), compression=False)
+        self._count += 1
+        if self._count % self._gc_interval == 0:
+            self._collect(folder)
+
+    def _common(self, found: set[_File]) -> list[tuple[int, int]]:
+        """Pairs of iteration and number of files that all processes can load; collective."""
+        rank = self._comm.rank
+        own = {(f.iteration, f.size) for f in found if f.rank == rank % f.size}
+        return sorted(set.intersection(*self._comm.allgather_obj(own)))
+
+    def _collect(self, folder: str) -> None:
+        found = self._find(folder)
+        common = self._common(found)[-self._keeps :]
+        for file in found:
+            # Files of more processes than there are now are shared out.
+            is_own = file.rank % self._comm.size == self._comm.rank
+            if common and is_own and (file.iteration, file.size) < common[0]:
+                try:
+                    os.remove(os.path.join(folder, self._name_of(file)))
+                except FileNotFoundError:
+                    pass
+
+    def finalize(self) -> None:
+        """Keeps the files: a training that ends may be continued."""
+
+    def maybe_load(self, trainer: Trainer, optimizer: Any = None, path: str | None = None) -> None:
+        """Resumes from the latest checkpoint that all processes have; collective.
+
+        Args:
+            trainer (Trainer): Trainer with all its extensions.
+            optimizer: Ignored: it belongs to the trainer.
+            path (str): Folder of the files; by default that of the extension.
+
+        Raises:
+            RuntimeError: If there are checkpoints, but none of them can be loaded.
+
+        """
+        folder = self._folder(trainer) if path is None else path
+        common = self._common(self._find(folder))
+        # Of one iteration, those of as many processes as there are now come first.
+        common.sort(key=lambda pair: (pair[0], pair[1] == self._comm.size))
+        for iteration, size in reversed(common):
+            file = _File(iteration, self._comm.rank % size, size)
+            file_path = os.path.join(folder, self._name_of(file))
+            error = None
+            try:
+                npz.load_npz(file_path, trainer, ignore_names=self._ignored(size))
+            except Exception as e:  # whatever a damaged file causes
+                error = f'{file_path}: {str(e) or type(e).__name__}'
+            errors = [e for e in self._comm.allgather_obj(error) if e is not None]
+            if not errors:
+                return
+            warnings.warn(
+                f'The checkpoint of iteration {iteration} cannot be loaded, so an older one is '
+                f'tried: {"; ".join(errors)}'
+            )
+        if common:
+            raise RuntimeError(f'no checkpoint of {self._file_name} in {folder} can be loaded')
+
+    def _ignored(self, size: int) -> Any:
+        if size == self._comm.size:
+            return None
+        return lambda name: _POSITION.fullmatch(name) is not None
+
+
+class _State(dict[str, Any]):
+    """Serialized object."""
+
+    def serialize(self, serializer: Any) -> None:
+        for key, array in self.items():
+            serializer(key, None if array.dtype == object else array)  # npz stores None so

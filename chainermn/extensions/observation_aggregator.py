@@ -1,0 +1,92 @@
+"""Means of observed values over the processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer import reporter, training
+from chainer.training import extension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.training.trainer import Trainer
+    from chainer.types import TriggerSpec
+    from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+
+class ObservationAggregator(extension.Extension):
+    """Extension that combines an observed value of all processes.
+
+    It collects the value in each iteration. When the trigger fires, which is collective, the values
+    of all processes since the last time become one, which all of them observe.
+
+    Args:
+        comm (CommunicatorBase): Communicator.
+        original_key (str): Name of the observed value.
+        aggregated_key (str): Name of the result; ``original_key`` by default.
+        comm_trigger: When the processes exchange their values.
+        aggregator (callable): Function of a list with, for each rank, the list of its values;
+            by default the mean of all.
+
+    .. admonition:: Example
+
+        >>> from chainer import testing
+        >>> comm = chainermn.create_communicator('naive')
+        >>> aggregator = chainermn.extensions.ObservationAggregator(comm, 'loss', 'mean_loss')
+        >>> trainer = testing.get_trainer_with_mock_updater()
+        >>> trainer.updater.update()
+        >>> trainer.observation = {'loss': 2.0}
+        >>> aggregator(trainer)
+        >>> trainer.observation
+        {'loss': 2.0, 'mean_loss': 2.0}
+
+    """
+
+    trigger: TriggerSpec = 1, 'iteration'
+    priority = extension.PRIORITY_EDITOR
+
+    def __init__(
+        self,
+        comm: MpiCommunicatorBase,
+        original_key: str,
+        aggregated_key: str | None = None,
+        *,
+        comm_trigger: TriggerSpec = (1, 'iteration'),
+        aggregator: Callable[[list[list[Any]]], Any] | None = None,
+    ) -> None:
+        self.comm = comm
+        self.original_key = original_key
+        self.aggregated_key: str = original_key if aggregated_key is None else aggregated_key
+        self.comm_trigger: Callable[[Trainer], bool] = training.get_trigger(comm_trigger)
+        self.aggregator: Callable[[list[list[Any]]], Any] = (
+            _mean if aggregator is None else aggregator
+        )
+        self._values: list[Any] = []
+
+    def compute_summary(self, trainer: Trainer) -> Any:
+        """Combines the values since the last time; collective.
+
+        Returns:
+            The combined value, or ``None`` if no process has any.
+
+        """
+        values, self._values = self._values, []
+        gathered = self.comm.allgather_obj(values)
+        return self.aggregator(gathered) if any(gathered) else None
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Collects the value, and combines all when the trigger fires."""
+        value = trainer.observation.get(self.original_key)
+        if value is not None:
+            self._values.append(float(reporter._unwrap(value)))
+        if self.comm_trigger(trainer):
+            summary = self.compute_summary(trainer)
+            if summary is not None:
+                trainer.observation[self.aggregated_key] = summary
+
+
+def _mean(values: list[list[Any]]) -> float:
+    return float(numpy.mean([value for part in values for value in part]))

@@ -1,0 +1,65 @@
+"""Connection of graphs, so that one backward passes both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer import backend
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer.functions._base import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainer.types import NdArray
+    from chainer.variable import Variable
+
+
+class PseudoConnect(Operation):
+    """Function of :func:`~chainermn.functions.pseudo_connect`."""
+
+    _kernels = NO_KERNELS
+
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
+        self._specs = [(x.shape, x.dtype) for x in inputs]
+        # Without a copy, the output would be the input itself.
+        return tuple([x.view() if hasattr(x, 'flags') else x for x in inputs[1:]])
+
+    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+        example = next(g for g in gys if g is not None)
+        xp = backend.get_array_module(getattr(example, 'array', example))
+        return [xp.zeros(*self._specs[0]) if i == 0 else gys[i - 1] for i in targets]
+
+
+def pseudo_connect(delegate_variable: Variable | None, *actual_variables: Any) -> Any:
+    """Connects variables with one that :func:`~chainermn.functions.send` has returned.
+
+    The values stay. Backward from the results reaches ``delegate_variable``, too, so that the
+    gradient of what has been sent is received.
+
+    Args:
+        delegate_variable (~chainer.Variable): Variable of :func:`~chainermn.functions.send`;
+            ``None`` connects nothing.
+        actual_variables (~chainer.Variable): Variables, or tuples of them.
+
+    Returns:
+        ~chainer.Variable or tuple of them: As many as ``actual_variables``.
+
+    Raises:
+        TypeError: If there is no actual variable.
+
+    .. admonition:: Example
+
+        >>> x = chainer.Variable(np.array(2, np.float32))
+        >>> delegate = chainer.Variable(np.array(0, np.float32))
+        >>> chainermn.functions.pseudo_connect(delegate, x * x)
+        variable(4.)
+
+    """
+    if not actual_variables:
+        raise TypeError('pseudo_connect needs at least one actual variable')
+    is_tuple = len(actual_variables) == 1 and isinstance(actual_variables[0], (tuple, list))
+    variables = tuple(actual_variables[0]) if is_tuple else actual_variables
+    if delegate_variable is not None:
+        variables = PseudoConnect().apply((delegate_variable, *variables))
+    return tuple(variables) if is_tuple or len(variables) > 1 else variables[0]

@@ -1,0 +1,83 @@
+"""The end of all processes when one fails.
+
+An exception that nothing catches ends its process only; the others would wait for it for ever. The
+hook prints the traceback and then has MPI end all processes. It is added when a communicator of
+several processes is made.
+
+The environment variable ``CHAINERMN_FORCE_ABORT_ON_EXCEPTION`` changes that: ``0`` leaves the hook
+out, and any other text adds it when :mod:`chainermn` is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from chainermn._mpi import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+_VARIABLE = 'CHAINERMN_FORCE_ABORT_ON_EXCEPTION'
+
+
+def is_wanted() -> bool:
+    """Tells whether communicators add the hook."""
+    return os.environ.get(_VARIABLE) != '0'
+
+
+def _add_if_forced() -> None:
+    if os.environ.get(_VARIABLE, '0') not in ('', '0'):
+        add_hook()
+
+
+def add_hook() -> None:
+    """Has an exception that nothing catches end all processes, after its traceback is printed.
+
+    Calling it again changes nothing.
+    """
+    if not isinstance(sys.excepthook, _Hook):
+        sys.excepthook = _Hook(sys.excepthook)
+
+
+@contextlib.contextmanager
+def _visible_stderr() -> Iterator[None]:
+    """Context without a collector of errors in memory, whose text would end with the process.
+
+    The hook of ``torch.distributed`` is one that collects what others print.
+    """
+    hides = isinstance(sys.stderr, io.StringIO) and sys.__stderr__ is not None
+    with contextlib.redirect_stderr(sys.__stderr__) if hides else contextlib.nullcontext():
+        yield
+
+
+class _Hook:
+    """Hook for exceptions that ends all processes."""
+
+    def __init__(self, previous: Any) -> None:
+        self._previous = previous
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        world = mpi().COMM_WORLD
+        try:
+            head = f'\nrank {world.rank} failed, so all processes end:\n'
+            with _visible_stderr():
+                if self._previous is sys.__excepthook__:
+                    # In one piece, so that the texts of several ranks do not mix.
+                    lines = traceback.format_exception(kind, error, trace)
+                    sys.stderr.write(head + ''.join(lines))
+                else:
+                    sys.stderr.write(head)
+                    self._previous(kind, error, trace)
+                sys.stdout.flush()
+                sys.stderr.flush()
+        finally:
+            if mpi().Is_initialized() and not mpi().Is_finalized():
+                world.Abort(1)

@@ -1,0 +1,8 @@
+"""Iterators that agree between processes."""
+
+from chainermn.iterators.multi_node_iterator import (
+    create_multi_node_iterator as create_multi_node_iterator,
+)
+from chainermn.iterators.synchronized_iterator import (
+    create_synchronized_iterator as create_synchronized_iterator,
+)

@@ -1,0 +1,96 @@
+"""An iterator of one process whose batches all processes get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.dataset import iterator
+
+if TYPE_CHECKING:
+    from chainer.dataset.iterator import Iterator
+    from chainer.serializer import AbstractSerializer
+    from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+# What training reads of an iterator.
+_STATE = 'current_position', 'epoch', 'is_new_epoch', 'epoch_detail', 'previous_epoch_detail'
+
+
+def create_multi_node_iterator(
+    actual_iterator: Iterator | None, communicator: MpiCommunicatorBase, rank_master: int = 0
+) -> Iterator:
+    """Makes an iterator whose batches come from one process; collective.
+
+    So processes that compute parts of one model see the same examples. ``next`` and ``reset`` are
+    collective, too.
+
+    Args:
+        actual_iterator: Iterator of the master. Those of others may be ``None``.
+        communicator (CommunicatorBase): Communicator.
+        rank_master (int): Rank whose iterator counts.
+
+    Returns:
+        ~chainer.dataset.Iterator: Iterator.
+
+    .. admonition:: Example
+
+        >>> comm = chainermn.create_communicator('naive')
+        >>> iterator = chainer.iterators.SerialIterator([1, 2, 3], 2, shuffle=False)
+        >>> chainermn.iterators.create_multi_node_iterator(iterator, comm).next()
+        [1, 2]
+
+    """
+    return _MultiNodeIterator(actual_iterator, communicator, rank_master)
+
+
+class _MultiNodeIterator(iterator.Iterator):
+    """Iterator that sends the batches of the master and its state."""
+
+    def __init__(
+        self, actual_iterator: Any, communicator: MpiCommunicatorBase, rank_master: int
+    ) -> None:
+        is_master = communicator.rank == rank_master
+        self.actual_iterator = actual_iterator if is_master else None
+        if is_master and actual_iterator is None:
+            raise ValueError(f'actual_iterator must be given on the master, rank {rank_master}')
+        self.communicator = communicator
+        self.rank_master = rank_master
+        self._share(None)
+
+    def _share(self, batch: Any) -> Any:
+        state = None
+        if self.actual_iterator is not None:
+            actual = self.actual_iterator
+            values = {name: getattr(actual, name, None) for name in (*_STATE, 'batch_size')}
+            state = batch, values, getattr(actual, '_repeat', getattr(actual, 'repeat', None))
+        batch, values, self.repeat = self.communicator.bcast_obj(state, root=self.rank_master)
+        vars(self).update(values)
+        return batch
+
+    def __next__(self) -> Any:
+        batch = None
+        if self.actual_iterator is not None:
+            batch = next(self.actual_iterator, None)
+        batch = self._share(batch)
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    next = __next__
+
+    def reset(self) -> None:
+        """Begins anew; collective."""
+        if self.actual_iterator is not None:
+            self.actual_iterator.reset()
+        self._share(None)
+
+    def finalize(self) -> None:
+        if self.actual_iterator is not None:
+            self.actual_iterator.finalize()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        if self.actual_iterator is not None:
+            self.actual_iterator.serialize(serializer)
+            vars(self).update({name: getattr(self.actual_iterator, name, None) for name in _STATE})
+            return
+        for name in _STATE:
+            vars(self)[name] = serializer(name, vars(self)[name])

@@ -1,0 +1,78 @@
+"""Optimizers that average gradients over the processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
+from chainermn.optimizers._multi_node import MultiNodeOptimizer
+from chainermn.optimizers._sharded import ShardedOptimizer
+
+if TYPE_CHECKING:
+    from chainer.optimizer import Optimizer
+    from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+#: Default of ``bucket_bytes``.
+BUCKET_BYTES = 4 * 1024 * 1024
+
+
+def create_multi_node_optimizer(
+    actual_optimizer: Optimizer,
+    communicator: MpiCommunicatorBase,
+    double_buffering: bool = False,
+    zero_fill: bool = True,
+    *,
+    sharded: bool = False,
+    bucket_bytes: int | None = BUCKET_BYTES,
+) -> Any:
+    """Makes an optimizer average gradients over all processes before it uses them.
+
+    The result has the attributes and methods of ``actual_optimizer``. Its ``update`` is collective.
+
+    The first call of ``update`` gives all processes the parameters of rank 0 and updates nothing,
+    and so does the first one after more parameters are initialized. After all processes have
+    loaded a snapshot of the same update, ``update`` goes on at once.
+
+    Args:
+        actual_optimizer (chainer.Optimizer): Optimizer.
+        communicator (CommunicatorBase): Communicator.
+        double_buffering (bool): Whether gradients travel while the next ones are computed. Each
+            update then uses the gradients of the update before, and the first one with gradients
+            changes nothing.
+        zero_fill (bool): Whether missing gradients count as zeros. Otherwise the same gradients
+            must be missing in all processes.
+        sharded (bool): Whether each process keeps the state of the optimizer for its part of the
+            parameters only. That divides the memory of the state by the number of processes. A
+            snapshot then holds the part of its process.
+        bucket_bytes (int): ``update`` with a loss function sends gradients of at least this many
+            bytes together as soon as they are complete, while others are still computed.
+            ``None`` sends all after the last one. Does not concern ChainerX's arrays.
+
+    Returns:
+        Optimizer that averages gradients.
+
+    Raises:
+        ValueError: If ``sharded`` and ``double_buffering`` are both given.
+
+    .. admonition:: Example
+
+        >>> comm = chainermn.create_communicator('naive')
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.25), comm)
+        >>> optimizer = optimizer.setup(model)
+        >>> optimizer.update(lambda: F.sum(model.W ** 2))  # gives all the same parameters
+        >>> optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> model.W
+        variable W([[0.5]])
+
+    See: Rajbhandari, Rasley, Ruwase and He, ZeRO: memory optimizations toward training trillion
+    parameter models, SC 2020, of which ``sharded`` is the first stage.
+
+    """
+    if sharded and double_buffering:
+        raise ValueError('sharded and double_buffering exclude each other')
+    if sharded:
+        return ShardedOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)
+    if double_buffering:
+        return DoubleBufferingOptimizer(actual_optimizer, communicator, zero_fill, None)
+    return MultiNodeOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)

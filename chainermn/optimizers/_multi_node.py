@@ -1,0 +1,133 @@
+"""The optimizer that averages gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer import serializer as serializer_module
+from chainermn.optimizers._overlap import Overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+
+
+class MultiNodeOptimizer:
+    """Optimizer that averages gradients over all processes before another one uses them.
+
+    Args:
+        actual_optimizer: Optimizer, whose attributes and methods this one has, too.
+        communicator: Communicator.
+        zero_fill: Whether missing gradients count as zeros.
+        bucket_bytes: Least number of bytes that travel while backward runs.
+
+    """
+
+    actual_optimizer: Any
+    communicator: Any
+    zero_fill: bool
+    _bucket_bytes: int | None
+    _overlap: Overlap | None
+    _params: list[int] | None  # ids of those that are equal on all ranks
+    _was_loaded: bool
+
+    def __init__(
+        self, actual_optimizer: Any, communicator: Any, zero_fill: bool, bucket_bytes: int | None
+    ) -> None:
+        vars(self).update(
+            actual_optimizer=actual_optimizer,
+            communicator=communicator,
+            zero_fill=zero_fill,
+            _bucket_bytes=bucket_bytes,
+            _overlap=None,
+            _params=None,
+            _was_loaded=False,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name == 'actual_optimizer':  # in a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self.actual_optimizer, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Attributes of this object itself are those that __init__ sets.
+        target = self if name in vars(self) else self.actual_optimizer
+        if target is self:
+            vars(self)[name] = value
+        else:
+            setattr(target, name, value)
+
+    def setup(self, link: Link) -> Any:
+        """Sets the link to optimize, see :meth:`chainer.Optimizer.setup`."""
+        self.actual_optimizer.setup(link)
+        self._params = None
+        return self
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates the parameters by the means of the gradients; collective.
+
+        Args:
+            lossfun (callable): Loss function, see :meth:`chainer.GradientMethod.update`.
+            args, kwds: Arguments of the loss function.
+
+        """
+        target = self.actual_optimizer.target
+        if target is None:
+            raise RuntimeError('call `setup` method before `update` method')
+        loss = None
+        if lossfun is not None:
+            loss = lossfun(*args, **kwds)
+            if getattr(self.actual_optimizer, '_use_cleargrads', True):
+                target.cleargrads()
+            else:
+                target.zerograds()
+        params = [id(param) for param in target.params() if param.array is not None]
+        is_new = params != self._params
+        if is_new and self._was_loaded_everywhere():
+            is_new = False
+            self._params = params
+        if loss is not None:
+            self._backward(loss, overlaps=not is_new)
+            del loss
+        if is_new:
+            self.communicator.bcast_data(target)
+            # A forward that does not run before may have initialized parameters.
+            self._params = [id(param) for param in target.params() if param.array is not None]
+            self._overlap = None
+        else:
+            self._mean_grad()
+            self._update_params()
+
+    def _was_loaded_everywhere(self) -> bool:
+        """Tells whether all ranks have loaded a state of the same update; collective."""
+        if self._params is not None:
+            return False
+        own = self._was_loaded, self.actual_optimizer.t
+        everywhere = self.communicator.allgather_obj(own)
+        return self._was_loaded and all([other == own for other in everywhere])
+
+    def _backward(self, loss: Any, overlaps: bool) -> None:
+        scale = self.actual_optimizer._loss_scale
+        if not (overlaps and self._bucket_bytes is not None and self.zero_fill):
+            loss.backward(loss_scale=scale)
+            return
+        if self._overlap is None:
+            self._overlap = Overlap(self.communicator, self.target, self._bucket_bytes)
+        with self._overlap:
+            loss.backward(loss_scale=scale)
+
+    def _mean_grad(self) -> None:
+        if self._overlap is None or not self._overlap.finish():
+            self.communicator.multi_node_mean_grad(self.target, self.zero_fill)
+
+    def _update_params(self) -> None:
+        self.actual_optimizer.update(None)
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads the state of the optimizer."""
+        self.actual_optimizer.serialize(serializer)
+        if isinstance(serializer, serializer_module.Deserializer):
+            self._was_loaded = True
+            self._params = None

@@ -1,0 +1,146 @@
+"""The optimizer whose state is divided between the processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import chainerx
+from chainer import backend
+from chainer.optimizer import GradientMethod
+from chainer.variable import Parameter
+from chainermn.communicators import _arrays, _messages, _reduction
+from chainermn.optimizers._multi_node import MultiNodeOptimizer
+
+
+class ShardedOptimizer(MultiNodeOptimizer):
+    """Optimizer that updates its part of the parameters and gets the rest from other processes.
+
+    The parameters, one after the other, are divided into parts of equal size. A part of a parameter
+    is a parameter itself, in the same memory, with the same update rule, whose state therefore has
+    the size of the part.
+    """
+
+    _shards: _Shards | None
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        if not isinstance(self.actual_optimizer, GradientMethod):
+            raise TypeError(
+                'sharded=True needs a chainer.GradientMethod, not '
+                f'{type(self.actual_optimizer).__name__}'
+            )
+        vars(self).update(_shards=None)
+
+    def _update_params(self) -> None:
+        if self._shards is None or not self._shards.fit(self.target):
+            self._shards = _Shards(self.target, self.communicator)
+        optimizer = self.actual_optimizer
+        optimizer._params_to_update = self._shards.own_params
+        try:
+            optimizer.update(None)
+        finally:
+            optimizer._params_to_update = None
+        self._shards.share()
+
+
+class _Shards:
+    """Division of the elements of all parameters."""
+
+    def __init__(self, target: Any, communicator: Any) -> None:
+        self._comm = communicator
+        self._params = _initialized(target)
+        for param in self._params:
+            rule = param.update_rule
+            if rule is not None and not rule.is_elementwise:
+                raise ValueError(
+                    f'sharded=True needs update rules that work on each element, and '
+                    f'{type(rule).__name__} does not say so (is_elementwise)'
+                )
+            if not _is_contiguous(param.array):
+                param.array = param.array.copy()
+        self._arrays = [param.array for param in self._params]
+        starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
+        bounds = _reduction.bounds_of(starts[-1], communicator.size)
+        #: For each rank, the slices of its part: number of the parameter, first and last element.
+        self._pieces = [
+            [
+                (i, max(a, low) - a, min(b, high) - a)
+                for i, (a, b) in enumerate(zip(starts, starts[1:]))
+                if max(a, low) < min(b, high)
+            ]
+            for low, high in zip(bounds, bounds[1:])
+        ]
+        self._own: list[tuple[Any, Any, int, int]] = []
+        for i, first, last in self._pieces[communicator.rank]:
+            param = self._params[i]
+            shard = Parameter(_flat(param.array)[first:last], name=param.name)
+            shard.update_rule = param.update_rule
+            self._own.append((param, shard, first, last))
+
+    def fit(self, target: Any) -> bool:
+        """Tells whether the parameters are still the same, in the same memory."""
+        params = _initialized(target)
+        return len(params) == len(self._params) and all(
+            [
+                param is own and param.array is array
+                for param, own, array in zip(params, self._params, self._arrays)
+            ]
+        )
+
+    def own_params(self) -> list[Any]:
+        """Parts of this rank with their gradients."""
+        for param, shard, first, last in self._own:
+            grad = param.grad
+            shard.grad = None if grad is None else _flat(grad)[first:last]
+            shard._loss_scale = param._loss_scale
+        for param in self._params:
+            param._loss_scale = None
+        return [shard for _, shard, _, _ in self._own]
+
+    def share(self) -> None:
+        """Sends the updated part to all other ranks."""
+        for param, shard, first, last in self._own:
+            shard.cleargrad()
+            # Some rules give the parameter a new array.
+            piece = backend.from_chx(_flat(param.array))[first:last]
+            array = backend.from_chx(shard.array)
+            if _arrays.address(piece) != _arrays.address(array):
+                piece[...] = array
+                shard.array = _flat(param.array)[first:last]
+        if self._comm.size == 1:
+            return
+        rank = self._comm.rank
+        others = [i for i in range(self._comm.size) if i != rank]
+        own = _arrays.to_host_bytes([self._piece(*piece) for piece in self._pieces[rank]])
+        incoming = {
+            i: numpy.empty(sum([self._piece(*p).nbytes for p in self._pieces[i]]), numpy.uint8)
+            for i in others
+        }
+        _messages.exchange(self._comm._arrays_comm, [(i, own) for i in others], [*incoming.items()])
+        for i in others:
+            start = 0
+            for number, first, last in self._pieces[i]:
+                piece = self._piece(number, first, last)
+                data = incoming[i][start : start + piece.nbytes].view(piece.dtype)
+                piece[...] = _arrays.like(data, piece)
+                start += piece.nbytes
+
+    def _piece(self, number: int, first: int, last: int) -> Any:
+        return backend.from_chx(_flat(self._arrays[number]))[first:last]
+
+
+def _initialized(target: Any) -> list[Any]:
+    return [param for _, param in sorted(target.namedparams()) if param.array is not None]
+
+
+def _is_contiguous(array: Any) -> bool:
+    is_chainerx = isinstance(array, chainerx.ndarray)
+    return array.is_contiguous if is_chainerx else array.flags.c_contiguous
+
+
+def _flat(array: Any) -> Any:
+    if isinstance(array, chainerx.ndarray):
+        array = array.as_grad_stopped()
+    return array.reshape(-1)

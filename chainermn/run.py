@@ -1,0 +1,139 @@
+"""Starts a script in several processes, of one host or many.
+
+.. code-block:: bash
+
+    python -m chainermn.run -n 4 train.py --epoch 3
+    python -m chainermn.run -n 8 --hosts left,right train.py
+    python -m chainermn.run -n 4 --restarts 10 --min-n 2 train.py
+
+Each line that a process prints begins with its rank. A process that fails ends all of them. With
+``--restarts`` they then start anew, so a script that loads its last checkpoint, see
+:func:`chainermn.create_multi_node_checkpointer`, goes on; with ``--min-n`` each time with one
+process less. The environment variable ``CHAINERMN_RESTART`` counts the restarts.
+
+If the script gets no number of threads by ``OMP_NUM_THREADS``, the processes of a host share its
+cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+
+def find_mpiexec() -> str:
+    """Returns the path of the launcher that belongs to this Python, or else of any.
+
+    Raises:
+        FileNotFoundError: If there is none.
+
+    """
+    path = shutil.which('mpiexec', path=os.path.dirname(sys.executable)) or shutil.which('mpiexec')
+    if path is None:
+        raise FileNotFoundError(
+            "mpiexec was not found: pip install 'chainer[mpi]' mpich, or install another MPI"
+        )
+    return path
+
+
+def make_command(
+    mpiexec: str, version: str, n: int, hosts: list[str], program: list[str]
+) -> list[str]:
+    """Returns the command that starts the processes.
+
+    Args:
+        mpiexec (str): Path of the launcher.
+        version (str): What it prints about itself.
+        n (int): Number of processes.
+        hosts (list of str): Names of the hosts, among which the processes are divided.
+        program (list of str): Script and its arguments.
+
+    .. admonition:: Example
+
+        >>> from chainermn import run
+        >>> run.make_command('mpiexec', 'HYDRA', 4, ['a', 'b'], ['train.py'])[:7]
+        ['mpiexec', '-l', '-hosts', 'a,b', '-ppn', '2', '-n']
+
+    """
+    per_host = -(-n // max(len(hosts), 1))
+    if 'Open MPI' in version or 'OpenRTE' in version or 'PRTE' in version:
+        command = [mpiexec, '--tag-output', '--oversubscribe']
+        if hasattr(os, 'geteuid') and os.geteuid() == 0:
+            command.append('--allow-run-as-root')
+        if hosts:
+            command += ['--host', ','.join([f'{host}:{per_host}' for host in hosts])]
+    else:
+        command = [mpiexec, '-l']
+        if hosts:
+            command += ['-hosts', ','.join(hosts), '-ppn', str(per_host)]
+    return [*command, '-n', str(n), sys.executable, '-m', 'chainermn._program', *program]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Starts the processes, as the command line says.
+
+    Args:
+        arguments (list of str): Arguments; those of the command line by default.
+
+    Returns:
+        int: Exit status: 0 if all processes ended well.
+
+    """
+    parser = argparse.ArgumentParser(
+        prog='python -m chainermn.run',
+        description='Starts a script in several processes, of one host or many.',
+    )
+    parser.add_argument('-n', type=int, default=1, help='number of processes')
+    parser.add_argument('--hosts', default='', help='names of hosts, such as a,b')
+    parser.add_argument(
+        '--restarts', type=int, default=0, help='how often to start anew after a failure'
+    )
+    parser.add_argument(
+        '--min-n',
+        type=int,
+        help='start anew with one process less each time, down to this number',
+    )
+    parser.add_argument('program', nargs=argparse.REMAINDER, help='script and its arguments')
+    args = parser.parse_args(arguments)
+    if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
+        parser.error('-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0')
+    if not args.program:
+        parser.error('the script is missing')
+    if not os.path.isfile(args.program[0]):
+        parser.error(f'there is no file {args.program[0]}')
+    hosts = [host for host in args.hosts.split(',') if host]
+    try:
+        mpiexec = find_mpiexec()
+    except FileNotFoundError as error:
+        parser.error(str(error))
+    version = subprocess.run([mpiexec, '--version'], capture_output=True, text=True).stdout
+    n = args.n
+    for restart in range(args.restarts + 1):
+        environment = {
+            'OMP_NUM_THREADS': str(max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)),
+            **os.environ,
+            'CHAINERMN_RESTART': str(restart),
+        }
+        command = make_command(mpiexec, version, n, hosts, args.program)
+        try:
+            status = subprocess.run(command, env=environment).returncode
+        except KeyboardInterrupt:
+            return 130
+        if status == 0 or restart == args.restarts:
+            break
+        if args.min_n is not None:
+            n = max(n - 1, args.min_n)
+        print(
+            f'chainermn.run: exit status {status}, start {restart + 1} of {args.restarts} anew '
+            f'with {n} processes',
+            file=sys.stderr,
+            flush=True,
+        )
+    return status if 0 <= status < 256 else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,3 @@
+"""Tools for tests."""
+
+from chainermn.testing.device import get_device as get_device

@@ -1,0 +1,230 @@
+"""Training on several ranks equals training on one with the whole batch."""
+
+import numpy
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainermn
+
+DEVICES = ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
+OPTIMIZERS = {
+    'SGD': lambda: chainer.optimizers.SGD(0.1),
+    'MomentumSGD': lambda: chainer.optimizers.MomentumSGD(0.1),
+    'Adam': lambda: chainer.optimizers.Adam(0.01),
+}
+OPTIONS = {
+    'all at the end': {'bucket_bytes': None},
+    'while backward runs': {},
+    'each gradient at once': {'bucket_bytes': 1},
+    'sharded': {'sharded': True},
+}
+
+
+class Net(chainer.Chain):
+    """Network with a parameter that is used twice, one that may not be used, and a scalar."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.first = L.Linear(64, 30)
+            self.second = L.Linear(30, 30)
+            self.third = L.Linear(30, 10)
+            self.rare = L.Linear(30, 10)
+            self.scale = chainer.Parameter(numpy.array(1, 'float32'))
+        self.uses_rare = False
+
+    def forward(self, x, t):
+        h = F.relu(self.first(x))
+        h = F.relu(self.second(F.relu(self.second(h))))
+        y = self.third(h)
+        y *= F.broadcast_to(F.cast(self.scale, y.dtype), y.shape)
+        if self.uses_rare:
+            y += 0.1 * self.rare(h)
+        return F.softmax_cross_entropy(y, t)
+
+
+def make(device='@numpy', seed=0):
+    numpy.random.seed(seed)
+    model = Net()
+    model.to_device(device)
+    return model
+
+
+def batches(n, size=32):
+    x, t = chainer.dataset.concat_examples(chainer.datasets.get_digits()[0][: n * size])
+    return [(x[i : i + size], t[i : i + size]) for i in range(0, n * size, size)]
+
+
+def params_of(model):
+    model.to_device('@numpy')
+    return {path: param.array.copy() for path, param in sorted(model.namedparams())}
+
+
+def train(optimizer, model, data, comm=None, hooks=True, rare=None):
+    optimizer.setup(model)
+    if hooks:
+        optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-3))
+        optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(0.5))
+    if comm is not None:
+        data = [data[0], *data]  # the first update only makes the parameters equal
+    for i, (x, t) in enumerate(data):
+        if comm is not None:
+            x, t = x[comm.rank :: comm.size], t[comm.rank :: comm.size]
+        model.uses_rare = rare is not None and rare(i)
+        optimizer.update(model, model.device.send(x), model.device.send(t))
+    return params_of(model)
+
+
+def assert_close(actual, expected, tolerance=1e-6):
+    assert actual.keys() == expected.keys()
+    for path in actual:
+        numpy.testing.assert_allclose(actual[path], expected[path], 0, tolerance, err_msg=path)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('options', OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize('optimizer', OPTIMIZERS)
+def test_equals_one_rank(comm, optimizer, options, device):
+    make_optimizer = OPTIMIZERS[optimizer]
+    expected = train(make_optimizer(), make(device), batches(5))
+    multi = chainermn.create_multi_node_optimizer(make_optimizer(), comm, **options)
+    actual = train(multi, make(device, seed=comm.rank), batches(5), comm)
+    if comm.size > 1:
+        assert_close(actual, expected)
+    for other in comm.allgather_obj(actual):
+        assert_close(other, actual, 0)
+
+
+@pytest.mark.parametrize('options', OPTIONS.values(), ids=OPTIONS)
+def test_ranks_may_compute_other_functions(comm, options):
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm, **options)
+    actual = train(multi, make(), batches(4), comm, rare=lambda i: (i + comm.rank) % 2)
+    for other in comm.allgather_obj(actual):
+        assert_close(other, actual, 0)
+    assert not numpy.array_equal(actual['/rare/W'], make().rare.W.array)
+
+
+def test_gradients_that_are_there_are_used(comm):
+    model = make(seed=comm.rank)
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm).setup(model)
+    (x, t), *_ = batches(1)
+    multi.update(model, x, t)
+    before = params_of(model)
+    model.cleargrads()
+    model(x, t).backward()
+    grads = {path: param.grad for path, param in model.namedparams() if param.grad is not None}
+    multi.update()
+    assert_close(params_of(model), {k: v - 0.1 * grads.get(k, 0) for k, v in before.items()})
+
+
+def test_sharded_state_is_divided(comm):
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm, sharded=True)
+    model = make()
+    train(multi, model, batches(2), comm)
+    states = [p.update_rule.state or {} for p in model.params()]
+    size = sum([value.size for state in states for value in state.values()])
+    whole = 2 * sum([param.size for param in model.params()])
+    assert abs(size - whole / comm.size) <= 4
+
+
+def test_sharded_float16(comm):
+    with chainer.using_config('dtype', chainer.mixed16):
+        expected = train(chainer.optimizers.Adam(0.01), make(), batches(3))
+        multi = chainermn.create_multi_node_optimizer(
+            chainer.optimizers.Adam(0.01), comm, sharded=True
+        )
+        actual = train(multi, make(), batches(3), comm)
+    assert actual['/first/W'].dtype == 'float16'
+    assert_close(actual, expected, 2e-2)
+
+
+def test_double_buffering(comm):
+    """Each update uses the gradients of the one before, at the parameters of then."""
+    multi = chainermn.create_multi_node_optimizer(
+        chainer.optimizers.SGD(0.1), comm, double_buffering=True
+    )
+    actual = train(multi, make(seed=comm.rank), batches(4), comm, hooks=False)
+    model = make()
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    before = None
+    for x, t in batches(4):
+        model.cleargrads()
+        model(x, t).backward()
+        optimizer.reallocate_cleared_grads()
+        grads = {path: param.grad for path, param in model.namedparams()}
+        if before is not None:
+            for path, param in model.namedparams():
+                param.grad = before[path]
+            optimizer.update()
+        before = grads
+    assert_close(actual, params_of(model))
+
+
+def test_parameters_that_come_later(comm):
+    model = L.Linear(None, 2, nobias=True)
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(1), comm).setup(model)
+    multi.update()
+    model(numpy.ones((1, 3), 'float32'))
+    model.W.array[...] = comm.rank
+    model.cleargrads()
+    multi.update()
+    assert (model.W.array == 0).all()
+
+
+def test_loaded_optimizers_go_on(comm, folder):
+    model = make()
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(0.01), comm)
+    train(multi, model, batches(3), comm)
+    for name, obj in ('model', model), ('optimizer', multi):
+        chainer.serializers.save_npz(f'{folder}/{name}{comm.rank}', obj)
+    x, t = batches(4)[3]
+    multi.update(model, x, t)
+    other = make(seed=3)
+    loaded = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(0.01), comm)
+    loaded.setup(other)
+    for name in 'WeightDecay', 'GradientClipping':
+        loaded.add_hook(multi._pre_update_hooks[name])
+    for name, obj in ('model', other), ('optimizer', loaded):
+        chainer.serializers.load_npz(f'{folder}/{name}{comm.rank}', obj)
+    loaded.update(other, x, t)
+    assert_close(params_of(other), params_of(model), 0)
+
+
+def test_attributes(comm):
+    actual = chainer.optimizers.Adam()
+    multi = chainermn.create_multi_node_optimizer(actual, comm)
+    model = L.Linear(1, 1)
+    assert multi.setup(model) is multi and multi.target is model
+    multi.alpha = 0.5
+    multi.use_auto_new_epoch = True
+    assert actual.alpha == 0.5 and actual.use_auto_new_epoch
+    multi.new_epoch(auto=True)
+    assert multi.epoch == actual.epoch == 1
+    with pytest.raises(AttributeError):
+        multi.no_such_name
+
+
+def test_bad_arguments(comm):
+    class Rule(chainer.UpdateRule):
+        def update_core(self, param):
+            pass
+
+    class Method(chainer.GradientMethod):
+        def create_update_rule(self):
+            return Rule(self.hyperparam)
+
+    def create(*args, **kwargs):
+        return chainermn.create_multi_node_optimizer(*args, comm, **kwargs)
+
+    with pytest.raises(ValueError, match='exclude each other'):
+        create(chainer.optimizers.SGD(), sharded=True, double_buffering=True)
+    with pytest.raises(TypeError, match='needs a chainer.GradientMethod'):
+        create(chainer.Optimizer(), sharded=True)
+    with pytest.raises(RuntimeError, match='call `setup` method'):
+        create(chainer.optimizers.SGD()).update()
+    multi = create(Method(), sharded=True).setup(L.Linear(1, 1))
+    multi.update()
+    with pytest.raises(ValueError, match='Rule does not say so'):
+        multi.update()

@@ -1,0 +1,49 @@
+"""What tests of several ranks get: a communicator, a folder that they share, and no hangs."""
+
+import shutil
+import sys
+import tempfile
+
+import pytest
+from helpers import mpi
+
+import chainermn
+
+
+@pytest.fixture
+def world():
+    """The communicator of MPI."""
+    if mpi.reason_to_skip():
+        pytest.skip(mpi.reason_to_skip())
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD
+
+
+@pytest.fixture
+def comm(world):
+    comm = chainermn.create_communicator('naive', world)
+    yield comm
+    comm.finalize()
+
+
+@pytest.fixture
+def folder(world):
+    """Folder that all ranks share."""
+    path = world.bcast(tempfile.mkdtemp() if world.rank == 0 else None)
+    yield path
+    world.Barrier()
+    if world.rank == 0:
+        shutil.rmtree(path)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failure on one rank ends all of them, which would wait for ever."""
+    report = (yield).get_result()
+    if report.failed and 'mpi4py.MPI' in sys.modules:
+        world = sys.modules['mpi4py.MPI'].COMM_WORLD
+        if world.size > 1:
+            print(f'\nrank {world.rank}: {item.nodeid}\n{report.longreprtext}', file=sys.stderr)
+            sys.stderr.flush()
+            world.Abort(1)

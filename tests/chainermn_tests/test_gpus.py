@@ -1,0 +1,74 @@
+"""Gradients, parameters and arrays on GPUs, on two ranks."""
+
+import pytest
+from helpers import mpi
+
+CODE = """
+import numpy, cupy
+import chainer, chainermn
+import chainer.links as L
+import chainermn.functions as C
+
+name, wire, n_devices = {name!r}, {wire!r}, {n_devices}
+comm = chainermn.create_communicator(name, allreduce_grad_dtype=wire)
+device = chainer.get_device(f'@cupy:{{comm.rank % n_devices}}')
+device.use()
+
+def make(rank):
+    model = chainer.Sequential(L.Linear(5, 300), L.Linear(300, 3))
+    rng = numpy.random.RandomState(rank)
+    for param in model.params():
+        param.array = rng.uniform(-1, 1, param.shape).astype('float32')
+        param.grad = rng.uniform(-1, 1, param.shape).astype('float32')
+    return model
+
+model = make(comm.rank)
+model.to_device(device)
+models = [make(i) for i in range(comm.size)]
+for _ in range(2):
+    grads = [[p.grad for p in m.params()] for m in models]
+    for param, expected in zip(model.params(), zip(*grads)):
+        param.grad = device.send(expected[comm.rank])
+    comm.multi_node_mean_grad(model)
+    for param, expected in zip(model.params(), zip(*grads)):
+        assert isinstance(param.grad, cupy.ndarray)
+        tolerance = 1e-6 if wire is None else 1e-2
+        numpy.testing.assert_allclose(param.grad.get(), sum(expected) / 2, tolerance, tolerance)
+comm.bcast_data(model)
+for param, first in zip(model.params(), models[0].params()):
+    numpy.testing.assert_array_equal(param.array.get(), first.array)
+x = device.send(numpy.full(3, comm.rank, 'float32'))
+assert isinstance(comm.allreduce(x), cupy.ndarray) and (comm.allreduce(x).get() == 1).all()
+y = C.allgather(comm, x)[1]
+assert isinstance(y.array, cupy.ndarray) and (y.array.get() == 1).all()
+
+optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm, sharded=True)
+optimizer.setup(model)
+x = device.send(numpy.random.RandomState(comm.rank).normal(0, 1, (4, 5)).astype('float32'))
+for _ in range(3):
+    optimizer.update(lambda: chainer.functions.sum(model(x) ** 2))
+arrays = comm.allgather_obj([param.array.get() for param in model.params()])
+for a, b in zip(*arrays):
+    numpy.testing.assert_array_equal(a, b)
+comm.finalize()
+"""
+
+
+def run(name, wire, n_devices):
+    if mpi.reason_to_skip() or mpi.mpiexec() is None:
+        pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
+    mpi.run_ranks(2, CODE.format(name=name, wire=wire, n_devices=n_devices))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize('wire', [None, 'bfloat16'])
+@pytest.mark.parametrize('name', ['naive', 'non_cuda_aware'])
+def test_ranks_share_a_gpu(name, wire):
+    run(name, wire, 1)
+
+
+@pytest.mark.nccl
+@pytest.mark.multi_gpu(2)
+@pytest.mark.parametrize('wire', [None, 'float16'])
+def test_nccl(wire):
+    run('pure_nccl', wire, 2)

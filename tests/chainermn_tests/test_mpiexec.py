@@ -1,0 +1,42 @@
+"""The tests of ``any_ranks``, which run on one rank by themselves, on several."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from helpers import mpi
+
+FOLDER = Path(__file__).with_name('any_ranks')
+
+# Four ranks share the cores of most machines and wait busily, so they run what may depend on them.
+SELECTED = [
+    '(test_means_of_gradients and naive-float32 and numpy)',
+    '(test_equals_one_rank and Adam and numpy)',
+    '(test_gradients and numpy)',
+    '(test_batch_normalization and float64 and numpy)',
+    '(test_scatter_dataset and 5)',
+    'test_split',
+    'test_chain',
+    'NStepLSTM',
+    'test_checkpointer_resumes',
+    'test_snapshot',
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize('n, selected', [(2, ''), (4, ' or '.join(SELECTED))], ids=['2', '4'])
+def test_ranks(n, selected):
+    if mpi.reason_to_skip() or mpi.mpiexec() is None:
+        pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
+    options = '-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly'
+    process = mpi.start_ranks(n, '-m', 'pytest', *options, '-k', selected, str(FOLDER))
+    try:
+        output = process.communicate(timeout=380)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise AssertionError(process.communicate()[0]) from None
+    assert process.returncode == 0, output
+    assert output.count(' passed') == n

@@ -1,0 +1,104 @@
+"""``python -m chainermn.run``."""
+
+import subprocess
+import sys
+
+import pytest
+from helpers import mpi
+
+from chainermn import run
+
+needs_mpi = pytest.mark.skipif(
+    bool(mpi.reason_to_skip()) or mpi.mpiexec() is None,
+    reason=mpi.reason_to_skip() or 'needs mpiexec',
+)
+
+
+@pytest.mark.parametrize('version', ['HYDRA build details', 'mpiexec (Open MPI) 5.0'])
+def test_command(version):
+    command = run.make_command('mpiexec', version, 5, ['a', 'b'], ['train.py', '-x'])
+    text = ' '.join(command)
+    assert ('--host a:3,b:3' if 'Open' in version else '-hosts a,b -ppn 3') in text
+    assert text.endswith(f'-n 5 {sys.executable} -m chainermn._program train.py -x')
+
+
+@pytest.mark.parametrize(
+    'arguments, message',
+    [
+        (['-n', '0', __file__], 'must be at least 1'),
+        (['-n', '2', '--min-n', '3', __file__], '--min-n at most -n'),
+        (['-n', '2'], 'the script is missing'),
+        (['no_such_file.py'], 'there is no file no_such_file.py'),
+    ],
+)
+def test_bad_arguments(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        run.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_without_mpiexec(monkeypatch, capsys):
+    monkeypatch.setattr('shutil.which', lambda *args, **kwargs: None)
+    with pytest.raises(SystemExit):
+        run.main([__file__])
+    assert "pip install 'chainer[mpi]' mpich" in capsys.readouterr().err
+
+
+def launch(tmp_path, code, *options, arguments=()):
+    script = tmp_path / 'script.py'
+    script.write_text(code)
+    (tmp_path / 'beside.py').write_text('name = "beside"\n')
+    return subprocess.run(
+        [sys.executable, '-m', 'chainermn.run', *options, str(script), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=mpi._environment({}),
+    )
+
+
+@needs_mpi
+@pytest.mark.slow
+def test_output_has_ranks(tmp_path):
+    result = launch(
+        tmp_path,
+        'import sys, beside, chainermn\n'
+        'comm = chainermn.create_communicator("naive")\n'
+        'print(comm.rank, comm.size, sys.argv[1:], beside.name, __name__)\n',
+        '-n', '2', arguments=('-a', '3'),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert sorted(result.stdout.splitlines()) == [
+        f"[{i}] {i} 2 ['-a', '3'] beside __main__" for i in range(2)
+    ]
+
+
+@needs_mpi
+@pytest.mark.slow
+def test_exit_status_ends_all(tmp_path):
+    result = launch(
+        tmp_path,
+        'import sys, time\nfrom mpi4py import MPI\n'
+        'sys.exit(3) if MPI.COMM_WORLD.rank else time.sleep(50)',
+        '-n', '2',
+    )  # fmt: skip
+    assert result.returncode == 3, result.stderr
+
+
+@needs_mpi
+@pytest.mark.slow
+def test_restarts_with_fewer_ranks(tmp_path):
+    result = launch(
+        tmp_path,
+        'import os\nfrom mpi4py import MPI\n'
+        'restart = int(os.environ["CHAINERMN_RESTART"])\n'
+        'print("restart", restart, MPI.COMM_WORLD.size, flush=True)\n'
+        'MPI.COMM_WORLD.Barrier()\n'
+        'assert restart == 2 or MPI.COMM_WORLD.rank, "fails"\nMPI.COMM_WORLD.Barrier()\n',
+        '-n', '3', '--restarts', '5', '--min-n', '2',
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    lines = [line.partition('] ')[2] for line in result.stdout.splitlines() if 'restart' in line]
+    assert lines == ['restart 0 3'] * 3 + ['restart 1 2'] * 2 + ['restart 2 2'] * 2
+    assert result.stderr.count('anew with 2 processes') == 2
+    assert 'AssertionError: fails' in result.stderr
