@@ -65,7 +65,7 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
                            name,
                            " cannot be loaded: \"pip install ",
                            packages,
-                           "\" installs it, as \"pip install 'chainer[cuda13x]'\" does",
+                           "\" installs it",
                            problems};
     }
 }
