@@ -21,8 +21,8 @@ bool SuitsSolver(const Stack& s) { return s.larger_side() <= std::numeric_limits
 
 // cuSOLVER's functions do part of their work on the host, so other threads of the interpreter run meanwhile.
 template <class T>
-struct Library {
-    Library(const Array& a, const char* what) : solver{a.device(), what} {}
+struct SolverScope {
+    SolverScope(const Array& a, const char* what) : solver{a.device(), what} {}
 
     BlockingScope blocking;
     Solver<T> solver;
@@ -148,8 +148,8 @@ private:
     template <class T>
     void Factor(TypeTag<T>) {
         using F = solver::Functions<T>;
-        Library<T> library{factors, what};
-        const Solver<T>& solver = library.solver;
+        SolverScope<T> scope{factors, what};
+        const Solver<T>& solver = scope.solver;
         int64_t n = sizes.n;
         auto* a = factors.data<T>();
         int size = 0;
@@ -163,8 +163,8 @@ private:
     template <class T>
     void Solve(TypeTag<T>, const Array& x) const {
         using F = solver::Functions<T>;
-        Library<T> library{factors, what};
-        const Solver<T>& solver = library.solver;
+        SolverScope<T> scope{factors, what};
+        const Solver<T>& solver = scope.solver;
         int64_t n = sizes.n;
         int64_t columns = x.shape().back();
         Array y = TransposedCopy(x);
@@ -235,8 +235,8 @@ void Slogdet(const Array& a, const Array& sign, const Array& logdet) {
 template <class T>
 void FactorCholesky(TypeTag<T>, const Array& a, const Array& info) {
     using F = solver::Functions<T>;
-    Library<T> library{a, "cholesky"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{a, "cholesky"};
+    const Solver<T>& solver = scope.solver;
     Stack s{a};
     int64_t n = s.n;
     // The lower triangle in row-major order is the upper one in column-major order.
@@ -266,8 +266,8 @@ void Cholesky(const Array& a, const Array& out) {
 template <class T>
 void FactorQr(TypeTag<T>, const Array& x, const Array& factors) {
     using F = solver::Functions<T>;
-    Library<T> library{x, "qr"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{x, "qr"};
+    const Solver<T>& solver = scope.solver;
     Stack s{x};
     int64_t m = s.n;
     int64_t n = s.m;
@@ -284,8 +284,8 @@ void FactorQr(TypeTag<T>, const Array& x, const Array& factors) {
 template <class T>
 void ExpandQ(TypeTag<T>, const Array& q, const Array& factors) {
     using F = solver::Functions<T>;
-    Library<T> library{q, "qr"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{q, "qr"};
+    const Solver<T>& solver = scope.solver;
     Stack s{q};
     int64_t m = s.n;
     int64_t n = s.m;
@@ -336,8 +336,8 @@ bool SuitsJacobi(const Stack& s) { return s.count > 1 && s.larger_side() <= solv
 template <class T>
 void SvdByJacobi(TypeTag<T>, const Array& a, const Array& u, const Array& values, const Array& vt, const Array& info) {
     using F = solver::Functions<T>;
-    Library<T> library{a, "svd"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{a, "svd"};
+    const Solver<T>& solver = scope.solver;
     Stack s{a};  // of transposed matrices
     int64_t m = s.n;
     int64_t n = s.m;
@@ -359,8 +359,8 @@ void SvdByJacobi(TypeTag<T>, const Array& a, const Array& u, const Array& values
 template <class T>
 void SvdOfTall(TypeTag<T>, const Array& a, const Array& ut, const Array& values, const Array& v, const Array& info) {
     using F = solver::Functions<T>;
-    Library<T> library{a, "svd"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{a, "svd"};
+    const Solver<T>& solver = scope.solver;
     Stack s{a};
     int64_t m = s.n;
     int64_t n = s.m;
@@ -413,8 +413,8 @@ void Svd(const Array& a, const Array& u, const Array& values, const Array& vt) {
 template <class T>
 void FactorEigh(TypeTag<T>, const Array& a, int job, int triangle, const Array& values, const Array& info) {
     using F = solver::Functions<T>;
-    Library<T> library{a, "eigh"};
-    const Solver<T>& solver = library.solver;
+    SolverScope<T> scope{a, "eigh"};
+    const Solver<T>& solver = scope.solver;
     Stack s{a};
     int64_t n = s.n;
     int size = 0;
