@@ -258,7 +258,7 @@ class NoBackpropMode:
 class Stream:
     def __enter__(self) -> Any: ...
     def __exit__(self, exc_type: Any = None, exc_value: Any = None, traceback: Any = None) -> None: ...
-    def __init__(self, device: _DeviceLike = None) -> None: ...
+    def __init__(self, device: _DeviceLike = None, ptr: int | None = None, owner: Any = None) -> None: ...
     @property
     def device(self) -> Device: ...
     @property
@@ -343,7 +343,7 @@ def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], g
     """Compares second gradients of a function with central differences."""
 
 def from_dlpack(x: Any, device: _DeviceLike = None, copy: Any = None) -> ndarray:
-    """Makes an array that shares the memory of an array of another library, such as NumPy or PyTorch."""
+    """Makes an array that shares the memory of an array of another library, such as NumPy, CuPy or PyTorch."""
 
 def get_backend(backend_name: str) -> Backend:
     """Finds a backend of the default context."""

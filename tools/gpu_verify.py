@@ -43,7 +43,8 @@ _PYTEST = [
 _CUDA_TESTS = [
     f'tests/chainerx_tests/test_{name}.py'
     for name in (
-        'accuracy autograd cuda cuda_cudnn cuda_matmul cuda_memory einsum indexing linalg nn_ops '
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
+        'cuda_memory einsum indexing linalg nn_ops '
         'ops optimizer_steps random special'
     ).split()
 ]

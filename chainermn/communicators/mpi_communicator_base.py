@@ -367,8 +367,10 @@ class MpiCommunicatorBase(CommunicatorBase):
         # Another rank may have made its buckets anew.
         if self._means_comm.allreduce(lacks, mpi().LOR):
             rows = _shared_rows.make_rows(self._means_comm, [(b.size, b.dtype) for b in buckets])
-            self._can_share = rows is not None
-            for bucket, of_bucket in zip(buckets, rows or [None] * len(buckets)):
+            if rows is None:
+                self._can_share = False
+                return
+            for bucket, of_bucket in zip(buckets, rows):
                 bucket.rows = of_bucket
 
     def _start_mean_of(self, bucket: _gradients.Bucket) -> Any:
