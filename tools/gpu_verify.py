@@ -44,7 +44,7 @@ _CUDA_TESTS = [
     f'tests/chainerx_tests/test_{name}.py'
     for name in (
         'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
-        'cuda_memory einsum indexing linalg nn_ops '
+        'cuda_memory cuda_sort einsum indexing linalg nn_ops '
         'ops optimizer_steps random special'
     ).split()
 ]
