@@ -68,7 +68,8 @@ void AddAs(Bytes* to, const Bytes& from) {
     using C = typename chainerx::ComputeType<T>::type;
     T* a = reinterpret_cast<T*>(to->data());
     const T* b = reinterpret_cast<const T*>(from.data());
-    for (size_t i = 0; i < to->size() / sizeof(T); ++i) a[i] = static_cast<T>(static_cast<C>(a[i]) + static_cast<C>(b[i]));
+    for (size_t i = 0; i < to->size() / sizeof(T); ++i)
+        a[i] = static_cast<T>(static_cast<C>(a[i]) + static_cast<C>(b[i]));
 }
 
 void Add(int type, Bytes* to, const Bytes& from) {

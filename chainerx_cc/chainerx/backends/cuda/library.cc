@@ -69,8 +69,8 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
 
 void Library::Require(const char* what) const {
     if (handle_ != nullptr) return;
-    throw BackendError{what,      " need ", name_, ", which cannot be loaded: \"pip install ", packages_,
-                       "\" installs it; ", problems_};
+    throw BackendError{what,      " need ",           name_,    ", which cannot be loaded: \"pip install ",
+                       packages_, "\" installs it; ", problems_};
 }
 
 void Library::Refuse(const std::string& reason) {

@@ -21,18 +21,18 @@ enum class Type : int { kInt8 = 0, kUInt8 = 1, kInt32 = 2, kInt64 = 4, kFloat16 
 enum class Operation : int { kSum = 0 };
 
 // Result, name without the prefix, parameters.
-#define CHAINERX_NCCL_FUNCTIONS(X)                                                                               \
-    X(const char*, GetErrorString, (Result result))                                                              \
-    X(Result, GetUniqueId, (Id * id))                                                                            \
-    X(Result, CommInitRank, (Communicator * communicator, int size, Id id, int rank))                            \
-    X(Result, CommDestroy, (Communicator communicator))                                                          \
-    X(Result, AllReduce,                                                                                         \
-      (const void* from, void* to, size_t count, Type type, Operation operation, Communicator communicator,      \
-       cudaStream_t stream))                                                                                     \
-    X(Result, Reduce,                                                                                            \
-      (const void* from, void* to, size_t count, Type type, Operation operation, int root,                       \
-       Communicator communicator, cudaStream_t stream))                                                          \
-    X(Result, Broadcast,                                                                                         \
+#define CHAINERX_NCCL_FUNCTIONS(X)                                                                                    \
+    X(const char*, GetErrorString, (Result result))                                                                   \
+    X(Result, GetUniqueId, (Id * id))                                                                                 \
+    X(Result, CommInitRank, (Communicator * communicator, int size, Id id, int rank))                                 \
+    X(Result, CommDestroy, (Communicator communicator))                                                               \
+    X(Result, AllReduce,                                                                                              \
+      (const void* from, void* to, size_t count, Type type, Operation operation, Communicator communicator,           \
+       cudaStream_t stream))                                                                                          \
+    X(Result, Reduce,                                                                                                 \
+      (const void* from, void* to, size_t count, Type type, Operation operation, int root, Communicator communicator, \
+       cudaStream_t stream))                                                                                          \
+    X(Result, Broadcast,                                                                                              \
       (const void* from, void* to, size_t count, Type type, int root, Communicator communicator, cudaStream_t stream))
 
 struct Functions {

@@ -1,13 +1,12 @@
 // Sorts and the search of nonzero elements, by CUB's radix sort of unsigned keys.
 
-#include "chainerx/backends/cuda/sort.h"
-
 #include <cstdint>
 #include <cstring>
 #include <cub/device/device_radix_sort.cuh>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/sort.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/core/operands.h"
