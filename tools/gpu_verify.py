@@ -91,11 +91,13 @@ PARTS = {
     'benchmark-cupy': (_benchmark('run', '--device', '@cupy:0'), {}),
     'bandwidth-chainerx': (_benchmark('bandwidth', '--device', 'cuda:0'), {}),
     'bandwidth-cupy': (_benchmark('bandwidth', '--device', '@cupy:0'), {}),
+    'gemm-chainerx': (_benchmark('gemm', '--device', 'cuda:0'), {}),
+    'gemm-cupy': (_benchmark('gemm', '--device', '@cupy:0'), {}),
 }
 
 
 def _is_benchmark(name):
-    return name.startswith(('benchmark', 'bandwidth'))
+    return name.startswith(('benchmark', 'bandwidth', 'gemm'))
 
 
 def find_gpu():
