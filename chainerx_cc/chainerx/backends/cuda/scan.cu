@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/core/axis_sizes.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/operands.h"
@@ -75,10 +76,10 @@ template <template <class> class Operation>
 void Scan(const Array& a_, int8_t axis, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Array a = Contiguous(a_);
-    int64_t inner = 1;
-    for (int i = axis + 1; i < a.ndim(); ++i) inner *= a.shape()[i];
-    int64_t n = a.shape()[axis];
-    int64_t rows = a.GetTotalSize() / n;
+    AxisSizes sizes{a.shape(), axis};
+    int64_t n = sizes.n;
+    int64_t inner = sizes.inner;
+    int64_t rows = sizes.rows();
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         if constexpr (!std::is_same_v<T, bool>) {
