@@ -7,12 +7,12 @@ import pytest
 
 pytest.importorskip('onnx')
 
+from onnx_chainer_tests import function_table, helpers_of_export  # noqa: E402
+
 import chainer  # noqa: E402
 import chainer.functions as F  # noqa: E402
 import chainer.links as L  # noqa: E402
 import onnx_chainer  # noqa: E402
-
-from onnx_chainer_tests import function_table, helpers_of_export  # noqa: E402
 
 ROWS = function_table.ROWS
 
