@@ -54,7 +54,7 @@ class Target:
 
 TARGETS = {
     'aarch64': Target(
-        ('qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'),
+        ('qemu-aarch64', '-cpu', 'cortex-a72', '-L', '/usr/aarch64-linux-gnu'),
         'Linux',
         'aarch64',
         'manylinux_2_28_aarch64',
