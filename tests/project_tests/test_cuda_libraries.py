@@ -24,7 +24,9 @@ def _extra(name):
 
 
 def test_some_are_found():
-    assert {'nvidia-cublas', 'nvidia-cudnn', 'nvidia-cusolver'} == {package for package, _ in _libraries()}
+    assert {'nvidia-cublas', 'nvidia-cudnn', 'nvidia-cusolver'} == {
+        package for package, _ in _libraries()
+    }
 
 
 @pytest.mark.parametrize('cuda', ['12', '13'])
