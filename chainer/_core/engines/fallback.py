@@ -196,11 +196,11 @@ class _FallbackTape:
             backend.using_device(device),
         ):
             gxs = func._tape.grad(func, targets, gys, True, None)
-        gxs = [None if g is None else raw(g) for g in gxs]
-        for i, g in zip(targets, gxs):
+        grads = [None if g is None else raw(g) for g in gxs]
+        for i, g in zip(targets, grads):
             if g is not None and not hasattr(g, 'dtype'):
                 backprop.refuse_gradient(func, i, g, func.inputs[i].shape, func.inputs[i].dtype)
-        return tuple([None if g is None else device.send(g) for g in gxs])
+        return tuple([None if g is None else device.send(g) for g in grads])
 
     def _on_views(
         self,
