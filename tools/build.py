@@ -145,13 +145,14 @@ def configure(folder, build_type=None, build_tests=False, sanitizer=''):
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
 
 
-def compile_all(folder):
-    """Compiles what changed."""
+def compile_all(folder, targets=()):
+    """Compiles what changed, of all targets or some."""
     # CMake uses ccache if installed; these settings share its cache between source copies.
     os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
     os.environ.setdefault('CCACHE_NOHASHDIR', '1')
     jobs = os.environ.get('CMAKE_BUILD_PARALLEL_LEVEL') or str(os.cpu_count())
-    _run('compile', [_program('cmake'), '--build', str(folder), '--parallel', jobs])
+    command = [_program('cmake'), '--build', str(folder), '--parallel', jobs]
+    _run('compile', command + [word for target in targets for word in ('--target', target)])
 
 
 def run_tests(folder, **variables):
