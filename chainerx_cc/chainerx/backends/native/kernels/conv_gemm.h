@@ -1,0 +1,274 @@
+#pragma once
+
+// Convolution as implicit GEMM. Packs the weights once, packs blocks of columns directly from the image, for as many
+// channels as fit the cache, and multiplies tile by tile. For *_isa.cc sources only.
+
+#include <cstdint>
+
+#include "chainerx/backends/native/kernels/allocator.h"
+#include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_window.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/kernels/tile.h"
+
+namespace chainerx::native::CHAINERX_ISA {
+
+// The weight of row r, channel c and tap t is w[r * row + c * channel + tap[t]].
+template <class T>
+struct Filters {
+    int64_t rows;      // output channels
+    int64_t channels;  // input channels
+    int64_t taps;
+    const T* w;
+    int64_t row;
+    int64_t channel;
+    const int64_t* tap;
+};
+
+// y[n, m, out(column)] = sum over channels c and taps t of w(m, c, t) * x[n, c, image(column, t)], for one group
+template <class T>
+struct Problem {
+    Window window;
+    int64_t batch;
+    Filters<T> filters;
+    const T* packed;  // weights that are packed already, or null
+    const T* x;       // the group's first channel
+    int64_t x_image;  // distance of images
+    const T* bias;    // (rows), or null
+    const T* addend;  // laid out as y, or null
+    bool relu;
+    T* y;  // the group's first channel
+    int64_t y_image;
+    int64_t y_channel;
+    const int64_t* scatter;  // (columns): offset of each column in a channel of y, or null when contiguous
+};
+
+constexpr int64_t kDepth = 288;                    // channels * taps of one packed block
+constexpr int64_t kBlockTiles = 24 / kTileVectors;  // tiles of one packed block
+
+// Weights, packed: [block of channels][panel of rows][channel, tap][row]. After each panel there is room for the
+// excess that PackRows writes.
+template <class T>
+class PackedLayout {
+public:
+    PackedLayout(int64_t rows, int64_t channels, int64_t taps)
+        : rows_{rows}, channels_{channels}, taps_{taps}, panel_rows_{PanelRows(rows)} {
+        panels_ = (rows + panel_rows_ - 1) / panel_rows_;
+        int64_t most = kDepth / taps > 0 ? kDepth / taps : 1;
+        blocks_ = (channels + most - 1) / most;
+        step_ = (channels + blocks_ - 1) / blocks_;
+        panel_size_ = panel_rows_ * step_ * taps + Simd<T>::kSize;
+    }
+    int64_t panels() const { return panels_; }
+    int64_t panel_rows() const { return panel_rows_; }
+    int64_t blocks() const { return blocks_; }
+    int64_t Size() const { return blocks_ * panels_ * panel_size_; }
+    int64_t Panel(int64_t block, int64_t panel) const { return (block * panels_ + panel) * panel_size_; }
+    int64_t Rows(int64_t panel) const { return Part(rows_, panel_rows_, panel); }
+    // The channels of a block: the first one and their number
+    int64_t Channel(int64_t block) const { return block * step_; }
+    int64_t Channels(int64_t block) const { return Part(channels_, step_, block); }
+    int64_t max_depth() const { return step_ * taps_; }
+
+private:
+    static int64_t Part(int64_t size, int64_t step, int64_t i) {
+        int64_t left = size - i * step;
+        return left < step ? left : step;
+    }
+
+    int64_t rows_;
+    int64_t channels_;
+    int64_t taps_;
+    int64_t panel_rows_;
+    int64_t panels_;
+    int64_t blocks_;
+    int64_t step_;  // channels of a block
+    int64_t panel_size_;
+};
+
+template <class T>
+void PackFilters(const Filters<T>& f, T* packed) {
+    PackedLayout<T> layout{f.rows, f.channels, f.taps};
+    bool contiguous = f.channel == f.taps;
+    for (int64_t t = 0; t < f.taps; ++t) {
+        contiguous = contiguous && f.tap[t] == t;
+    }
+    int64_t panels = layout.panels();
+    ParallelFor(layout.blocks() * panels, 1 + (1 << 16) / (layout.max_depth() * layout.panel_rows() + 1),
+                [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i) {
+                        int64_t block = i / panels;
+                        int64_t rows = layout.Rows(i % panels);
+                        int64_t channels = layout.Channels(block);
+                        const T* w = f.w + i % panels * layout.panel_rows() * f.row + layout.Channel(block) * f.channel;
+                        T* out = packed + layout.Panel(block, i % panels);
+                        if (contiguous) {
+                            PackRows(rows, channels * f.taps, w, f.row, out);
+                            continue;
+                        }
+                        for (int64_t c = 0; c < channels; ++c, w += f.channel) {
+                            for (int64_t t = 0; t < f.taps; ++t) {
+                                for (int64_t r = 0; r < rows; ++r) {
+                                    *out++ = w[r * f.row + f.tap[t]];
+                                }
+                            }
+                        }
+                    }
+                });
+}
+
+// Columns are cut into tiles, none of which spans two images.
+template <class T>
+class ColumnTiles {
+public:
+    explicit ColumnTiles(const Window& window) : columns_{SpatialSize(window.columns, window.ndim)} {
+        per_image_ = (columns_ + kTileColumns<T> - 1) / kTileColumns<T>;
+    }
+    int64_t per_image() const { return per_image_; }
+    int64_t Image(int64_t tile) const { return tile / per_image_; }
+    int64_t Column(int64_t tile) const { return tile % per_image_ * kTileColumns<T>; }
+    int Count(int64_t tile) const {
+        int64_t left = columns_ - Column(tile);
+        return static_cast<int>(left < kTileColumns<T> ? left : kTileColumns<T>);
+    }
+
+private:
+    int64_t columns_;
+    int64_t per_image_;
+};
+
+// Columns of some tiles, packed for a block of channels at a time as [tile][channel, tap][column].
+template <class T>
+class PackedColumns {
+public:
+    PackedColumns(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t first, int64_t last, int64_t max_depth)
+        : p_{p},
+          tile_size_{max_depth * kTileColumns<T>},
+          packed_{(last - first) * tile_size_},
+          runs_{(last - first) * kTileVectors * VectorPlan<T>::MaxRuns(p.window)} {
+        constexpr int kSize = Simd<T>::kSize;
+        Run* runs = runs_.data();
+        for (int64_t tile = first; tile < last; ++tile) {
+            int count = tiles.Count(tile);
+            for (int v = 0; v * kSize < count; ++v, ++vectors_) {
+                int lanes = count - v * kSize;
+                Vector& vector = vector_[vectors_];
+                vector.plan.Make(p.window, tiles.Column(tile) + v * kSize, lanes < kSize ? lanes : kSize, runs);
+                runs += vector.plan.GetRunCount();
+                vector.image = tiles.Image(tile) * p.x_image;
+                vector.out = (tile - first) * tile_size_ + v * kSize;
+            }
+        }
+    }
+
+    void Pack(int64_t channel, int64_t channels) {
+        int64_t image_size = SpatialSize(p_.window.image, p_.window.ndim);
+        int64_t taps = p_.window.taps;
+        const T* x = p_.x + channel * image_size;
+        T* out = packed_.data();
+        for (int64_t c = 0; c < channels; ++c, x += image_size) {
+            for (int64_t t = 0; t < taps; ++t, out += kTileColumns<T>) {
+                // Along the rows of the image
+                for (int64_t v = 0; v < vectors_; ++v) {
+                    const Vector& vector = vector_[v];
+                    Store(out + vector.out, vector.plan.Read(x + vector.image, t));
+                }
+            }
+        }
+    }
+
+    const T* Tile(int64_t index) const { return packed_.data() + index * tile_size_; }
+
+private:
+    struct Vector {
+        VectorPlan<T> plan;
+        int64_t image;
+        int64_t out;
+    };
+
+    const Problem<T>& p_;
+    int64_t tile_size_;
+    int64_t vectors_{0};
+    Vector vector_[kBlockTiles * kTileVectors];
+    Scratch<T> packed_;
+    Scratch<Run> runs_;
+};
+
+// Multiplies tiles [first, last) of columns with panels [panel_begin, panel_end) of weights, which may be null for
+// those of the problem.
+template <class T>
+void MultiplyBlock(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
+                   int64_t first, int64_t last, int64_t panel_begin, int64_t panel_end) {
+    const Filters<T>& f = p.filters;
+    PackedColumns<T> columns{p, tiles, first, last, layout.max_depth()};
+    for (int64_t block = 0; block < layout.blocks(); ++block) {
+        int64_t channel = layout.Channel(block);
+        int64_t channels = layout.Channels(block);
+        bool is_last = block == layout.blocks() - 1;
+        columns.Pack(channel, channels);
+        for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
+            int64_t m = panel * layout.panel_rows();
+            int64_t rows = layout.Rows(panel);
+            for (int64_t tile = first; tile < last; ++tile) {
+                int64_t column = tiles.Column(tile);
+                int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + (p.scatter == nullptr ? column : 0);
+                TileOutput<T> out{};
+                out.c = p.y + offset;
+                out.row = p.y_channel;
+                out.columns = tiles.Count(tile);
+                out.bias = p.bias != nullptr ? p.bias + m : nullptr;
+                out.accumulate = block > 0;
+                out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
+                out.relu = is_last && p.relu;
+                out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
+                const T* b = columns.Tile(tile - first);
+                if (weights == nullptr) {
+                    DirectWeights<T> direct{f.w + m * f.row + channel * f.channel, f.row, f.channel, f.tap};
+                    ChooseTile<T, DirectTile>(rows, out.columns)(channels, f.taps, direct, b, out);
+                } else {
+                    ChooseTile<T, PackedTile>(rows, out.columns)(channels * f.taps, weights + layout.Panel(block, panel),
+                                                                   b, out);
+                }
+            }
+        }
+    }
+}
+
+template <class T>
+void Multiply(const Problem<T>& p) {
+    ColumnTiles<T> tiles{p.window};
+    int64_t count = p.batch * tiles.per_image();
+    if (count == 0 || p.filters.rows == 0) {
+        return;
+    }
+    PackedLayout<T> layout{p.filters.rows, p.filters.channels, p.filters.taps};
+    // For few columns, packing the weights takes longer than it saves.
+    bool packs = p.packed == nullptr && count * kTileColumns<T> > 64 * Simd<T>::kSize;
+    Scratch<T> own{packs ? layout.Size() : 0};
+    const T* weights = packs ? own.data() : p.packed;
+    if (packs) {
+        PackFilters(p.filters, own.data());
+    }
+    // Blocks of about equal size, of columns and if they are few of rows, so small that every thread gets some.
+    int64_t wanted = InParallelRegion() ? 1 : GetNumThreads() * 2;
+    wanted = wanted == 2 ? 1 : wanted;
+    int64_t blocks = (count + kBlockTiles - 1) / kBlockTiles;
+    int64_t row_parts = 1;
+    if (blocks < wanted) {
+        row_parts = layout.panels() / 8 < wanted ? layout.panels() / 8 : wanted;
+        row_parts = row_parts < 1 ? 1 : row_parts;
+        int64_t more = (wanted + row_parts - 1) / row_parts;
+        blocks = more < count ? (more > blocks ? more : blocks) : count;
+    }
+    int64_t work = p.filters.rows * p.filters.channels * p.filters.taps * count * kTileColumns<T> / (blocks * row_parts);
+    ParallelFor(blocks * row_parts, 1 + (int64_t{1} << 18) / (work + 1), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            int64_t block = i / row_parts;
+            int64_t part = i % row_parts;
+            MultiplyBlock(p, layout, tiles, weights, count * block / blocks, count * (block + 1) / blocks,
+                          layout.panels() * part / row_parts, layout.panels() * (part + 1) / row_parts);
+        }
+    });
+}
+
+}  // namespace chainerx::native::CHAINERX_ISA
