@@ -164,14 +164,19 @@ public:
     void Pack(int64_t channel, int64_t channels) {
         int64_t image_size = SpatialSize(p_.window.image, p_.window.ndim);
         int64_t taps = p_.window.taps;
+        int64_t step = taps * kTileColumns<T>;
         const T* x = p_.x + channel * image_size;
         T* out = packed_.data();
-        for (int64_t c = 0; c < channels; ++c, x += image_size) {
-            for (int64_t t = 0; t < taps; ++t, out += kTileColumns<T>) {
-                // Along the rows of the image
-                for (int64_t v = 0; v < vectors_; ++v) {
-                    const Vector& vector = vector_[v];
-                    Store(out + vector.out, vector.plan.Read(x + vector.image, t));
+        // A few channels at a time, along their rows: the first-level cache keeps what several taps see, also if
+        // images lie a power of two apart.
+        constexpr int64_t kChannels = 8;
+        for (int64_t c = 0; c < channels; c += kChannels, x += kChannels * image_size, out += kChannels * step) {
+            int64_t count = channels - c < kChannels ? channels - c : kChannels;
+            for (int64_t v = 0; v < vectors_; ++v) {
+                const Vector& vector = vector_[v];
+                T* to = out + vector.out;
+                for (int64_t t = 0; t < taps; ++t, to += kTileColumns<T>) {
+                    vector.plan.Copy(x + vector.image, image_size, count, t, to, step);
                 }
             }
         }

@@ -107,6 +107,31 @@ public:
         return Load(lanes);
     }
 
+    // The vectors for `channels` images one after another, which go to `out`, `step` elements apart.
+    CHAINERX_INLINE void Copy(const T* images, int64_t image_size, int64_t channels, int64_t tap, T* out,
+                              int64_t step) const {
+        const Run* run = runs_ + tap * rows_;
+        const T* end = images + channels * image_size;
+        if (step_ == 1 && rows_ == 1) {
+            const T* from = images + run->offset;
+            uint32_t lanes = run->lanes;
+            for (; images != end; images += image_size, from += image_size, out += step) {
+                Store(out, LoadMasked(from, lanes));
+            }
+        } else if (step_ == 1 && rows_ == 2) {
+            Run first = run[0];
+            Run second = run[1];
+            for (; images != end; images += image_size, out += step) {
+                Store(out, LoadMasked(images + first.offset, first.lanes) +
+                                   LoadMasked(images + second.offset, second.lanes));
+            }
+        } else {
+            for (; images != end; images += image_size, out += step) {
+                Store(out, Read(images, tap));
+            }
+        }
+    }
+
 private:
     static CHAINERX_INLINE bool IsSameRow(const Window& w, const int64_t* a, const int64_t* b) {
         bool same = true;
