@@ -107,28 +107,24 @@ public:
         return Load(lanes);
     }
 
-    // The vectors for `channels` images one after another, which go to `out`, `step` elements apart.
-    CHAINERX_INLINE void Copy(const T* images, int64_t image_size, int64_t channels, int64_t tap, T* out,
+    // The vectors for `count` images, which lie `image_size` apart. They go to `out`, `step` elements apart.
+    CHAINERX_INLINE void Copy(const T* image, int64_t image_size, int64_t count, int64_t tap, T* out,
                               int64_t step) const {
         const Run* run = runs_ + tap * rows_;
-        const T* end = images + channels * image_size;
-        if (step_ == 1 && rows_ == 1) {
-            const T* from = images + run->offset;
-            uint32_t lanes = run->lanes;
-            for (; images != end; images += image_size, from += image_size, out += step) {
-                Store(out, LoadMasked(from, lanes));
-            }
-        } else if (step_ == 1 && rows_ == 2) {
+        if (step_ == 1 && rows_ <= 2) {
             Run first = run[0];
-            Run second = run[1];
-            for (; images != end; images += image_size, out += step) {
-                Store(out, LoadMasked(images + first.offset, first.lanes) +
-                                   LoadMasked(images + second.offset, second.lanes));
+            Run second = rows_ == 2 ? run[1] : Run{0, 0};
+            for (int64_t i = 0; i < count; ++i, image += image_size, out += step) {
+                Vec<T> v = LoadMasked(image + first.offset, first.lanes);
+                if (rows_ == 2) {
+                    v += LoadMasked(image + second.offset, second.lanes);
+                }
+                Store(out, v);
             }
-        } else {
-            for (; images != end; images += image_size, out += step) {
-                Store(out, Read(images, tap));
-            }
+            return;
+        }
+        for (int64_t i = 0; i < count; ++i, image += image_size, out += step) {
+            Store(out, Read(image, tap));
         }
     }
 

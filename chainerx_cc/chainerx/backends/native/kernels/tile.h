@@ -167,6 +167,8 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
 
 // Kinds of tiles: Run computes C[kRows x columns] (+)= A B with B of kVectors vectors.
 
+constexpr int kAhead = 8;  // rows of a panel of B that are fetched early
+
 // A is a panel of kRows rows, B the first vectors of a panel.
 template <class T>
 struct PackedTile {
@@ -177,6 +179,10 @@ struct PackedTile {
         for (int64_t p = 0; p < k; ++p, a += kRows, b += kTileColumns<T>) {
             Vec<T> bv[kVectors];
             LoadPanel<T, kVectors>(b, bv);
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                __builtin_prefetch(b + kAhead * kTileColumns<T> + v * Simd<T>::kSize);
+            }
             AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
         }
         StoreTile<T, kRows, kVectors>(out, acc);
