@@ -1,12 +1,14 @@
 #pragma once
 
 // Convolution as implicit GEMM. Packs the weights once, packs blocks of columns directly from the image, for as many
-// channels as fit the cache, and multiplies tile by tile. For *_isa.cc sources only.
+// channels as fit the cache, and multiplies tile by tile. If there are few rows of weights, packing columns would take
+// most of the time; they are then read from copies of rows of the image where possible. For *_isa.cc sources only.
 
 #include <cstdint>
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_sliding.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -117,23 +119,28 @@ void PackFilters(const Filters<T>& f, T* packed) {
                 });
 }
 
-// Columns are cut into tiles, none of which spans two images.
+// Columns are cut into tiles of about equally many vectors, none of which spans two images.
 template <class T>
 class ColumnTiles {
 public:
     explicit ColumnTiles(const Window& window) : columns_{SpatialSize(window.columns, window.ndim)} {
-        per_image_ = (columns_ + kTileColumns<T> - 1) / kTileColumns<T>;
+        vectors_ = (columns_ + Simd<T>::kSize - 1) / Simd<T>::kSize;
+        per_image_ = (vectors_ + kTileVectors - 1) / kTileVectors;
     }
     int64_t per_image() const { return per_image_; }
     int64_t Image(int64_t tile) const { return tile / per_image_; }
-    int64_t Column(int64_t tile) const { return tile % per_image_ * kTileColumns<T>; }
+    int64_t Column(int64_t tile) const { return Edge(tile % per_image_); }
     int Count(int64_t tile) const {
-        int64_t left = columns_ - Column(tile);
-        return static_cast<int>(left < kTileColumns<T> ? left : kTileColumns<T>);
+        int64_t i = tile % per_image_;
+        int64_t end = Edge(i + 1);
+        return static_cast<int>((end < columns_ ? end : columns_) - Edge(i));
     }
 
 private:
+    int64_t Edge(int64_t i) const { return i * vectors_ / per_image_ * Simd<T>::kSize; }
+
     int64_t columns_;
+    int64_t vectors_;
     int64_t per_image_;
 };
 
@@ -199,41 +206,119 @@ private:
     Scratch<Run> runs_;
 };
 
-// Multiplies tiles [first, last) of columns with panels [panel_begin, panel_end) of weights, which may be null for
-// those of the problem.
+// The destination of a tile of the product of a panel of weights and columns.
 template <class T>
-void MultiplyBlock(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
-                   int64_t first, int64_t last, int64_t panel_begin, int64_t panel_end) {
+TileOutput<T> OutputOf(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, int64_t tile,
+                       int64_t panel, int64_t block) {
+    int64_t m = panel * layout.panel_rows();
+    int64_t column = tiles.Column(tile);
+    int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + (p.scatter == nullptr ? column : 0);
+    bool is_last = block == layout.blocks() - 1;
+    TileOutput<T> out{};
+    out.c = p.y + offset;
+    out.row = p.y_channel;
+    out.columns = tiles.Count(tile);
+    out.bias = p.bias != nullptr ? p.bias + m : nullptr;
+    out.accumulate = block > 0;
+    out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
+    out.relu = is_last && p.relu;
+    out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
+    return out;
+}
+
+// The part of the product that a thread computes at a time.
+struct Part {
+    int64_t first_tile;
+    int64_t last_tile;  // exclusive
+    int64_t first_panel;
+    int64_t last_panel;  // exclusive
+};
+
+// Multiplies packed columns with weights, which may be null for those of the problem.
+template <class T>
+void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
+                  const Part& part) {
     const Filters<T>& f = p.filters;
-    PackedColumns<T> columns{p, tiles, first, last, layout.max_depth()};
+    PackedColumns<T> columns{p, tiles, part.first_tile, part.last_tile, layout.max_depth()};
     for (int64_t block = 0; block < layout.blocks(); ++block) {
         int64_t channel = layout.Channel(block);
         int64_t channels = layout.Channels(block);
-        bool is_last = block == layout.blocks() - 1;
         columns.Pack(channel, channels);
-        for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-            int64_t m = panel * layout.panel_rows();
+        for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
             int64_t rows = layout.Rows(panel);
-            for (int64_t tile = first; tile < last; ++tile) {
-                int64_t column = tiles.Column(tile);
-                int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + (p.scatter == nullptr ? column : 0);
-                TileOutput<T> out{};
-                out.c = p.y + offset;
-                out.row = p.y_channel;
-                out.columns = tiles.Count(tile);
-                out.bias = p.bias != nullptr ? p.bias + m : nullptr;
-                out.accumulate = block > 0;
-                out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
-                out.relu = is_last && p.relu;
-                out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
-                const T* b = columns.Tile(tile - first);
+            for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
+                TileOutput<T> out = OutputOf(p, layout, tiles, tile, panel, block);
+                const T* b = columns.Tile(tile - part.first_tile);
                 if (weights == nullptr) {
-                    DirectWeights<T> direct{f.w + m * f.row + channel * f.channel, f.row, f.channel, f.tap};
+                    const T* w = f.w + panel * layout.panel_rows() * f.row + channel * f.channel;
+                    DirectWeights<T> direct{w, f.row, f.channel, f.tap};
                     ChooseTile<T, DirectTile>(rows, out.columns)(channels, f.taps, direct, b, out);
                 } else {
-                    ChooseTile<T, PackedTile>(rows, out.columns)(channels * f.taps, weights + layout.Panel(block, panel),
-                                                                   b, out);
+                    const T* a = weights + layout.Panel(block, panel);
+                    ChooseTile<T, PackedTile>(rows, out.columns)(channels * f.taps, a, b, out);
                 }
+            }
+        }
+    }
+}
+
+// The same for windows that fit SlidingRows.
+template <class T>
+void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
+               const Part& part) {
+    constexpr int kSize = Simd<T>::kSize;
+    SlidingRows<T> sliding{p.window};
+    int64_t width = p.window.columns[1];
+    int64_t image_size = SpatialSize(p.window.image, 2);
+    int64_t first_image = tiles.Image(part.first_tile);
+    // Where each tile's vectors begin in the copy of a channel; rows of several images lie one after another.
+    int64_t starts[kBlockTiles][kTileVectors] = {};  // narrow tiles have fewer
+    struct Rows {
+        int64_t begin;
+        int64_t end;
+        int64_t at;
+    };
+    Rows segments[kBlockTiles];  // by image
+    int64_t plane = 0;
+    for (int64_t tile = part.first_tile; tile < part.last_tile;) {
+        int64_t image = tiles.Image(tile);
+        Rows& rows = segments[image - first_image];
+        rows.begin = tiles.Column(tile) / width;
+        rows.at = plane;
+        for (; tile < part.last_tile && tiles.Image(tile) == image; ++tile) {
+            int count = tiles.Count(tile);
+            for (int v = 0; v * kSize < count; ++v) {
+                int64_t column = tiles.Column(tile) + v * kSize;
+                int64_t row = column / width - rows.begin;
+                starts[tile - part.first_tile][v] = plane + row * sliding.pitch() + column % width;
+                rows.end = column / width + 1;
+            }
+        }
+        plane += sliding.CountRows(rows.begin, rows.end) * sliding.pitch();
+    }
+    int64_t last_image = tiles.Image(part.last_tile - 1);
+    Scratch<T> copy{layout.Channels(0) * plane + kSize};
+    for (int64_t block = 0; block < layout.blocks(); ++block) {
+        int64_t channel = layout.Channel(block);
+        int64_t channels = layout.Channels(block);
+        for (int64_t c = 0; c < channels; ++c) {
+            for (int64_t image = first_image; image <= last_image; ++image) {
+                const Rows& rows = segments[image - first_image];
+                sliding.Copy(p.x + image * p.x_image + (channel + c) * image_size, rows.begin, rows.end,
+                             copy.data() + c * plane + rows.at);
+            }
+        }
+        for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
+            int64_t rows = layout.Rows(panel);
+            const T* a = weights + layout.Panel(block, panel);
+            for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
+                TileOutput<T> out = OutputOf(p, layout, tiles, tile, panel, block);
+                const T* b[kTileVectors];
+                for (int v = 0; v < kTileVectors; ++v) {
+                    b[v] = copy.data() + starts[tile - part.first_tile][v];
+                }
+                ChooseTile<T, SlidingTile>(rows, out.columns)(channels, p.window.taps, a, b, plane, sliding.offsets(),
+                                                              out);
             }
         }
     }
@@ -247,8 +332,9 @@ void Multiply(const Problem<T>& p) {
         return;
     }
     PackedLayout<T> layout{p.filters.rows, p.filters.channels, p.filters.taps};
+    bool slides = p.filters.rows <= 32 && SlidingRows<T>::Fits(p.window);
     // For few columns, packing the weights takes longer than it saves.
-    bool packs = p.packed == nullptr && count * kTileColumns<T> > 64 * Simd<T>::kSize;
+    bool packs = p.packed == nullptr && (slides || count * kTileColumns<T> > 64 * Simd<T>::kSize);
     Scratch<T> own{packs ? layout.Size() : 0};
     const T* weights = packs ? own.data() : p.packed;
     if (packs) {
@@ -269,9 +355,14 @@ void Multiply(const Problem<T>& p) {
     ParallelFor(blocks * row_parts, 1 + (int64_t{1} << 18) / (work + 1), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
             int64_t block = i / row_parts;
-            int64_t part = i % row_parts;
-            MultiplyBlock(p, layout, tiles, weights, count * block / blocks, count * (block + 1) / blocks,
-                          layout.panels() * part / row_parts, layout.panels() * (part + 1) / row_parts);
+            int64_t rows = i % row_parts;
+            Part part{count * block / blocks, count * (block + 1) / blocks, layout.panels() * rows / row_parts,
+                      layout.panels() * (rows + 1) / row_parts};
+            if (slides) {
+                SlidePart(p, layout, tiles, weights, part);
+            } else {
+                MultiplyPart(p, layout, tiles, weights, part);
+            }
         }
     });
 }

@@ -7,9 +7,39 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
-#include "chainerx/backends/native/kernels/simd.h"
+#include "chainerx/backends/native/kernels/tile.h"
 
 namespace chainerx::native::CHAINERX_ISA {
+
+// A is a packed panel. Vector v of B for (channel, tap) lies at b[v] + channel * plane + offsets[tap].
+template <class T>
+struct SlidingTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t channels, int64_t taps, const T* a, const T* const* b, int64_t plane,
+                    const int64_t* offsets, const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        Vec<T> acc[kRows][kVectors] = {};
+        const T* base[kVectors];
+        for (int v = 0; v < kVectors; ++v) {
+            base[v] = b[v];
+        }
+        for (int64_t c = 0; c < channels; ++c) {
+            for (int64_t t = 0; t < taps; ++t, a += kRows) {
+                Vec<T> bv[kVectors];
+#pragma GCC unroll 16
+                for (int v = 0; v < kVectors; ++v) {
+                    bv[v] = Load(base[v] + offsets[t]);
+                }
+                AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
+            }
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                base[v] += plane;
+            }
+        }
+        StoreTile<T, kRows, kVectors>(out, acc);
+    }
+};
 
 // The rows that a range of columns of a two-dimensional window sees, copied for some channels.
 template <class T>
