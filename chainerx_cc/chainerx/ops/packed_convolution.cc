@@ -51,8 +51,8 @@ WindowGeometry PackedConvolution::MakeGeometry(const Shape& x) const {
     g.out_channels = w_shape_[0];
     bool overflow = __builtin_mul_overflow(w_shape_[1], g.groups, &g.in_channels);
     if (overflow || x.ndim() != w_shape_.ndim() || x[1] != g.in_channels) {
-        throw DimensionError{kName, ": x of shape ", x, " does not fit w of shape ", w_shape_, " with ", g.groups,
-                             " groups"};
+        throw DimensionError{kName,    ": x of shape ", x,        " does not fit w of shape ",
+                             w_shape_, " with ",        g.groups, " groups"};
     }
     g.batch = x[0];
     options_.stride.Expand(kName, "stride", g.ndim, 1, g.stride);

@@ -45,7 +45,7 @@ struct Problem {
     const int64_t* scatter;  // (columns): offset of each column in a channel of y, or null when contiguous
 };
 
-constexpr int64_t kDepth = 288;                    // channels * taps of one packed block
+constexpr int64_t kDepth = 288;                     // channels * taps of one packed block
 constexpr int64_t kBlockTiles = 24 / kTileVectors;  // tiles of one packed block
 
 // Weights, packed: [block of channels][panel of rows][channel, tap][row]. After each panel there is room for the
@@ -351,7 +351,8 @@ void Multiply(const Problem<T>& p) {
         int64_t more = (wanted + row_parts - 1) / row_parts;
         blocks = more < count ? (more > blocks ? more : blocks) : count;
     }
-    int64_t work = p.filters.rows * p.filters.channels * p.filters.taps * count * kTileColumns<T> / (blocks * row_parts);
+    int64_t work =
+            p.filters.rows * p.filters.channels * p.filters.taps * count * kTileColumns<T> / (blocks * row_parts);
     ParallelFor(blocks * row_parts, 1 + (int64_t{1} << 18) / (work + 1), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
             int64_t block = i / row_parts;

@@ -108,9 +108,9 @@ void PackConvWeights(const ConvShape& s, const T* w, T* packed) {
     }
     int64_t size = PackedLayout<T>{out_group, in_group, taps}.Size();
     for (int64_t g = 0; g < s.groups; ++g) {
-        PackFilters<T>({out_group, in_group, taps, w + g * out_group * in_group * taps, in_group * taps, taps,
-                        tap.data()},
-                       packed + g * size);
+        PackFilters<T>(
+                {out_group, in_group, taps, w + g * out_group * in_group * taps, in_group * taps, taps, tap.data()},
+                packed + g * size);
     }
 }
 
@@ -213,11 +213,11 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     }
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                                                   \
-    template void ConvForward<T>(const ConvShape&, const T*, const T*, const T*, T*);                             \
-    template void GetPackedSize<T>(const ConvShape&, int64_t*);                                                   \
-    template void PackConvWeights<T>(const ConvShape&, const T*, T*);                                             \
-    template void ConvForwardPacked<T>(const ConvShape&, const T*, const T*, const T*, const T*, bool, T*);       \
+#define CHAINERX_INSTANTIATE(T)                                                                             \
+    template void ConvForward<T>(const ConvShape&, const T*, const T*, const T*, T*);                       \
+    template void GetPackedSize<T>(const ConvShape&, int64_t*);                                             \
+    template void PackConvWeights<T>(const ConvShape&, const T*, T*);                                       \
+    template void ConvForwardPacked<T>(const ConvShape&, const T*, const T*, const T*, const T*, bool, T*); \
     template void ConvBackwardData<T>(const ConvShape&, const T*, const T*, const T*, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)

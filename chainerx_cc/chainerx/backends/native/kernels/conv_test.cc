@@ -136,10 +136,10 @@ struct Kernels {
     void (*weight)(const ConvShape&, const T*, const T*, T*);
 };
 
-#define KERNELS(isa, T)                                                                                   \
-    Kernels<T> {                                                                                          \
-        isa::ConvForward<T>, isa::GetPackedSize<T>, isa::PackConvWeights<T>, isa::ConvForwardPacked<T>,   \
-                isa::ConvBackwardData<T>, isa::ConvBackwardWeight<T>                                      \
+#define KERNELS(isa, T)                                                                                 \
+    Kernels<T> {                                                                                        \
+        isa::ConvForward<T>, isa::GetPackedSize<T>, isa::PackConvWeights<T>, isa::ConvForwardPacked<T>, \
+                isa::ConvBackwardData<T>, isa::ConvBackwardWeight<T>                                    \
     }
 
 // Packed weights, each choice of what follows, and the same weights for another batch.

@@ -167,7 +167,9 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
 
 // Kinds of tiles: Run computes C[kRows x columns] (+)= A B with B of kVectors vectors.
 
-constexpr int kAhead = 8;  // rows of a panel of B that are fetched early
+// Steps between fetching a part of a panel and its use. B is in the second-level cache, A may be far away.
+constexpr int kAheadColumns = 8;
+constexpr int kAheadRows = 256;
 
 // A is a panel of kRows rows, B the first vectors of a panel.
 template <class T>
@@ -181,8 +183,9 @@ struct PackedTile {
             LoadPanel<T, kVectors>(b, bv);
 #pragma GCC unroll 16
             for (int v = 0; v < kVectors; ++v) {
-                __builtin_prefetch(b + kAhead * kTileColumns<T> + v * Simd<T>::kSize);
+                __builtin_prefetch(b + kAheadColumns * kTileColumns<T> + v * Simd<T>::kSize);
             }
+            __builtin_prefetch(a + kAheadRows * kRows, 0, 2);
             AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
         }
         StoreTile<T, kRows, kVectors>(out, acc);
@@ -225,10 +228,10 @@ auto ChooseTile(int64_t rows, int columns) -> decltype(&Kind<T>::template Run<1,
     constexpr int kSize = Simd<T>::kSize;
     int vectors = (columns + kSize - 1) / kSize;
     switch (rows) {
-#define CHAINERX_CASE(n)                                         \
-    case n:                                                      \
-        return vectors <= 1   ? &Kind<T>::template Run<n, 1>     \
-               : vectors == 2 ? &Kind<T>::template Run<n, 2>     \
+#define CHAINERX_CASE(n)                                     \
+    case n:                                                  \
+        return vectors <= 1   ? &Kind<T>::template Run<n, 1> \
+               : vectors == 2 ? &Kind<T>::template Run<n, 2> \
                               : &Kind<T>::template Run<n, kTileVectors>;
         CHAINERX_TILE_ROWS(CHAINERX_CASE)
 #undef CHAINERX_CASE
