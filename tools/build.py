@@ -174,8 +174,8 @@ def run_tests(folder, **variables):
 def run_emulated_cuda_tests(folder):
     """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
     names = (
-        'accuracy autograd cuda cuda_matmul cuda_memory einsum indexing linalg nn_ops ops '
-        'optimizer_steps random special'
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
+        'cuda_memory einsum indexing linalg nn_ops ops optimizer_steps random special'
     )
     pytest = [
         *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600')

@@ -43,8 +43,9 @@ _PYTEST = [
 _CUDA_TESTS = [
     f'tests/chainerx_tests/test_{name}.py'
     for name in (
-        'accuracy autograd cuda cuda_matmul cuda_memory einsum indexing linalg nn_ops ops '
-        'optimizer_steps random special'
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
+        'cuda_memory einsum indexing linalg nn_ops '
+        'ops optimizer_steps random special'
     ).split()
 ]
 _ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}

@@ -68,6 +68,9 @@ class Bucket:
         self.grads: list[Any] = []
         self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
+        self.on_host = _is_on_host(params[0])
+        #: Memory that the ranks share, for the mean; see :class:`_reduction.SharedMean`.
+        self.rows: list[Any] | None = None
         self.flat: Any = None
         self._memory: Any = None
         self._is_gradient = False
@@ -114,6 +117,10 @@ class Bucket:
             start += grad.size
 
 
+def _is_on_host(param: Parameter) -> bool:
+    return backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
+
+
 def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -> list[Bucket]:
     """Divides parameters into buckets, the same on all ranks.
 
@@ -127,7 +134,7 @@ def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -
     sizes: dict[Any, int] = {}
     buckets: list[list[Parameter]] = []
     for param in params:
-        on_host = backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
+        on_host = _is_on_host(param)
         n_bytes = param.array.nbytes
         if limit is not None and n_bytes >= limit or (on_host and n_bytes >= _ALONE):
             buckets.append([param])

@@ -18,6 +18,7 @@ from chainermn.communicators import (
     _gradients,
     _messages,
     _reduction,
+    _shared_rows,
 )
 from chainermn.communicators.communicator_base import CommunicatorBase
 
@@ -56,6 +57,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._checker = _checks.Checker(self.mpi_comm)
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
+        self._can_share = 1 < self._intra_size == self.size
         self._tag = 0
         self._buckets: dict[Any, list[_gradients.Bucket]] = {}
         self._memory = _reduction.Memory()
@@ -334,8 +336,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._check('multi_node_mean_grad', [(b.dtype.name, b.wire, b.size) for b in buckets])
         if self.size == 1:
             return
+        self._share_memory(buckets)
         # While the first ones travel, the next ones are packed.
-        means = [self._start_mean(bucket.pack(), bucket.wire) for bucket in buckets]
+        means = [self._start_mean_of(bucket) for bucket in buckets]
         for bucket, mean in zip(buckets, means):
             mean.wait()
             bucket.unpack()
@@ -355,26 +358,45 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._buckets[key] = buckets
         return buckets
 
-    def _start_mean(self, flat: Any, wire: str | None, gather: bool = True) -> Any:
-        """Starts to replace a flat array by its mean over the ranks.
+    def _share_memory(self, buckets: Sequence[_gradients.Bucket]) -> None:
+        """Gives buckets memory that the ranks share, if all are on one host; collective."""
+        if not self._can_share:
+            return
+        buckets = [bucket for bucket in buckets if bucket.on_host and bucket.wire is None]
+        lacks = any([bucket.rows is None for bucket in buckets])
+        # Another rank may have made its buckets anew.
+        if self._means_comm.allreduce(lacks, mpi().LOR):
+            rows = _shared_rows.make_rows(self._means_comm, [(b.size, b.dtype) for b in buckets])
+            if rows is None:
+                self._can_share = False
+                return
+            for bucket, of_bucket in zip(buckets, rows):
+                bucket.rows = of_bucket
 
-        Args:
-            flat: NumPy or CuPy array.
-            wire: Dtype of 16 bits in which it travels, or ``None``.
-            gather: Whether each rank needs more than its part.
+    def _start_mean_of(self, bucket: _gradients.Bucket) -> Any:
+        """Starts to replace the gradients of a bucket by their means over the ranks.
 
         Returns:
             Object with the methods ``test`` and ``wait``.
 
         """
+        flat = bucket.pack()
+        if bucket.rows is None:
+            return self._start_mean(flat, bucket.wire)
+        return _reduction.SharedMean(self._means_comm, self._next_tag(), flat, bucket.rows)
+
+    def _start_mean(self, flat: Any, wire: str | None) -> Any:
         if isinstance(flat, numpy.ndarray):
-            self._tag = (self._tag + 2) % _LAST_TAG
-            return _reduction.Mean(self._means_comm, self._tag, flat, wire, gather, self._memory)
+            return _reduction.Mean(self._means_comm, self._next_tag(), flat, wire, self._memory)
         return self._start_mean_on_gpu(flat, wire)
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
         host = flat.get()
         return MeanOverHost(self._start_mean(host, wire), host, flat)
+
+    def _next_tag(self) -> int:
+        self._tag = (self._tag + 2) % _LAST_TAG
+        return self._tag
 
 
 class MeanOverHost:

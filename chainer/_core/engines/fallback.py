@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend, configuration
 from chainer._core import backprop, fallback_report
-from chainer._core.engines import arrays, cupy_views
+from chainer._core.engines import arrays
 from chainer._core.tape import ArrayRule
 from chainer._core.variable_node import BaseVariable
+from chainer.backends import _streams
 from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
 @contextlib.contextmanager
 def _using_views(device: Any, fallback_device: Any) -> Iterator[None]:
     """Makes the device of views current and, on a GPU, ChainerX's stream."""
-    with backend.using_device(fallback_device), cupy_views.stream_of(device.device):
+    with backend.using_device(fallback_device), _streams.follow_chainerx(device.device):
         yield
 
 

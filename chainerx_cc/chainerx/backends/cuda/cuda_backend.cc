@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "chainerx/backends/cuda/cudnn.h"
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/backends/cuda/event.h"
 #include "chainerx/core/blocking.h"
@@ -41,6 +42,7 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
     }
     if (device_count_ == 0) throw BackendError{"CUDA cannot be used: there is no GPU"};
     CudaKernels::RegisterAll(*this);
+    g_dnn_version = &cudnn::GetVersion;
 }
 
 std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }

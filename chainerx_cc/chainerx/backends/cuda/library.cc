@@ -32,7 +32,7 @@ std::vector<std::string> GetFolders() {
 void* Load(const std::vector<std::string>& files, std::string* problems) {
     auto open = [problems](const std::string& file) {
         void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr) *problems += std::string{"; "} + dlerror();
+        if (handle == nullptr) *problems += std::string{problems->empty() ? "" : "; "} + dlerror();
         return handle;
     };
     for (const std::string& folder : GetFolders()) {
@@ -50,7 +50,8 @@ void* Load(const std::vector<std::string>& files, std::string* problems) {
 
 }  // namespace
 
-Library::Library(const char* name, std::vector<std::string> files, const char* packages) : name_{name} {
+Library::Library(const char* name, std::vector<std::string> files, const char* packages)
+    : name_{name}, packages_{packages} {
     const char* variable = std::getenv("CHAINERX_CUDA_LIBRARIES");
     std::string use = variable == nullptr || *variable == '\0' ? "auto" : variable;
     if (use != "auto" && use != "always" && use != "never") {
@@ -58,16 +59,21 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
                          use, "'"};
     }
     if (use == "never") return;
+    is_required_ = use == "always";
     std::string problems;
     handle_ = Load(files, &problems);
-    if (handle_ == nullptr && use == "always") {
-        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ",
-                           name,
-                           " cannot be loaded: \"pip install ",
-                           packages,
-                           "\" installs it",
-                           problems};
-    }
+    if (handle_ == nullptr) Refuse(problems);
+}
+
+void Library::Refuse(const std::string& reason) {
+    handle_ = nullptr;
+    if (!is_required_) return;
+    throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ",
+                       name_,
+                       " cannot be loaded: \"pip install ",
+                       packages_,
+                       "\" installs it; ",
+                       reason};
 }
 
 void* Library::Find(const char* symbol) const {

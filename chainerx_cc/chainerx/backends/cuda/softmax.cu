@@ -1,6 +1,7 @@
 // Softmax, its logarithm, and the cross entropy of it.
 
 #include "chainerx/backends/cuda/block_reduce.h"
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/report_fault.h"
 #include "chainerx/core/compute_type.h"
@@ -86,7 +87,7 @@ __global__ void SoftmaxGradRows(Sizes s, const T* y, const T* gy, T* gx) {
 
 template <bool is_log>
 void Softmax(const Array& x, int8_t axis, const Array& y) {
-    if (x.GetTotalSize() == 0) return;
+    if (x.GetTotalSize() == 0 || CudnnSoftmax(is_log, x, axis, y)) return;
     Sizes s{x.shape(), axis};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -97,7 +98,7 @@ void Softmax(const Array& x, int8_t axis, const Array& y) {
 
 template <bool is_log>
 void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) {
-    if (y.GetTotalSize() == 0) return;
+    if (y.GetTotalSize() == 0 || CudnnSoftmaxGrad(is_log, y, gy, axis, gx)) return;
     Sizes s{y.shape(), axis};
     VisitFloatDtype(y.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
