@@ -1,3 +1,5 @@
+// Convolution and its gradient with respect to the data.
+
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/conv_gemm.h"
@@ -6,12 +8,18 @@
 namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
-// Treats a convolution without spatial dimensions as one with a dimension of size one.
-ConvShape AtLeastOneDim(const ConvShape& shape) {
+// Treats a convolution of single elements, such as one without spatial dimensions, as one along a row.
+ConvShape Simplify(const ConvShape& shape) {
+    bool is_pointwise = true;
+    for (int d = 0; d < shape.ndim; ++d) {
+        is_pointwise = is_pointwise && shape.kernel[d] == 1 && shape.stride[d] == 1 && shape.pad[d] == 0 &&
+                       shape.in[d] == shape.out[d];
+    }
     ConvShape s = shape;
-    if (s.ndim == 0) {
+    if (is_pointwise) {
         s.ndim = 1;
-        s.in[0] = s.kernel[0] = s.out[0] = s.stride[0] = s.dilation[0] = 1;
+        s.in[0] = s.out[0] = SpatialSize(shape.in, shape.ndim);
+        s.kernel[0] = s.stride[0] = s.dilation[0] = 1;
         s.pad[0] = 0;
     }
     return s;
@@ -31,7 +39,7 @@ void Fill(T* data, int64_t channels, int64_t size, const T* bias) {
 template <class T>
 void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, const T* bias, const T* addend, bool relu,
              T* y) {
-    ConvShape s = AtLeastOneDim(shape);
+    ConvShape s = Simplify(shape);
     int64_t taps = SpatialSize(s.kernel, s.ndim);
     int64_t in_size = SpatialSize(s.in, s.ndim);
     int64_t out_size = SpatialSize(s.out, s.ndim);
@@ -67,7 +75,7 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
         for (int64_t g = begin; g < end; ++g) {
             Problem<T> group = p;
             group.x = x + g * in_group * in_size;
-            group.filters.w = w + g * out_group * in_group * taps;
+            group.filters.w = w != nullptr ? w + g * out_group * in_group * taps : nullptr;
             group.packed = packed != nullptr ? packed + g * packed_group : nullptr;
             group.bias = bias != nullptr ? bias + g * out_group : nullptr;
             group.addend = addend != nullptr ? addend + g * out_group * out_size : nullptr;
@@ -124,7 +132,7 @@ template <class T>
 void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* bias, T* gx) {
     // Positions of x that are equal modulo the stride see the same taps, with gy read at stride one: a
     // convolution of gy for each such phase.
-    ConvShape s = AtLeastOneDim(shape);
+    ConvShape s = Simplify(shape);
     int64_t taps = SpatialSize(s.kernel, s.ndim);
     int64_t in_size = SpatialSize(s.in, s.ndim);
     int64_t out_size = SpatialSize(s.out, s.ndim);
