@@ -76,7 +76,7 @@ TEST_F(PackedConvolutionTest, PadsEachSideByItsOwn) {
     options.pad = PerAxis{Shape{2, 0}};
     options.end_pad = PerAxis{Shape{1, 3}};
     Array padded = Zeros(Shape{1, 2, 8, 9}, Dtype::kFloat32);
-    CopyData(x, At(padded, {Slice{}, Slice{}, Slice{2, 7}, Slice{0, 6}}));
+    CopyData(x, At(padded, {Slice{}, Slice{}, Slice{2, 7, std::nullopt}, Slice{0, 6, std::nullopt}}));
     ExpectSame((PackedConvolution{w, std::nullopt, options}(x)), Conv(padded, w));
 }
 
@@ -99,7 +99,7 @@ TEST_F(PackedConvolutionTest, Errors) {
     ConvOptions options;
     options.groups = 2;
     PackedConvolution conv{w, std::nullopt, options};
-    EXPECT_THROW((PackedConvolution{w}(x)), DimensionError);
+    EXPECT_THROW((PackedConvolution{w, std::nullopt}(x)), DimensionError);
     EXPECT_THROW(conv(Numbers(Shape{1, 4, 5}, Dtype::kFloat32)), DimensionError);
     EXPECT_THROW(conv(Numbers(Shape{1, 4, 2, 5}, Dtype::kFloat32)), DimensionError);
     EXPECT_THROW(conv(AsType(x, Dtype::kFloat64)), DtypeError);
@@ -108,7 +108,7 @@ TEST_F(PackedConvolutionTest, Errors) {
     EXPECT_THROW(conv.Run(x, Transpose(Numbers(Shape{3, 3, 6, 1}, Dtype::kFloat32))), DimensionError);
     EXPECT_THROW((PackedConvolution{w, Numbers(Shape{5}, Dtype::kFloat32), options}), DimensionError);
     EXPECT_THROW((PackedConvolution{w, Numbers(Shape{6}, Dtype::kFloat64), options}), DtypeError);
-    EXPECT_THROW((PackedConvolution{Numbers(Shape{6}, Dtype::kFloat32)}), DimensionError);
+    EXPECT_THROW((PackedConvolution{Numbers(Shape{6}, Dtype::kFloat32), std::nullopt}), DimensionError);
     options.groups = 4;
     EXPECT_THROW((PackedConvolution{w, std::nullopt, options}), DimensionError);
 }
