@@ -70,6 +70,7 @@ NAMESPACES = [
     'chainer.warnings',
     'chainerx',
     'chainerx.linalg',
+    'chainerx.onnx',
     'chainerx.random',
     'chainerx.testing',
     'chainermn',

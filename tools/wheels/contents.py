@@ -10,9 +10,11 @@ LARGEST = 20e6  # bytes
 REQUIRED = {
     'the compiled module': 'chainerx/_core.cpython-',
     'the library': 'chainerx/libchainerx.',
+    'the library for ONNX': 'chainerx/libchainerx_onnx.',
     'OpenBLAS': 'chainerx/libscipy_openblas.',
     'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
     'the headers': 'chainerx/include/chainerx/chainerx.h',
+    'the headers for ONNX': 'chainerx/include/chainerx_onnx/onnx.h',
     'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',
     'the types': 'chainerx/_core.pyi',
     'the digits': 'chainer/datasets/_digits/digits.bin',
@@ -49,7 +51,9 @@ def unresolved_symbols(libraries):
 
 def _unresolved_in(wheel):
     own = [
-        name for name in wheel.namelist() if re.match(r'chainerx/(_core\.|libchainerx\.so)', name)
+        name
+        for name in wheel.namelist()
+        if re.match(r'chainerx/(_core\.|libchainerx(_onnx)?\.so)', name)
     ]
     with tempfile.TemporaryDirectory() as folder:
         return unresolved_symbols([wheel.extract(name, folder) for name in own if '.so' in name])

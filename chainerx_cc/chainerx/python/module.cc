@@ -16,6 +16,7 @@
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/onnx.h"
 #include "chainerx/python/stream.h"
 
 namespace py = pybind11;
@@ -115,6 +116,7 @@ void Init(py::module_& m) {
     BindFunctionNode();
     BindNumpyViews();
     BindCoreTypes();
+    BindOnnx();
     BindModule();
     InitNdarray(m.ptr());
     AddFunctions(m.ptr(), FunctionDefs());
@@ -122,6 +124,7 @@ void Init(py::module_& m) {
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
     AddDeviceGroups(m.ptr());
+    AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }
 
