@@ -117,5 +117,6 @@ def test_without_nccl():
     result = run_python(code, status=1, CHAINERX_CUDA_LIBRARIES='never')
     assert (
         'groups of GPUs need NCCL, which cannot be loaded: "pip install nvidia-nccl-cu13" '
-        "installs it; CHAINERX_CUDA_LIBRARIES is 'never'"
+        'installs it, and "pip install \'chainer[cuda13x]\'" all that the CUDA backend uses; '
+        "CHAINERX_CUDA_LIBRARIES is 'never'"
     ) in result.stderr

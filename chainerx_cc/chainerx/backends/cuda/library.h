@@ -39,6 +39,8 @@ public:
 
 private:
     void Refuse(const std::string& reason);
+    // Says that it cannot be loaded, what would install it, and the reason.
+    std::string Explain(const std::string& reason) const;
     void* Find(const char* symbol) const;
 
     const char* name_;
