@@ -55,9 +55,15 @@ class Target:
     zig: str | None = None
 
 
+# The libraries of Debian's cross compiler. The loader must find no others: with another build of the
+# C library than its own, threads do not start.
+ARM = '/usr/aarch64-linux-gnu'
 TARGETS = {
     'aarch64': Target(
-        ('qemu-aarch64', '-cpu', 'cortex-a72', '-L', '/usr/aarch64-linux-gnu'),
+        (
+            *('qemu-aarch64', '-cpu', 'cortex-a72', '-L', ARM),
+            *('-E', f'LD_LIBRARY_PATH={ARM}/lib'),
+        ),
         'Linux',
         'aarch64',
         'manylinux_2_28_aarch64',
