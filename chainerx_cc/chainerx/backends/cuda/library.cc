@@ -58,11 +58,19 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
         throw ValueError{"the environment variable CHAINERX_CUDA_LIBRARIES must be 'auto', 'always' or 'never', not '",
                          use, "'"};
     }
-    if (use == "never") return;
+    if (use == "never") {
+        problems_ = "CHAINERX_CUDA_LIBRARIES is 'never'";
+        return;
+    }
     is_required_ = use == "always";
-    std::string problems;
-    handle_ = Load(files, &problems);
-    if (handle_ == nullptr) Refuse(problems);
+    handle_ = Load(files, &problems_);
+    if (handle_ == nullptr) Refuse(problems_);
+}
+
+void Library::Require(const char* what) const {
+    if (handle_ != nullptr) return;
+    throw BackendError{what,      " need ",           name_,    ", which cannot be loaded: \"pip install ",
+                       packages_, "\" installs it; ", problems_};
 }
 
 void Library::Refuse(const std::string& reason) {

@@ -22,6 +22,9 @@ public:
     // Whether to use it.
     bool IsAvailable() const { return handle_ != nullptr; }
 
+    // Raises BackendError if it is not there or not to be used. `what`: for what it is needed.
+    void Require(const char* what) const;
+
     // Does without it, for a reason; raises BackendError if it must be used.
     template <class... Args>
     void Refuse(const Args&... reason) {
@@ -42,6 +45,7 @@ private:
     const char* packages_;
     bool is_required_{false};
     void* handle_{};
+    std::string problems_;
 };
 
 }  // namespace chainerx::cuda
