@@ -55,8 +55,8 @@ class Target:
     zig: str | None = None
 
 
-# The libraries of Debian's cross compiler. The loader must find no others: with another build of the
-# C library than its own, threads do not start.
+# The libraries of Debian's cross compiler. The loader must find no others: with another build of
+# the C library than its own, threads do not start.
 ARM = '/usr/aarch64-linux-gnu'
 TARGETS = {
     'aarch64': Target(
