@@ -124,8 +124,7 @@ def compile_for(name):
         *_openblas(folder, target.wheels),
     ]
     if target.zig:
-        soabi = 'cpython-{}{}-darwin'.format(*sys.version_info)
-        arguments += [*_zig_arguments(folder, target.zig), f'-DPython_SOABI={soabi}']
+        arguments += _zig_arguments(folder, target.zig)
     else:
         arguments += [
             f'-DCMAKE_CXX_COMPILER={target.processor}-linux-gnu-g++',
