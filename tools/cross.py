@@ -101,13 +101,25 @@ def _openblas(folder, platform):
     return [f'-DCHAINERX_OPENBLAS_LIBRARY={library}', f'-DCHAINERX_OPENBLAS_LICENSE={license}']
 
 
+# The linker of Zig 0.17 crashes with -bundle, which CMake gives for modules.
+_NO_BUNDLES = """\
+for word; do
+    shift
+    [ "$word" != -bundle ] || word=-dynamiclib
+    set -- "$@" "$word"
+done
+"""
+
+
 def _zig_arguments(folder, target):
     """Returns CMake's arguments for a compiler of ``ziglang``, which CMake calls as one program."""
     programs = {'CXX_COMPILER': f'c++ -target {target}', 'AR': 'ar', 'RANLIB': 'ranlib'}
     arguments = []
     for name, command in programs.items():
         path = folder / f'zig-{name.lower()}'
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} -m ziglang {command} "$@"\n')
+        path.write_text(
+            f'#!/bin/sh\n{_NO_BUNDLES}exec {sys.executable} -m ziglang {command} "$@"\n'
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         arguments.append(f'-DCMAKE_{name}={path}')
     return arguments
