@@ -269,7 +269,8 @@ class FunctionNode:
                 hook.forward_preprocess(self, in_data)
         ran = None
         if self._kernels.under_numpy:
-            ran = kernel_engine.run(self, in_vars, in_data, kind is not _ndarray)
+            run = kernel_engine.run if kind is _ndarray else kernel_engine.run_on_cupy
+            ran = run(self, in_vars, in_data)
         outputs, self._tape = ran or array_engine.run(self, in_vars, in_data)
         if hooks:
             if ran:

@@ -260,7 +260,7 @@ class NoBackpropMode:
 class Stream:
     def __enter__(self) -> Any: ...
     def __exit__(self, exc_type: Any = None, exc_value: Any = None, traceback: Any = None) -> None: ...
-    def __init__(self, device: _DeviceLike = None) -> None: ...
+    def __init__(self, device: _DeviceLike = None, ptr: int | None = None, owner: Any = None) -> None: ...
     @property
     def device(self) -> Device: ...
     @property
@@ -269,6 +269,12 @@ class Stream:
     def ptr(self) -> int: ...
     def synchronize(self) -> None: ...
     def wait(self, stream: Stream) -> None: ...
+
+class _DeviceGroup:
+    def __init__(self, device: _DeviceLike, size: int, name: str, rank: int) -> None: ...
+    def broadcast(self, array: ndarray, root: int) -> None: ...
+    def sum(self, array: ndarray, root: int) -> None: ...
+    def sum_to_all(self, array: ndarray) -> None: ...
 
 class _OnnxModel:
     @property
@@ -300,6 +306,9 @@ def _function_node_forward(function_node: Any, inputs: Sequence[ndarray], output
 def _get_blas_core() -> tuple[Any, ...]:
     """The type of processor OpenBLAS works for, and why it is this one."""
 
+def _get_dnn_version() -> int:
+    """The version of cuDNN that the CUDA backend has found, such as 91002 for 9.10.2; 0 without one."""
+
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
 
@@ -308,6 +317,9 @@ def _kernels(backend: str) -> list[Any]:
 
 def _live_array_count() -> int:
     """Number of arrays alive in the process."""
+
+def _make_device_group_name(device: _DeviceLike) -> str:
+    """A new name of a group of GPUs, with which each of its members joins it."""
 
 def _load_onnx(path: str, device: _DeviceLike = None) -> _OnnxModel:
     """Loads an ONNX file."""
@@ -336,6 +348,10 @@ def _random_seed(seed: int) -> None:
 def _rebuild_array(values: Any, device: str) -> ndarray:
     """Makes an array from its pickled state."""
 
+def _set_dnn_settings(function: Any) -> None:
+    """Sets a function that gives a thread's settings of cuDNN: use, autotune, deterministic, fast
+    batch normalization, bytes of the largest workspace."""
+
 def _set_num_threads(n: int) -> None:
     """Sets the number of threads that kernels may use."""
 
@@ -363,7 +379,7 @@ def check_double_backward(func: Callable[..., Any], inputs: Sequence[ndarray], g
     """Compares second gradients of a function with central differences."""
 
 def from_dlpack(x: Any, device: _DeviceLike = None, copy: Any = None) -> ndarray:
-    """Makes an array that shares the memory of an array of another library, such as NumPy or PyTorch."""
+    """Makes an array that shares the memory of an array of another library, such as NumPy, CuPy or PyTorch."""
 
 def get_backend(backend_name: str) -> Backend:
     """Finds a backend of the default context."""

@@ -353,8 +353,10 @@ class _Exporter:
             opset_imports=opsets,
         )
         model.ir_version = helper.find_min_ir_version_for(opsets[:1])
-        arrays = {**context.constants, **(context.parameters if export_params else {})}
-        for name, array in arrays.items():
+        for name, array in context.constants.items():
+            tensor = model.graph.initializer.add(doc_string=onnx_helper.CONSTANT)
+            onnx_helper.fill_tensor(tensor, name, array)
+        for name, array in context.parameters.items() if export_params else ():
             onnx_helper.fill_tensor(model.graph.initializer.add(), name, array)
         return model
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto, TensorProto
 
+#: Documentation of initializers that training leaves as they are, when the file is loaded.
+CONSTANT = 'constant'
+
 _thread_local = threading.local()
 
 

@@ -10,7 +10,7 @@ import numpy
 
 import chainerx
 from chainer import _version
-from chainer.backends import cuda, intel64
+from chainer.backends import _cudnn, cuda, intel64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def _get_lines() -> Iterator[str]:
         yield 'CuPy:'
         for line in str(_get_cupy_info()).splitlines():
             yield f'  {line}'
-        yield f'  cuDNN bindings        : {"enabled" if cuda.cudnn_enabled else "not enabled"}'
+        yield f'  cuDNN bindings        : {"enabled" if cuda.cudnn else "not enabled"}'
     else:
         yield f'CuPy: Not Available ({_get_reason(cuda._resolution_error)})'
     if intel64.is_ideep_available():
@@ -61,6 +61,9 @@ def _get_chainerx_backends() -> Iterator[str]:
             yield f'no {name}: {_get_reason(e)}'
         else:
             yield f'{name}: {count} device(s)'
+            if name == 'cuda':
+                version = _cudnn.find_version()
+                yield f'cuDNN {version}' if version >= 0 else 'no cuDNN'
 
 
 def _get_cupy_info() -> object:

@@ -14,7 +14,6 @@ from chainer.backends import _cupy_absent
 LAZY_NAMES = frozenset(
     (
         'available',
-        'cudnn_enabled',
         'cupy',
         'cudnn',
         'libcudnn',
@@ -54,7 +53,7 @@ def _load():
     except Exception as e:
         error = e
     names = globals()
-    names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+    names.update(cudnn=None, libcudnn=None, _cudnn_version=-1)
     if error is not None:
         _cupy_absent.error = error
         names.update(
@@ -83,10 +82,10 @@ def _load():
                 cudnn=importlib.import_module('cupy.cudnn'),
                 libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'),
             )
-            names.update(cudnn_enabled=True, _cudnn_version=names['libcudnn'].getVersion())
+            names.update(_cudnn_version=names['libcudnn'].getVersion())
         except Exception:
             # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
-            names.update(cudnn=None, libcudnn=None, cudnn_enabled=False, _cudnn_version=-1)
+            names.update(cudnn=None, libcudnn=None, _cudnn_version=-1)
 
 
 def _finds_gpu(module):

@@ -3,7 +3,7 @@
 import numpy
 
 import chainerx
-from chainer.backends import _cupy
+from chainer.backends import _cupy, _streams
 from chainer.backends._ideep import mdarray
 
 
@@ -77,16 +77,9 @@ def to_chainerx(array, device=None):
             return chainerx.array(array, device=device, copy=False)
         return chainerx.array(array, device=device)
     if isinstance(array, _cupy.ndarray):
-        memory = array.data.mem
-        chx_array = chainerx._core._fromrawpointer(
-            memory.ptr,
-            array.shape,
-            array.dtype,
-            array.strides,
-            f'cuda:{array.device.id}',
-            array.data.ptr - memory.ptr,
-            array,
-        )
+        own_device = chainerx.get_device('cuda', array.device.id)
+        keeper = _streams.lend_to_chainerx(array, own_device)
+        chx_array = view_of_cupy(array, own_device, keeper)
         return chx_array if device is None else chx_array.to_device(device)
     raise TypeError(
         'The array sent to ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar.\n'
@@ -109,12 +102,31 @@ def from_chainerx(array):
     )
 
 
+def view_of_cupy(array, device, keeper):
+    """ChainerX array over the memory of a CuPy array, which ``keeper`` keeps."""
+    memory = array.data.mem
+    return chainerx._core._fromrawpointer(
+        memory.ptr,
+        array.shape,
+        array.dtype,
+        array.strides,
+        device,
+        array.data.ptr - memory.ptr,
+        keeper,
+    )
+
+
 def _cuda_from_chainerx(array):
     _cupy.check_cuda_available()
+    return cupy_view(array, _streams.lend_to_cupy(array))
+
+
+def cupy_view(array, keeper):
+    """CuPy array over the memory of a ChainerX array, which ``keeper`` keeps."""
     cupy = _cupy.cupy
     with _cupy.Device(array.device.index):
         memory = cupy.cuda.UnownedMemory(
-            array.data_ptr + array.offset, array.data_size, array, array.device.index
+            array.data_ptr + array.offset, array.data_size, keeper, array.device.index
         )
         return cupy.ndarray(
             array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides

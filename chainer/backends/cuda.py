@@ -5,7 +5,9 @@ CUDA raise an error that says why. CuPy is imported on first use, not with Chain
 
 Attributes:
     available (bool): Whether CuPy is installed and sees a CUDA device.
-    cudnn_enabled (bool): Whether CuPy has its cuDNN bindings (CuPy 14 has none).
+    cudnn_enabled (bool): Whether functions of CuPy arrays can use cuDNN: CuPy has bindings (CuPy 14
+        has none), or ``chainer.config.use_native_kernels`` is ``'always'`` and the CUDA backend of
+        ChainerX finds cuDNN 9.
     cupy: The :mod:`cupy` module, or a placeholder that raises an error on use.
 
 """
@@ -25,7 +27,7 @@ import numpy
 import chainerx
 from chainer import configuration
 from chainer._core import device as _backend
-from chainer.backends import _cupy, _transfer
+from chainer.backends import _cudnn, _cupy, _transfer
 from chainer.backends._cuda_kernels import (  # noqa: F401
     clear_memo as clear_memo,
     elementwise as elementwise,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from chainer.backends._cupy_absent import Device
     from chainer.types import CudaDeviceSpec, CupyArray, DTypeSpec, VariableLike, Xp
 
-    # Set by `_load_cupy`
+    # Found by `__getattr__`
     available: bool
     cudnn_enabled: bool
     cupy: Any
@@ -55,6 +57,8 @@ _integer_types = (int, numpy.integer)
 
 
 def __getattr__(name: str) -> Any:
+    if name == 'cudnn_enabled':
+        return max(_this._cudnn_version, _cudnn.find_version_for_cupy()) >= 0
     if name not in _cupy.LAZY_NAMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     _load_cupy()
@@ -66,7 +70,7 @@ def _load_cupy():
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_cupy.LAZY_NAMES})
+    return sorted({*globals(), *_cupy.LAZY_NAMES, 'cudnn_enabled'})
 
 
 # -- devices ------------------------------------------------------------------
@@ -487,14 +491,9 @@ def copy(
 
 # -- cuDNN --------------------------------------------------------------------
 
-_USE_CUDNN_LEVELS = {
-    '==always': {'always': True, 'auto': False, 'never': False},
-    '>=auto': {'always': True, 'auto': True, 'never': False},
-}
-
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
-    """Tells whether to use cuDNN, by ``chainer.config.use_cudnn``.
+    """Tells whether functions of CuPy arrays use cuDNN, by ``chainer.config.use_cudnn``.
 
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: which settings ask for it.
@@ -514,18 +513,14 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
         False
 
     """
-    if level not in _USE_CUDNN_LEVELS:
+    if level not in _cudnn.USE_LEVELS:
         raise ValueError(
             f'invalid cuDNN use level: {level!r} (must be either of "==always" or ">=auto")'
         )
-    flags = _USE_CUDNN_LEVELS[level]
-    use_cudnn = configuration.config.use_cudnn
-    if use_cudnn not in flags:
-        raise ValueError(
-            f'invalid use_cudnn configuration: {use_cudnn!r} '
-            '(must be either of "always", "auto", or "never")'
-        )
-    return flags[use_cudnn] and _this._cudnn_version >= max(lowest_version, 0)
+    if not _cudnn.is_wanted(level):
+        return False
+    least = max(lowest_version, 0)
+    return _this._cudnn_version >= least or _cudnn.find_version_for_cupy() >= least
 
 
 def should_use_cudnn_tensor_core(dtype: DTypeSpec) -> bool:
@@ -563,7 +558,7 @@ def get_max_workspace_size() -> int:
     """Gets the largest workspace of cuDNN, in bytes.
 
     Returns:
-        int: Bytes; 0 if cuDNN is not enabled.
+        int: Bytes; 0 if there is no cuDNN, neither for CuPy nor for ChainerX.
 
     .. admonition:: Example
 
@@ -572,14 +567,20 @@ def get_max_workspace_size() -> int:
         0
 
     """
-    return _this.cudnn.get_max_workspace_size() if _this.cudnn_enabled else 0
+    if _this.cudnn is not None:
+        size: int = _this.cudnn.get_max_workspace_size()
+        return size
+    return _cudnn.max_workspace_size if _cudnn.find_version() >= 0 else 0
 
 
 def set_max_workspace_size(size: int) -> None:
-    """Sets the largest workspace of cuDNN; does nothing if cuDNN is not enabled.
+    """Sets the largest workspace of cuDNN, which convolutions may take for themselves.
 
     Args:
         size (int): Bytes.
+
+    Raises:
+        ValueError: If the size is negative.
 
     .. admonition:: Example
 
@@ -587,7 +588,10 @@ def set_max_workspace_size(size: int) -> None:
         >>> cuda.set_max_workspace_size(16 * 1024 * 1024)
 
     """
-    if _this.cudnn_enabled:
+    if size < 0:
+        raise ValueError(f'size must not be negative, but is {size}')
+    _cudnn.max_workspace_size = int(size)
+    if _this.cudnn is not None:
         _this.cudnn.set_max_workspace_size(int(size))
 
 
@@ -636,7 +640,7 @@ def get_cudnn_dropout_states() -> Any:
         True
 
     """
-    if not _this.cudnn_enabled:
+    if _this.cudnn is None:
         raise RuntimeError('cuDNN is not enabled: CuPy has no cuDNN bindings here.')
     return get_cudnn_dropout_states_core(threading.get_ident())
 

@@ -12,7 +12,8 @@ from chainer import backend
 from chainer._core import forks
 from chainer._core.array_types import get_array_types
 from chainer.backend import using_device
-from chainer.backends import cuda
+from chainer.backends import _streams, cuda
+from chainer.backends._chainerx import ChainerxDevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -316,13 +317,14 @@ class Conveyor:
 class ConcatWithAsyncTransfer:
     """Converter like :func:`concat_examples` with transfers on a separate stream.
 
-    The transfer of a batch overlaps with the computation on the previous batch. An instance
-    supports one device. A copy, or what a pickle of it gives, creates streams of its own.
+    The transfer of a batch overlaps with the computation on the previous batch, both on CuPy's
+    devices and on ChainerX's ``cuda:N``. An instance supports one device. A copy, or what a pickle
+    of it gives, creates streams of its own.
 
     Args:
-        stream (cupy.cuda.Stream): Stream of the transfers, created when omitted.
-        compute_stream (cupy.cuda.Stream): Stream that uses the batches, the null stream by
-            default.
+        stream (cupy.cuda.Stream or chainerx.Stream): Stream of the transfers, created when omitted.
+        compute_stream (cupy.cuda.Stream or chainerx.Stream): Stream that uses the batches. The
+            default is CuPy's null stream, and ChainerX's current stream when a batch is converted.
 
     Raises:
         ValueError: If the device differs from that of earlier calls.
@@ -359,23 +361,41 @@ class ConcatWithAsyncTransfer:
         device = _get_device(device)
         if device is None:
             return on_cpu
-        if not isinstance(device, cuda.GpuDevice):
-            return to_device(device, on_cpu)
-        # Events and the null stream are those of the current GPU.
-        with self._lock, device.create_context():
-            return self._send(on_cpu, device.device.id)
+        if isinstance(device, cuda.GpuDevice):
+            # Events and the null stream are those of the current GPU.
+            with self._lock, device.create_context():
+                return self._send(on_cpu, device.device.id)
+        if isinstance(device, ChainerxDevice) and device.device.backend.name == 'cuda':
+            with self._lock:
+                return self._send_to_chainerx(on_cpu, device)
+        return to_device(device, on_cpu)
+
+    def _keep_device(self, device):
+        """Returns whether this is the first call."""
+        if self._device is None:
+            self._device = device
+            return True
+        if self._device != device:
+            raise ValueError(
+                f'device must be the one of the first call, {self._device}, but {device} is given'
+            )
+        return False
+
+    def _send_to_chainerx(self, arrays, device):
+        # ChainerX copies from pinned memory, and uses that again when the copy is done.
+        if self._keep_device(device.name):
+            self._stream = _streams.of_chainerx(self._stream, device.device)
+            if self._compute_stream is not None:
+                self._compute_stream = _streams.of_chainerx(self._compute_stream, device.device)
+        with self._stream:
+            sent = to_device(device, arrays)
+        (self._compute_stream or device.device.current_stream).wait(self._stream)
+        return sent
 
     def _send(self, arrays, device_id):
-        if self._device is None:
-            self._device = device_id
+        if self._keep_device(device_id):
             self._stream = self._stream or cuda.Stream(non_blocking=True)
             self._compute_stream = self._compute_stream or cuda.Stream.null
-        elif self._device != device_id:
-            raise ValueError(
-                f'device must be the one of the first call, {self._device}, but '
-                f'{device_id} is given'
-            )
-
         if isinstance(arrays, tuple):
             keys, values = range(len(arrays)), arrays
         elif isinstance(arrays, dict):

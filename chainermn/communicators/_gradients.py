@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend
 from chainer._core import fresh_gradients, update
-from chainer.backends import cuda
+from chainermn.communicators import _arrays
 from chainermn.communicators._reduction import HALVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from chainer.link import Link
     from chainer.variable import Parameter
@@ -68,13 +70,16 @@ class Bucket:
         self.grads: list[Any] = []
         self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
+        self.on_host = _is_on_host(params[0])
+        #: Memory that the ranks share, for the mean; see :class:`_reduction.SharedMean`.
+        self.rows: list[Any] | None = None
         self.flat: Any = None
         self._memory: Any = None
         self._is_gradient = False
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
-        self.grads = [backend.from_chx(param.grad) for param in self.params]
+        self.grads = [_arrays.plain(param.grad) for param in self.params]
         first = self.grads[0]
         self._is_gradient = (
             len(self.grads) == 1
@@ -86,12 +91,12 @@ class Bucket:
         if self._is_gradient:
             self.flat = first.reshape(-1)
             return self.flat
-        xp = cuda.get_array_module(first)
-        with cuda.get_device_from_array(first):
+        xp = backend.get_array_module(first)
+        with _device_of(first):
             if not isinstance(self._memory, xp.ndarray):
                 self._memory = xp.empty(self.size, self.dtype)
             self.flat = self._memory
-            if xp is numpy or first.dtype != self.dtype:
+            if xp in (numpy, chainerx) or first.dtype != self.dtype:
                 for piece, grad in zip(self._pieces(), self.grads):
                     piece[...] = grad
             else:  # one kernel copies many
@@ -101,7 +106,7 @@ class Bucket:
     def unpack(self) -> None:
         """Writes the flat array back to the gradients."""
         if not self._is_gradient:
-            with cuda.get_device_from_array(self.flat):
+            with _device_of(self.flat):
                 for piece, grad in zip(self._pieces(), self.grads):
                     grad[...] = piece
         self.flat = None
@@ -112,6 +117,14 @@ class Bucket:
         for grad in self.grads:
             yield self.flat[start : start + grad.size].reshape(grad.shape)
             start += grad.size
+
+
+def _device_of(array: Any) -> AbstractContextManager[Any]:
+    return backend.using_device(backend.get_device_from_array(array))
+
+
+def _is_on_host(param: Parameter) -> bool:
+    return backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
 
 
 def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -> list[Bucket]:
@@ -127,7 +140,7 @@ def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -
     sizes: dict[Any, int] = {}
     buckets: list[list[Parameter]] = []
     for param in params:
-        on_host = backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
+        on_host = _is_on_host(param)
         n_bytes = param.array.nbytes
         if limit is not None and n_bytes >= limit or (on_host and n_bytes >= _ALONE):
             buckets.append([param])

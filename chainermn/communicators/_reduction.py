@@ -17,14 +17,15 @@ from chainermn._mpi import mpi
 from chainermn.communicators._messages import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 #: Dtypes of 16 bits in which float32 can travel.
 HALVES = 'float16', 'bfloat16'
 
 
-# Elements that are rounded at once on the host: they stay in the cache.
+# Elements that are rounded or added at once on the host: they stay in the cache.
 _BLOCK = 1 << 15
+_SIGNAL = numpy.zeros(1, numpy.uint8)
 
 
 def encode(array: Any, wire: str) -> Any:
@@ -85,15 +86,58 @@ class Memory:
         self._free.setdefault((array.size, array.dtype.char), []).append(array)
 
 
-class Mean:
-    """Mean of a flat host array over all ranks, on its way.
+class _StagedMean:
+    """Mean of a flat host array over all ranks, on its way: stages with messages between them.
+
+    Args:
+        mpi_comm: Communicator for these messages alone.
+        tag: First of two tags that no other pending mean uses.
+        flat: Contiguous array of floating point numbers, replaced by the mean.
+
+    """
+
+    def __init__(self, mpi_comm: Any, tag: int, flat: numpy.ndarray[Any, Any]) -> None:
+        self._comm = mpi_comm
+        self._tag = tag
+        self._flat = flat
+        bounds = bounds_of(flat.size, mpi_comm.size)
+        self._parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        self._own = self._parts[mpi_comm.rank]
+        self._others = [i for i in range(mpi_comm.size) if i != mpi_comm.rank]
+        self._requests: list[Any] = []
+        self._stages: list[Callable[[], None]] = []
+
+    def _exchange(self, tag: int, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
+        requests = [
+            self._comm.Irecv(part, i, tag) for i, array in incoming.items() for part in parts(array)
+        ]
+        return requests + [
+            self._comm.Isend(part, i, tag) for i, array in outgoing.items() for part in parts(array)
+        ]
+
+    def test(self) -> bool:
+        """Goes on as far as possible without waiting; tells whether the mean is there."""
+        while self._stages and mpi().Request.Testall(self._requests):
+            self._requests = []
+            self._stages.pop(0)()
+        return not self._stages
+
+    def wait(self) -> None:
+        """Waits for the mean."""
+        while self._stages:
+            mpi().Request.Waitall(self._requests)
+            self._requests = []
+            self._stages.pop(0)()
+
+
+class Mean(_StagedMean):
+    """Mean whose parts travel as messages.
 
     Args:
         mpi_comm: Communicator for these messages alone.
         tag: First of two tags that no other pending mean uses.
         flat: Contiguous array of floating point numbers, replaced by the mean.
         wire: ``'float16'`` or ``'bfloat16'``, or ``None`` for the dtype of the array.
-        gather: Whether each rank gets the whole mean, and not only its part.
         memory: Where arrays to receive come from.
 
     """
@@ -103,38 +147,21 @@ class Mean:
         mpi_comm: Any,
         tag: int,
         flat: numpy.ndarray[Any, Any],
-        wire: str | None = None,
-        gather: bool = True,
-        memory: Memory | None = None,
+        wire: str | None,
+        memory: Memory,
     ) -> None:
-        self._comm = mpi_comm
-        self._tag = tag
-        self._flat = flat
+        super().__init__(mpi_comm, tag, flat)
         self._wire = wire
         self._travelling = flat if wire is None else encode(flat, wire)
-        bounds = bounds_of(flat.size, mpi_comm.size)
-        self._parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
-        self._own = self._parts[mpi_comm.rank]
-        self._others = [i for i in range(mpi_comm.size) if i != mpi_comm.rank]
         shape = self._own.stop - self._own.start
-        self._memory = Memory() if memory is None else memory
+        self._memory = memory
         dtype = self._travelling.dtype
         self._received = {i: self._memory.take(shape, dtype) for i in self._others}
-        self._stages: list[Callable[[], None]] = [self._add]
-        if gather:
-            self._stages += [self._gather, self._finish]
+        self._stages = [self._add, self._gather, self._finish]
         self._requests = self._exchange(
             tag, {i: self._travelling[self._parts[i]] for i in self._others}, self._received
         )
         self.test()
-
-    def _exchange(self, tag: int, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
-        requests = [
-            self._comm.Irecv(part, i, tag) for i, array in incoming.items() for part in parts(array)
-        ]
-        return requests + [
-            self._comm.Isend(part, i, tag) for i, array in outgoing.items() for part in parts(array)
-        ]
 
     def _add(self) -> None:
         own = self._flat[self._own]
@@ -169,16 +196,53 @@ class Mean:
         if self._wire is not None:
             self._flat[...] = decode(self._travelling, self._wire)
 
-    def test(self) -> bool:
-        """Goes on as far as possible without waiting; tells whether the mean is there."""
-        while self._stages and mpi().Request.Testall(self._requests):
-            self._requests = []
-            self._stages.pop(0)()
-        return not self._stages
 
-    def wait(self) -> None:
-        """Waits for the mean."""
-        while self._stages:
-            mpi().Request.Waitall(self._requests)
-            self._requests = []
-            self._stages.pop(0)()
+class SharedMean(_StagedMean):
+    """Mean whose parts travel in memory that the ranks share: messages only say what is there.
+
+    Args:
+        mpi_comm: Communicator of ranks on one host, for these messages alone.
+        tag: First of two tags that no other pending mean uses.
+        flat: Contiguous array of floating point numbers, replaced by the mean.
+        rows: One array like ``flat`` for each rank, which no other pending mean uses.
+
+    """
+
+    def __init__(
+        self,
+        mpi_comm: Any,
+        tag: int,
+        flat: numpy.ndarray[Any, Any],
+        rows: Sequence[numpy.ndarray[Any, Any]],
+    ) -> None:
+        super().__init__(mpi_comm, tag, flat)
+        self._rows = rows
+        for i in self._others:
+            rows[mpi_comm.rank][self._parts[i]] = flat[self._parts[i]]
+        self._stages = [self._add, self._collect]
+        self._signal(tag)
+        self.test()
+
+    def _signal(self, tag: int) -> None:
+        # Whoever got the signals of all others of the second stage may write to its row again:
+        # they have read it.
+        signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
+        self._requests = self._exchange(tag, dict.fromkeys(self._others, _SIGNAL), signals)
+
+    def _add(self) -> None:
+        rank = self._comm.rank
+        sources = [self._flat if i == rank else row for i, row in enumerate(self._rows)]
+        scale = self._flat.dtype.type(1 / self._comm.size)
+        for start in range(self._own.start, self._own.stop, _BLOCK):
+            block = slice(start, min(start + _BLOCK, self._own.stop))
+            total = self._rows[rank][block]
+            numpy.add(sources[0][block], sources[1][block], out=total)
+            for source in sources[2:]:  # in the same order on each rank
+                total += source[block]
+            total *= scale
+            self._flat[block] = total
+        self._signal(self._tag + 1)
+
+    def _collect(self) -> None:
+        for i in self._others:
+            self._flat[self._parts[i]] = self._rows[i][self._parts[i]]

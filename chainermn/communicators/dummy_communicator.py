@@ -15,7 +15,8 @@ class DummyCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _start_mean(self, flat: Any, wire: str | None, gather: bool = True) -> Any:
+    def _start_mean_of(self, bucket: Any) -> Any:
+        bucket.pack()
         return self
 
     def test(self) -> bool:

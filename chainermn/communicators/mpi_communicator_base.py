@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
+import chainerx
+from chainer.backends import cuda
 from chainermn import _checks
 from chainermn._mpi import mpi
 from chainermn.communicators import (
@@ -18,6 +19,7 @@ from chainermn.communicators import (
     _gradients,
     _messages,
     _reduction,
+    _shared_rows,
 )
 from chainermn.communicators.communicator_base import CommunicatorBase
 
@@ -56,6 +58,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._checker = _checks.Checker(self.mpi_comm)
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
+        self._can_share = 1 < self._intra_size == self.size
         self._tag = 0
         self._buckets: dict[Any, list[_gradients.Bucket]] = {}
         self._memory = _reduction.Memory()
@@ -325,7 +328,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 host = host.copy()
             for part in _messages.parts(host):
                 self._arrays_comm.Bcast(part, 0)
-            array = backend.from_chx(param.array)
+            array = _arrays.plain(param.array)
             if self.rank and array is not host:
                 array[...] = _arrays.like(host, array)
 
@@ -334,8 +337,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._check('multi_node_mean_grad', [(b.dtype.name, b.wire, b.size) for b in buckets])
         if self.size == 1:
             return
+        self._share_memory(buckets)
         # While the first ones travel, the next ones are packed.
-        means = [self._start_mean(bucket.pack(), bucket.wire) for bucket in buckets]
+        means = [self._start_mean_of(bucket) for bucket in buckets]
         for bucket, mean in zip(buckets, means):
             mean.wait()
             bucket.unpack()
@@ -355,30 +359,49 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._buckets[key] = buckets
         return buckets
 
-    def _start_mean(self, flat: Any, wire: str | None, gather: bool = True) -> Any:
-        """Starts to replace a flat array by its mean over the ranks.
+    def _share_memory(self, buckets: Sequence[_gradients.Bucket]) -> None:
+        """Gives buckets memory that the ranks share, if all are on one host; collective."""
+        if not self._can_share:
+            return
+        buckets = [bucket for bucket in buckets if bucket.on_host and bucket.wire is None]
+        lacks = any([bucket.rows is None for bucket in buckets])
+        # Another rank may have made its buckets anew.
+        if self._means_comm.allreduce(lacks, mpi().LOR):
+            rows = _shared_rows.make_rows(self._means_comm, [(b.size, b.dtype) for b in buckets])
+            if rows is None:
+                self._can_share = False
+                return
+            for bucket, of_bucket in zip(buckets, rows):
+                bucket.rows = of_bucket
 
-        Args:
-            flat: NumPy or CuPy array.
-            wire: Dtype of 16 bits in which it travels, or ``None``.
-            gather: Whether each rank needs more than its part.
+    def _start_mean_of(self, bucket: _gradients.Bucket) -> Any:
+        """Starts to replace the gradients of a bucket by their means over the ranks.
 
         Returns:
             Object with the methods ``test`` and ``wait``.
 
         """
+        flat = bucket.pack()
+        if bucket.rows is None:
+            return self._start_mean(flat, bucket.wire)
+        return _reduction.SharedMean(self._means_comm, self._next_tag(), flat, bucket.rows)
+
+    def _start_mean(self, flat: Any, wire: str | None) -> Any:
         if isinstance(flat, numpy.ndarray):
-            self._tag = (self._tag + 2) % _LAST_TAG
-            return _reduction.Mean(self._means_comm, self._tag, flat, wire, gather, self._memory)
+            return _reduction.Mean(self._means_comm, self._next_tag(), flat, wire, self._memory)
         return self._start_mean_on_gpu(flat, wire)
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
-        host = flat.get()
+        host = cuda.to_cpu(flat)
         return MeanOverHost(self._start_mean(host, wire), host, flat)
+
+    def _next_tag(self) -> int:
+        self._tag = (self._tag + 2) % _LAST_TAG
+        return self._tag
 
 
 class MeanOverHost:
-    """Mean of a CuPy array that travels over the memory of the host."""
+    """Mean of an array on a GPU that travels over the memory of the host."""
 
     def __init__(self, mean: Any, host: Any, flat: Any) -> None:
         self._mean = mean
@@ -388,7 +411,10 @@ class MeanOverHost:
 
     def wait(self) -> None:
         self._mean.wait()
-        self._flat.set(self._host)
+        if isinstance(self._flat, chainerx.ndarray):
+            self._flat[...] = chainerx.array(self._host, device=self._flat.device)
+        else:
+            self._flat.set(self._host)
 
 
 def _name_of_dtype(value: Any) -> str | None:

@@ -35,7 +35,8 @@ def create_multi_node_checkpointer(
 
     The method ``maybe_load(trainer)`` of the extension, which is collective, resumes from the
     latest checkpoint, if there is one, to the last bit. With another number of processes, the
-    current epoch begins anew with its data.
+    current epoch begins anew with its data. Files of Chainer 7, ``<name>.<iteration>.<rank>``, are
+    read, too, by as many processes as wrote them.
 
     Args:
         name (str): Name of the training, with which its files begin.
@@ -76,6 +77,7 @@ class _File(NamedTuple):
     iteration: int
     rank: int
     size: int  # number of processes that wrote
+    suffix: str  # names of Chainer 7 do not have the size
 
 
 class _Checkpointer(extension.Extension):
@@ -97,31 +99,39 @@ class _Checkpointer(extension.Extension):
         return trainer.out if self._path is None else self._path
 
     def _name_of(self, file: _File) -> str:
-        return f'{self._file_name}.{file.iteration}.{file.rank}.of.{file.size}'
+        return f'{self._file_name}.{file.iteration}.{file.rank}{file.suffix}'
 
     def _find(self, folder: str) -> set[_File]:
-        pattern = re.compile(re.escape(self._file_name) + r'\.(\d+)\.(\d+)\.of\.(\d+)')
+        pattern = re.compile(re.escape(self._file_name) + r'\.(\d+)\.(\d+)(\.of\.(\d+))?')
         if not os.path.isdir(folder):
             return set()
-        matches = [pattern.fullmatch(name) for name in os.listdir(folder)]
-        return {_File(*map(int, match.groups())) for match in matches if match}
+        files = set()
+        too_large = set()
+        for match in filter(None, map(pattern.fullmatch, os.listdir(folder))):
+            iteration, rank = int(match[1]), int(match[2])
+            size = int(match[4] or self._comm.size)
+            files.add(_File(iteration, rank, size, match[3] or ''))
+            if rank >= size:  # Chainer 7 needs as many processes as wrote
+                too_large.add(iteration)
+        return {f for f in files if f.suffix or f.iteration not in too_large}
 
     def __call__(self, trainer: Trainer) -> None:
         folder = self._folder(trainer)
         os.makedirs(folder, exist_ok=True)
         with configuration.using_config('exact_resume', 'always'):
             state = npz.serialize(trainer)
-        file = _File(trainer.updater.iteration, self._comm.rank, self._comm.size)
+        size = self._comm.size
+        file = _File(trainer.updater.iteration, self._comm.rank, size, f'.of.{size}')
         with _files.atomic_file(os.path.join(folder, self._name_of(file))) as path:
             npz.save_npz(path, _State(state), compression=False)
         self._count += 1
         if self._count % self._gc_interval == 0:
             self._collect(folder)
 
-    def _common(self, found: set[_File]) -> list[tuple[int, int]]:
-        """Pairs of iteration and number of files that all processes can load; collective."""
+    def _common(self, found: set[_File]) -> list[tuple[int, int, str]]:
+        """Iteration, number and suffix of files that all processes can load; collective."""
         rank = self._comm.rank
-        own = {(f.iteration, f.size) for f in found if f.rank == rank % f.size}
+        own = {(f.iteration, f.size, f.suffix) for f in found if f.rank == rank % f.size}
         return sorted(set.intersection(*self._comm.allgather_obj(own)))
 
     def _collect(self, folder: str) -> None:
@@ -130,7 +140,7 @@ class _Checkpointer(extension.Extension):
         for file in found:
             # Files of more processes than there are now are shared out.
             is_own = file.rank % self._comm.size == self._comm.rank
-            if common and is_own and (file.iteration, file.size) < common[0]:
+            if common and is_own and (file.iteration, file.size, file.suffix) < common[0]:
                 try:
                     os.remove(os.path.join(folder, self._name_of(file)))
                 except FileNotFoundError:
@@ -155,8 +165,8 @@ class _Checkpointer(extension.Extension):
         common = self._common(self._find(folder))
         # Of one iteration, those of as many processes as there are now come first.
         common.sort(key=lambda pair: (pair[0], pair[1] == self._comm.size))
-        for iteration, size in reversed(common):
-            file = _File(iteration, self._comm.rank % size, size)
+        for iteration, size, suffix in reversed(common):
+            file = _File(iteration, self._comm.rank % size, size, suffix)
             file_path = os.path.join(folder, self._name_of(file))
             error = None
             try:

@@ -24,7 +24,7 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         setting = comm.get_config('allreduce_grad_dtype')
         buckets = _gradients.make_buckets(params, setting, comm._bucket_bytes)
         grads = [param.grad for param in params]
-        means = [comm._start_mean(bucket.pack(), bucket.wire) for bucket in buckets]
+        means = [comm._start_mean_of(bucket) for bucket in buckets]
         before, self._pending = self._pending, (params, grads, buckets, means)
         # What travels must not change, so the parameters give it away.
         self.target.cleargrads()

@@ -67,7 +67,7 @@ class Overlap:
         assert self._buckets is not None
         while len(self._means) < len(self._buckets) and is_complete(len(self._means)):
             bucket = self._buckets[len(self._means)]
-            self._means.append(self._comm._start_mean(bucket.pack(), bucket.wire))
+            self._means.append(self._comm._start_mean_of(bucket))
 
     def finish(self) -> bool:
         """Averages the rest of the gradients.
@@ -110,5 +110,6 @@ class Overlap:
         for group in groups:
             # Within a group, large gradients travel without being joined.
             buckets += _gradients.make_buckets(group, setting, None)
+        self._comm._share_memory(buckets)
         self._buckets = buckets
         self._bucket_of = {id(p): i for i, bucket in enumerate(buckets) for p in bucket.params}

@@ -1,14 +1,19 @@
 // The functions of cuBLAS that the CUDA backend loads, on the emulation: libcublas.so.13.
 
-#include <cmath>
 #include <cstdint>
 
-#include "chainerx/core/float16.h"
 #include "cuda_runtime.h"
+#include "numbers.h"
 
 namespace {
 
-enum Type { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2 };
+using cuda_emulation::kFloat16;
+using cuda_emulation::kFloat32;
+using cuda_emulation::kFloat64;
+using cuda_emulation::Load;
+using cuda_emulation::Round;
+using cuda_emulation::Store;
+
 enum Compute { kIn32 = 68, kIn64 = 70, kFromFloat16 = 74, kFromBfloat16 = 75, kFromTf32 = 77 };
 enum Status { kSuccess = 0, kInvalidValue = 7 };
 
@@ -16,28 +21,10 @@ struct Context {
     cudaStream_t stream;
 };
 
-double Load(const void* p, int type, int64_t i) {
-    if (type == kFloat64) return static_cast<const double*>(p)[i];
-    if (type == kFloat32) return static_cast<const float*>(p)[i];
-    return static_cast<float>(static_cast<const chainerx::Float16*>(p)[i]);
-}
-void Store(void* p, int type, int64_t i, double value) {
-    if (type == kFloat64) {
-        static_cast<double*>(p)[i] = value;
-    } else if (type == kFloat32) {
-        static_cast<float*>(p)[i] = static_cast<float>(value);
-    } else {
-        static_cast<chainerx::Float16*>(p)[i] = chainerx::Float16{static_cast<float>(value)};
-    }
-}
-
-// With so many bits after the point as the units for matrices read.
-double Round(double value, int compute) {
-    if (compute == kIn32 || compute == kIn64) return value;
-    int exponent;
-    double scale = compute == kFromBfloat16 ? 256 : 2048;
-    double mantissa = std::frexp(value, &exponent);
-    return std::ldexp(std::nearbyint(mantissa * scale) / scale, exponent);
+// The bits after the point that the units for matrices read.
+int BitsOf(int compute) {
+    if (compute == kIn32 || compute == kIn64) return cuda_emulation::kAllBits;
+    return compute == kFromBfloat16 ? 7 : 10;
 }
 
 struct Factor {
@@ -48,7 +35,7 @@ struct Factor {
 
     double Get(int64_t i, int64_t row, int64_t column, int type, int compute) const {
         int64_t place = is_transposed ? row * leading + column : column * leading + row;
-        return Round(Load(data, type, i * stride + place), compute);
+        return Round(Load(data, type, i * stride + place), BitsOf(compute));
     }
 };
 

@@ -23,6 +23,7 @@ using Work = std::function<void()>;
 
 struct cudaEmulatedStream {
     int device;
+    bool is_destroyed{false};
     std::deque<Work> work;
     uint64_t submitted{0};
     uint64_t done{0};
@@ -57,6 +58,7 @@ struct Runtime {
 
     std::recursive_mutex mutex;
     std::vector<std::unique_ptr<cudaEmulatedStream>> streams;  // first the default ones of all devices; never fewer
+    std::map<cudaStream_t, cudaEmulatedStream*> known;         // others
     std::map<const char*, size_t> pinned;                      // memory of the host that CUDA reaches
     cudaEmulatedPool pools[cuda_emulation::kMaxDevices];
 };
@@ -70,8 +72,21 @@ std::lock_guard<std::recursive_mutex> Lock() { return std::lock_guard<std::recur
 
 cudaError_t Fail(cudaError_t error) { return t_error = error; }
 
+cudaEmulatedStream* AddStream() {
+    auto& streams = GetRuntime().streams;
+    streams.push_back(std::make_unique<cudaEmulatedStream>());
+    streams.back()->device = t_device;
+    return streams.back().get();
+}
+
+// The stand-in for CuPy has streams, too, which it counts instead of asking for them.
 cudaEmulatedStream& GetStream(cudaStream_t stream) {
-    return stream == nullptr ? *GetRuntime().streams[t_device] : *stream;
+    constexpr uintptr_t kThreadStream = 2;  // numbers up to this one stand for default streams
+    if (reinterpret_cast<uintptr_t>(stream) <= kThreadStream) return *GetRuntime().streams[t_device];
+    cudaEmulatedStream*& known = GetRuntime().known[stream];
+    if (known == nullptr && IsMemoryShared()) known = AddStream();
+    if (known == nullptr || known->is_destroyed) std::abort();  // CUDA would read memory of others
+    return *known;
 }
 
 // Runs the work up to a position. Work that waits for another stream runs what it waits for.
@@ -155,13 +170,14 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
     if (flags != cudaStreamNonBlocking) return Fail(cudaErrorInvalidValue);
     auto lock = Lock();
-    GetRuntime().streams.push_back(std::make_unique<cudaEmulatedStream>());
-    *stream = GetRuntime().streams.back().get();
-    (*stream)->device = t_device;
+    *stream = AddStream();
+    GetRuntime().known[*stream] = *stream;
     return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {  // which later events may refer to
-    return cudaStreamSynchronize(stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {  // whose work goes on, and to which later events may refer
+    auto lock = Lock();
+    GetStream(stream).is_destroyed = true;
+    return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     auto lock = Lock();

@@ -12,6 +12,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from onnx_chainer import onnx_helper
+
 from . import standard, tensors
 from .errors import ModelError, naming
 from .plan import Node, Plan, Step
@@ -96,13 +98,16 @@ class Planner:
         _check_distinct(inputs, f'graph {graph.name!r} has two inputs')
         fixed = _inputs_of(graph.node, lambda row: row.statistics | row.host)
         learned = _inputs_of(graph.node, lambda row: row.trained)
+        constants = {t.name for t in graph.initializer if t.doc_string == onnx_helper.CONSTANT}
         weights: dict[str, str] = {}
         for name, array in self._initializers(graph):
             if name in weights:
                 raise ModelError(f'graph {graph.name!r} has two initializers {name!r}')
             # A number without dimensions is a constant of a formula, such as 2 in 2 * x.
-            trained = is_float(array) and (
-                name in learned or (array.ndim > 0 and name not in fixed)
+            trained = (
+                is_float(array)
+                and name not in constants
+                and (name in learned or (array.ndim > 0 and name not in fixed))
             )
             weights[name] = self._keep(name, array, trained)
         inputs = [name for name in inputs if name not in weights or outer]

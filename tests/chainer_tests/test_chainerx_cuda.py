@@ -1,5 +1,8 @@
 """ChainerX's CUDA devices beside CuPy's: one memory, two modules."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,9 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainer import serializers
+from chainer._core.engines import cupy_views, kernels
 from chainer.backends import cuda
+from chainer.functions.activation.relu import ReLU
 from tests.helpers.programs import run_python
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.gpu]
@@ -124,6 +129,75 @@ def test_fallback_works_in_the_current_stream():
         assert cuda.cupy.cuda.get_current_stream() == own
     assert seen == [0, stream.ptr, 0]
     assert cuda.cupy.cuda.get_current_stream().ptr == 0
+
+
+@pytest.mark.parametrize('double', [False, True])
+def test_kernels_run_in_the_stream_of_cupy(double, monkeypatch):
+    seen = []
+    device = chainerx.get_device('cuda:0')
+
+    def noting(f):
+        def call(*args):
+            seen.append(device.current_stream.ptr)
+            return f(*args)
+
+        return call
+
+    monkeypatch.setattr(ReLU, 'forward_chainerx', noting(ReLU.forward_chainerx))
+    note = noting(cupy_views.gradients)
+    monkeypatch.setattr(cupy_views, 'gradients', note)
+    monkeypatch.setattr(kernels.CupyTape, '_gradients', staticmethod(note))
+    stream = cuda.Stream()
+    x = chainer.Variable(_on_cupy([-1.0, 2.0]))
+    with stream, chainer.using_config('use_native_kernels', 'always'):
+        y = F.relu(x)
+        (gx,) = chainer.grad([y], [x], enable_double_backprop=double)
+    assert seen == [stream.ptr] * 2
+    assert device.current_stream.ptr == 0
+    assert _host(y.array).tolist() == [0, 2] and _host(gx.array).tolist() == [0, 1]
+
+
+def test_streams_of_cupy_live_as_long_as_arrays():
+    x = _on_cupy([1.0, 2.0])
+    stream = cuda.Stream()
+    alive = weakref.ref(stream)
+    with chainer.using_config('use_native_kernels', 'always'):
+        with stream:
+            y = F.relu(x).array
+        with cuda.Stream():  # CuPy forgets the other one
+            pass
+    del stream
+    gc.collect()
+    assert alive() is not None
+    del y
+    gc.collect()
+    assert alive() is None
+
+
+def test_views_know_the_other_stream():
+    with cuda.Stream() as stream:
+        x = chainer.backend.from_chx(chainerx.array([1.0, 2.0], device='cuda:0'))
+        y = chainer.backend.to_chx(x)
+        assert y.device.current_stream.ptr == 0 != stream.ptr
+    assert y.data_ptr == x.data.ptr
+    assert y.tolist() == [1, 2]
+
+
+@pytest.mark.multi_gpu(2)
+@pytest.mark.parametrize('index', [0, 1])
+def test_dlpack(index):
+    cupy = cuda.cupy
+    x = _on_cupy(np.arange(6, dtype='f').reshape(2, 3), index)
+    y = chainerx.from_dlpack(x)
+    assert y.device.name == f'cuda:{index}' and y.data_ptr == x.data.ptr
+    z = cupy.from_dlpack(y)
+    assert z.device.id == index and z.data.ptr == x.data.ptr
+    w = y._to_cupy() if hasattr(y, '_to_cupy') else chainerx._core._to_cupy(y)
+    assert type(w) is cupy.ndarray and w.data.ptr == x.data.ptr
+    y += 1
+    assert _host(z).tolist() == _host(w).tolist() == [[1, 2, 3], [4, 5, 6]]
+    del x, y, z
+    assert _host(w).tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
 def test_fallback_without_cupy():

@@ -18,13 +18,11 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainerx import _core
+from tests.helpers.cuda_emulation import is_emulated
 from tests.helpers.programs import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def _is_emulated():
-    return 'cuda_emulation' in os.environ.get('CHAINERX_PATH', '')
+DEVICES = 'cuda:0', 'native:0'
 
 
 def _emulated_library():
@@ -107,6 +105,55 @@ class TestErrorsInData:
             x[chainerx.array([1, 5])] = 1
             x.device.synchronize()
         assert x.tolist() == [0, 1, 0]
+
+
+class TestRepeatedIndices:
+    """They are taken in order, whichever way a GPU is kept busy."""
+
+    #: Numbers of indices and shapes around the axis, on both sides of the limits.
+    CASES = [(5, (), (3,)), (17, (), ()), (300, (), (3,)), (300, (4,), (2,)), (20, (), (1 << 16,))]
+
+    def _scatter(self, device, n, before, after, call):
+        random = np.random.default_rng(0)
+        indices = random.integers(-7, 7, n)
+        x = chainerx.zeros((*before, 7, *after), 'float32', device=device)
+        b = chainerx.array(
+            random.standard_normal((*before, n, *after)).astype('float32'), device=device
+        )
+        return chainerx.to_numpy(call(x, chainerx.array(indices, device=device), b, len(before)))
+
+    @pytest.mark.parametrize('n, before, after', CASES)
+    def test_add(self, n, before, after):
+        y, expected = [self._scatter(d, n, before, after, _core._add_at) for d in DEVICES]
+        np.testing.assert_array_equal(y, expected)
+
+    @pytest.mark.parametrize('n, before, after', CASES)
+    def test_put(self, n, before, after):
+        def put(x, indices, b, axis):
+            x[(slice(None),) * axis + (indices,)] = b
+            return x
+
+        y, expected = [self._scatter(d, n, before, after, put) for d in DEVICES]
+        np.testing.assert_array_equal(y, expected)
+
+    def test_one_index(self):
+        b = _random(400)
+        y = _core._add_at(
+            chainerx.zeros(3, 'float32'), chainerx.full(400, 1, 'int64'), chainerx.array(b)
+        )
+        expected = np.float32(0)
+        for value in b:
+            expected += value
+        assert y.tolist() == [0, expected, 0]
+
+    def test_invalid_indices(self):
+        indices = np.arange(100) % 5
+        indices[50] = 9
+        x = chainerx.zeros(5)
+        with pytest.raises(IndexError, match='index 9'):
+            x[chainerx.array(indices)] = chainerx.arange(100).astype('float32')
+            x.device.synchronize()
+        assert x.tolist() == [95, 96, 97, 98, 99]
 
 
 @pytest.mark.parametrize('exponent', [2, 3, -1, 0.5])
@@ -209,7 +256,7 @@ def test_snapshots_cross_devices(tmp_path):
     assert other.W.device.name == 'cuda:0'
 
 
-@pytest.mark.skipif(not _is_emulated(), reason='tests the emulation')
+@pytest.mark.skipif(not is_emulated(), reason='tests the emulation')
 class TestEmulation:
     def test_no_gpu(self):
         code = 'import chainerx; chainerx.get_device("cuda:0")'

@@ -4,7 +4,6 @@ They need a GPU, or the emulation that ``python tools/build.py --test`` builds a
 """
 
 import os
-import shutil
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,13 +11,10 @@ import numpy as np
 import pytest
 
 import chainerx
+from tests.helpers.cuda_emulation import copy_backend, is_emulated
 from tests.helpers.programs import run_python
 
 TOLERANCE = {'float16': 2e-3, 'float32': 1e-5, 'float64': 1e-12}
-
-
-def _is_emulated():
-    return 'cuda_emulation' in os.environ.get('CHAINERX_PATH', '')
 
 
 def _random(shape, dtype, seed):
@@ -114,7 +110,7 @@ def test_compute_mode(compute_mode, mode, kept, lost):
     x = chainerx.array(np.full((16, 16), 1 + kept, 'float32'), device='cuda:0')
     one = chainerx.eye(16, dtype='float32', device='cuda:0')
     assert (chainerx.to_numpy(chainerx.dot(x, one)) == np.float32(1 + kept)).all()
-    if mode == 'float32' or _is_emulated():  # the modes allow a GPU to round
+    if mode == 'float32' or is_emulated():  # the modes allow a GPU to round
         x = chainerx.array(np.full((16, 16), 1 + lost, 'float32'), device='cuda:0')
         assert (chainerx.to_numpy(chainerx.dot(x, one)) == 1).all()
     # Other dtypes do not follow it.
@@ -145,18 +141,8 @@ PRODUCT = """
 """
 
 
-def _copy_backend(folder):
-    """The backend without the libraries beside it."""
-    build = Path(os.environ['CHAINERX_PATH']).resolve()
-    (folder / 'path' / 'backends').mkdir(parents=True)
-    shutil.copy(build / 'backends' / 'cuda.so', folder / 'path' / 'backends')
-    # Of the emulation; the backend looks for it beside its folder.
-    (folder / 'path' / 'libcuda_emulation.so').symlink_to(build / 'libcuda_emulation.so')
-    return str(folder / 'path')
-
-
 class TestLibrary:
-    @pytest.mark.skipif(not _is_emulated(), reason='a GPU need not round')
+    @pytest.mark.skipif(not is_emulated(), reason='a GPU need not round')
     @pytest.mark.parametrize('use, expected', [('never', 'exact'), ('always', 'rounded')])
     def test_use(self, use, expected):
         """Only cuBLAS rounds."""
@@ -169,17 +155,17 @@ class TestLibrary:
             in result.stderr
         )
 
-    @pytest.mark.skipif(not _is_emulated(), reason='cannot hide the library')
+    @pytest.mark.skipif(not is_emulated(), reason='cannot hide the library')
     def test_missing(self, tmp_path):
-        paths = {'CHAINERX_PATH': _copy_backend(tmp_path)}
+        paths = {'CHAINERX_PATH': copy_backend(tmp_path)}
         assert run_python(PRODUCT, CHAINERX_CUDA_LIBRARIES='auto', **paths).stdout == 'exact\n'
         result = run_python(PRODUCT, status=1, CHAINERX_CUDA_LIBRARIES='always', **paths)
         assert 'cuBLAS cannot be loaded: "pip install nvidia-cublas" installs it' in result.stderr
         assert 'libcublas.so.13' in result.stderr
 
-    @pytest.mark.skipif(not _is_emulated(), reason='cannot hide the library')
+    @pytest.mark.skipif(not is_emulated(), reason='cannot hide the library')
     def test_in_a_folder_of_packages(self, tmp_path):
-        path = _copy_backend(tmp_path)
+        path = copy_backend(tmp_path)
         packages = tmp_path / 'packages'
         packages.mkdir()
         (packages / 'nvidia').symlink_to(Path(os.environ['CHAINERX_PATH']).resolve() / 'nvidia')

@@ -20,6 +20,7 @@ COMMANDS = [
     'optimizers.py --parameters 2 --size 2 --rounds 1 --calls 1 --hooks',
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
     'core_types.py --rounds 1',
+    'conv_layers.py 1x64x56 --rounds 1 --seconds 1e-5',
     'node_cost.py --rounds 1',
     'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
@@ -27,7 +28,9 @@ COMMANDS = [
 EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
 ON_GPUS = [
     'run.py add add-recorded mlp-tiny --rounds 1 --seconds 1e-5',
+    'run.py resnet50-tiny resnet50-tiny-mixed16 --rounds 1 --seconds 1e-5',
     'bandwidth.py --elements 100 --rounds 1 --seconds 1e-5',
+    'gemm.py --size 8 --rounds 1 --seconds 1e-5',
 ]
 
 

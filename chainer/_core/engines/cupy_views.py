@@ -1,6 +1,6 @@
 """Views with which functions of CuPy arrays run on ChainerX's CUDA kernels.
 
-They share the memory, and the work of both runs in CUDA's default stream, so nothing waits.
+They share the memory, and the work of both runs in CuPy's current stream, so nothing waits.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer.backends import _transfer, cuda
+from chainer.backends import _streams, _transfer, cuda
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-_DEFAULT_STREAMS = 0, 1
 _DTYPES = frozenset('bool int8 int16 int32 int64 uint8 float16 float32 float64'.split())
 _to_chainerx: Any = _transfer.to_chainerx
-_from_chainerx: Any = _transfer.from_chainerx
+_view_of_cupy: Any = _transfer.view_of_cupy
+_cupy_view: Any = _transfer.cupy_view
 
 
 @functools.cache
@@ -31,32 +31,14 @@ def _find_device(index: int) -> chainerx.Device | None:
 
 
 def _device_of(array: Any) -> chainerx.Device | None:
-    """Device of ChainerX whose kernels can serve a CuPy array now; ``None`` without one."""
-    if type(array) is not cuda.ndarray:
-        return None
-    index = array.device.id
-    device = _find_device(index)
-    if device is None:
-        return None
-    with array.device:
-        stream = cuda.cupy.cuda.get_current_stream()
-    is_default = stream.ptr in _DEFAULT_STREAMS and device.current_stream.ptr == 0
-    return device if is_default else None
+    """Device of ChainerX whose kernels can serve a CuPy array; ``None`` without one."""
+    return _find_device(array.device.id) if type(array) is cuda.ndarray else None
 
 
-def stream_of(device: chainerx.Device) -> AbstractContextManager[Any]:
-    """Makes CuPy work in the current stream of a device, which is current for CuPy, too."""
-    if device.backend.name != 'cuda':
-        return contextlib.nullcontext()
-    streams: Any = cuda.cupy.cuda
-    wanted = device.current_stream.ptr
-    current = streams.get_current_stream().ptr
-    if current == wanted or (wanted == 0 and current in _DEFAULT_STREAMS):
-        return contextlib.nullcontext()
-    stream: AbstractContextManager[Any] = (
-        streams.ExternalStream(wanted, device.index) if wanted else streams.Stream(null=True)
-    )
-    return stream
+def stream_of(arrays: Iterable[Any]) -> AbstractContextManager[Any]:
+    """Makes ChainerX work in CuPy's current stream of the device that the arrays are on."""
+    device = next((_device_of(x) for x in arrays if x is not None), None)
+    return contextlib.nullcontext() if device is None else _streams.follow_cupy(device)
 
 
 def _is_usual(array: Any, device: chainerx.Device) -> bool:
@@ -80,7 +62,7 @@ def inputs(
         return None
     if not all([_is_usual(a, device) for a in arrays]):
         return None
-    views = tuple([_to_chainerx(a) for a in arrays])
+    views = tuple([_view_of_cupy(a, device, a) for a in arrays])
     required = [x for x, r in zip(views, requires_grad) if r and x.dtype.kind == 'f']
     if required and not chainerx.is_backprop_required(device.context):
         return None
@@ -108,7 +90,7 @@ def separate(
             if y.data_ptr in taken or not y.is_contiguous:
                 y = y.copy()
             taken.add(y.data_ptr)
-        results.append(None if y is None else _from_chainerx(y))
+        results.append(None if y is None else _cupy_view(y, y))
     return tuple(results)
 
 

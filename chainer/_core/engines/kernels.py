@@ -86,17 +86,19 @@ def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
 
 
 def run(
-    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...], on_cupy: bool
+    func: FunctionNode,
+    in_vars: Sequence[Variable],
+    in_data: tuple[Any, ...],
+    on_cupy: bool = False,
 ) -> tuple[tuple[Any, ...], Tape] | None:
-    """Runs a function of NumPy arrays, or of others, which may be CuPy's.
+    """Runs a function of NumPy arrays.
 
     Returns:
         tuple: Tuple of the outputs, and the tape; ``None`` if the code for NumPy and CuPy has to
         run.
 
     """
-    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
-    if (on_cupy and _config.use_native_kernels == 'auto') or not _serve(func._kernels, in_data):
+    if not _serve(func._kernels, in_data):
         return None
     enable_backprop = bool(_config.enable_backprop)
     requires_grad = [enable_backprop and x._requires_grad for x in in_vars]
@@ -121,6 +123,17 @@ def run(
     tape = CupyTape if on_cupy else KernelTape
     outputs, graph = tape._outputs(xs, ys)
     return outputs, NoGradient if graph is None else tape(graph)
+
+
+def run_on_cupy(
+    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Tape] | None:
+    """Does the same for arrays of another kind, which may be CuPy's."""
+    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
+    if _config.use_native_kernels == 'auto':
+        return None
+    with cupy_views.stream_of(in_data):
+        return run(func, in_vars, in_data, True)
 
 
 class KernelTape:
@@ -191,7 +204,9 @@ class CupyTape(KernelTape):
         double: bool,
         known: Gradients | None,
     ) -> tuple[Any, ...]:
-        if double:
-            return self._recorded_grad(func, targets, gys)
-        views = cupy_views.gradients(gys)
-        return cupy_views.separate(self._graph.grad(targets, views, False), views)
+        grads = [None if gy is None else gy._array for gy in gys] if double else gys
+        with cupy_views.stream_of(grads):
+            if double:
+                return self._recorded_grad(func, targets, gys)
+            views = cupy_views.gradients(gys)
+            return cupy_views.separate(self._graph.grad(targets, views, False), views)

@@ -145,6 +145,10 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         for loss, device in losses:
             with _using(device):
                 loss.backward(loss_scale=self.loss_scale)
+        # One optimizer updates the main model, so its device needs the sum and sends the result.
+        # This process sees all devices: copies between GPUs do both, without the host where they
+        # are connected. NCCL would sum on every device, which pays where each updates its model,
+        # as in MultiprocessParallelUpdater.
         for model in others:
             main.addgrads(model)
         optimizer.update()

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "chainerx/core/error.h"
+
 namespace chainerx {
 namespace {
 
@@ -10,6 +12,13 @@ namespace {
 thread_local std::vector<StreamPtr> t_entered;
 
 }  // namespace
+
+StreamPtr Stream::Wrap(uintptr_t handle, std::shared_ptr<void>) {
+    if (handle != 0) {
+        throw DeviceError{"device '", device_.name(), "' has no streams of other libraries, such as ", handle};
+    }
+    return device_.GetDefaultStream();
+}
 
 Stream* FindCurrentStream(const Device& device) noexcept {
     for (auto it = t_entered.rbegin(); it != t_entered.rend(); ++it) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "chainerx/core/device.h"
@@ -27,6 +28,12 @@ public:
     virtual void WaitFor(Stream& other) { other.Synchronize(); }
     // What the library of the device calls it; 0 for its default stream.
     virtual uintptr_t handle() const { return 0; }
+
+    // A stream of another library on the same device, by its handle. `owner` keeps it, as long as the result or an
+    // array that was made in it exists. Raises DeviceError for what cannot be one.
+    virtual IntrusivePtr<Stream> Wrap(uintptr_t handle, std::shared_ptr<void> owner);
+    // Work that comes into another library's stream from now on starts after the present work of this one.
+    virtual void LetWait(uintptr_t) { Synchronize(); }
 
     static void Destroy(Stream* p) noexcept {
         Device& device = p->device_;

@@ -60,10 +60,12 @@ struct WindowGeometry {
         return room < 0 ? 0 : room / stride + 1;
     }
 
-    // Sets `out` from the other sizes. `cover_all`: windows reach every element.
-    void SetOutput(const char* op, bool cover_all) {
+    // Sets `out` from the other sizes. `cover_all`: windows reach every element. `end_pad`: the padding at the end of
+    // each dimension, where it differs from `pad`.
+    void SetOutput(const char* op, bool cover_all, const int64_t* end_pad = nullptr) {
         for (int d = 0; d < ndim; ++d) {
-            int64_t room = in[d] + 2 * pad[d] - (kernel[d] - 1) * dilation[d] - 1;
+            int64_t pads = pad[d] + (end_pad != nullptr ? end_pad : pad)[d];
+            int64_t room = in[d] + pads - (kernel[d] - 1) * dilation[d] - 1;
             out[d] = CountWindows(room, stride[d], cover_all);
             if (kernel[d] < 1 || out[d] < 1) {
                 throw DimensionError{op,        ": the output would be empty: size ",

@@ -8,9 +8,12 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "chainerx/core/context.h"
+#include "chainerx/core/stream.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/docs/creation.h"
@@ -23,6 +26,9 @@ namespace {
 
 enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBool = 6 };
 constexpr int32_t kDlCpu = 1;
+constexpr int32_t kDlCuda = 2;
+constexpr int32_t kDlCudaHost = 3;  // pinned memory
+constexpr const char* kCudaBackend = "cuda";
 constexpr uint64_t kDlReadOnly = 1;
 constexpr uint64_t kDlCopied = 2;
 
@@ -58,7 +64,28 @@ struct DlManagedVersioned {
     DlTensor tensor;
 };
 
+struct DlDevice {
+    int type;
+    int id;
+};
+
+DlDevice ParseDlDevice(PyObject* o, const char* name) {
+    DlDevice device{};
+    if (!PyTuple_Check(o)) ThrowTypeError("%s must be a tuple, not %s", name, Py_TYPE(o)->tp_name);
+    if (PyArg_ParseTuple(o, "ii", &device.type, &device.id) == 0) throw PythonError{};
+    return device;
+}
+
 // ---------------------------------------------------------------- export
+
+DlDevice GetDlDevice(const Device& device) {
+    if (device.HasHostMemory()) return {kDlCpu, 0};
+    if (device.backend().name() != kCudaBackend) {
+        PyErr_Format(PyExc_BufferError, "DLPack cannot export from %s", device.name().c_str());
+        throw PythonError{};
+    }
+    return {kDlCuda, device.index()};
+}
 
 template <class Managed>
 struct Export {
@@ -85,9 +112,10 @@ PyRef MakeCapsule(const Array& a, uint64_t flags) {
     auto e = std::make_unique<Export<Managed>>();
     e->array = a;
     for (int64_t s : a.strides()) e->strides.push_back(s / a.GetItemSize());
+    DlDevice device = GetDlDevice(a.device());
     e->managed.tensor = {a.raw_data(),
-                         kDlCpu,
-                         0,
+                         device.type,
+                         device.id,
                          a.ndim(),
                          CodeOf(a.dtype()),
                          static_cast<uint8_t>(a.GetItemSize() * 8),
@@ -112,31 +140,49 @@ PyRef MakeCapsule(const Array& a, uint64_t flags) {
 }
 
 PyTuple DlpackDevice(const Array& self) {
-    if (!self.device().HasHostMemory()) {
-        PyErr_Format(PyExc_BufferError, "DLPack cannot export from %s", self.device().name().c_str());
-        throw PythonError{};
+    DlDevice device = GetDlDevice(self.device());
+    return Check(Py_BuildValue("(ii)", device.type, device.id));
+}
+
+// Lets the consumer's stream wait for what makes the array.
+void Await(PyObject* stream, Device& device) {
+    constexpr int64_t kNoWait = -1;
+    constexpr int64_t kDefaultStream = 1;
+    if (device.HasHostMemory()) {
+        if (stream != Py_None) ThrowValueError("stream must be None for an array in CPU memory");
+        return;
     }
-    return Check(Py_BuildValue("(ii)", kDlCpu, 0));
+    int64_t handle = stream == Py_None ? kDefaultStream : GetIntArg(stream, "stream");
+    if (handle == 0 || handle < kNoWait) {
+        ThrowValueError("stream must be None, -1 or a positive number for an array on a GPU, not %lld",
+                        static_cast<long long>(handle));
+    }
+    if (handle != kNoWait) GetCurrentStream(device)->LetWait(static_cast<uintptr_t>(handle));
+}
+
+// Whether the consumer wants an array of a GPU in CPU memory. Raises if it wants it anywhere else than where it is.
+bool IsWantedOnHost(const Array& self, PyObject* dl_device, PyObject* copy) {
+    if (dl_device == Py_None) return false;
+    DlDevice device = GetDlDevice(self.device());
+    DlDevice wanted = ParseDlDevice(dl_device, "dl_device");
+    if (wanted.type == device.type && wanted.id == device.id) return false;
+    if (wanted.type == kDlCpu && copy != Py_False) return true;
+    std::string place = self.device().HasHostMemory() ? "in CPU memory" : "on " + self.device().name();
+    PyErr_Format(PyExc_BufferError, "the array is %s; convert it first to export it to another device%s", place.c_str(),
+                 wanted.type == kDlCpu ? ", since copy is False" : "");
+    throw PythonError{};
 }
 
 PyRef Dlpack(const Array& self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy) {
-    PyTuple device = DlpackDevice(self);
+    GetDlDevice(self.device());
     if (self.IsAnyBackpropRequired()) {
         PyErr_SetString(PyExc_BufferError, "the array belongs to a computational graph; use as_grad_stopped() first");
         throw PythonError{};
     }
-    if (stream != Py_None) ThrowValueError("stream must be None for an array in CPU memory");
-    if (dl_device != Py_None) {
-        int same = PyObject_RichCompareBool(dl_device, device.get(), Py_EQ);
-        if (same < 0) throw PythonError{};
-        if (same == 0) {
-            PyErr_SetString(PyExc_BufferError,
-                            "the array is in CPU memory; convert it first to export it to another device");
-            throw PythonError{};
-        }
-    }
-    bool copied = copy == Py_True;
-    Array a = copied ? Copy(self) : self.AsDetached();
+    bool to_host = IsWantedOnHost(self, dl_device, copy);
+    bool copied = copy == Py_True || to_host;
+    Array a = to_host ? ToDevice(self, self.context().GetDevice("native")) : copied ? Copy(self) : self.AsDetached();
+    if (!to_host) Await(stream, self.device());
     bool versioned = false;
     if (max_version != Py_None) {
         int major = 0;
@@ -194,8 +240,8 @@ struct Layout {
         }
     }
 
-    // The first element. Raises if the elements are not in the memory of the process.
-    char* Locate(const DlTensor& t, int64_t item) const {
+    // The first element. Raises if the elements are not in the memory of the process, as far as the host can tell.
+    char* Locate(const DlTensor& t, int64_t item, bool is_on_host) const {
         auto address = reinterpret_cast<uintptr_t>(t.data);
         bool is_outside = __builtin_add_overflow(address, t.byte_offset, &address);
         auto* data = reinterpret_cast<char*>(address);
@@ -209,7 +255,8 @@ struct Layout {
             uintptr_t& edge = extent < 0 ? begin : end;
             is_outside = is_outside || __builtin_add_overflow(edge, extent, &edge);
         }
-        if (is_outside || t.data == nullptr || !IsMapped(begin) || !IsMapped(end - 1)) ThrowOutside();
+        is_outside = is_outside || t.data == nullptr;
+        if (is_outside || (is_on_host && !(IsMapped(begin) && IsMapped(end - 1)))) ThrowOutside();
         if (address % item != 0) ThrowBufferError("from_dlpack: the memory is not aligned to the size of its elements");
         return data;
     }
@@ -246,13 +293,28 @@ Managed* OpenCapsule(PyObject* capsule) {
     return m;
 }
 
+// ChainerX's device with such memory: for CPU memory the wanted one, if it can use that.
+Device& FindDevice(DlDevice device, Device& wanted) {
+    switch (device.type) {
+        case kDlCpu:
+        case kDlCudaHost:
+            return wanted.HasHostMemory() ? wanted : wanted.context().GetDevice("native");
+        case kDlCuda:
+            try {
+                return wanted.context().GetBackend(kCudaBackend).GetDevice(device.id);
+            } catch (const BackendError& error) {
+                ThrowBufferError("from_dlpack: memory of a GPU cannot be imported: %s", error.what());
+            }
+        default:
+            ThrowBufferError("from_dlpack: memory of device type %d cannot be imported", device.type);
+    }
+}
+
 template <class Managed>
-Array FromCapsule(PyObject* capsule, Device& device) {
+Array FromCapsule(PyObject* capsule, Device& wanted) {
     Managed* m = OpenCapsule<Managed>(capsule);
     const DlTensor& t = m->tensor;
-    if (t.device_type != kDlCpu) {
-        ThrowBufferError("from_dlpack: only CPU memory can be imported, not device type %d", int{t.device_type});
-    }
+    Device& device = FindDevice({t.device_type, t.device_id}, wanted);
     std::optional<Dtype> dtype = DtypeFrom(t);
     if (!dtype.has_value()) {
         throw DtypeError{"from_dlpack: no dtype for code ",
@@ -265,7 +327,7 @@ Array FromCapsule(PyObject* capsule, Device& device) {
     }
     int64_t item = GetItemSize(*dtype);
     Layout layout{t, item};
-    char* data = layout.Locate(t, item);
+    char* data = layout.Locate(t, item, device.HasHostMemory());
     auto bytes = static_cast<size_t>(layout.shape.GetTotalSize() * item);
     if (PyCapsule_SetName(capsule, Managed::kUsedName) != 0) throw PythonError{};
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseImported<Managed>, m}};
@@ -275,14 +337,30 @@ Array FromCapsule(PyObject* capsule, Device& device) {
 // Whether the memory is not writable. Producers before version 1 do not tell.
 bool IsReadOnly(PyObject* capsule) { return (OpenCapsule<DlManagedVersioned>(capsule)->flags & kDlReadOnly) != 0; }
 
-PyRef CallDlpack(PyObject* x) {
+// The stream in which the device will use the memory of a producer, for its __dlpack__; None for CPU memory.
+PyRef GetConsumerStream(PyObject* x, Device& wanted) {
+    PyRef method{PyObject_GetAttrString(x, "__dlpack_device__")};
+    if (!method) {
+        PyErr_Clear();  // a producer that has CPU memory alone
+        return PyRef::Borrow(Py_None);
+    }
+    DlDevice device = ParseDlDevice(Check(PyObject_CallNoArgs(method.get())).get(), "__dlpack_device__()");
+    if (device.type != kDlCuda) return PyRef::Borrow(Py_None);
+    uintptr_t handle = GetCurrentStream(FindDevice(device, wanted))->handle();
+    return Check(PyLong_FromSize_t(handle == 0 ? 1 : handle));
+}
+
+PyRef CallDlpack(PyObject* x, Device& wanted) {
     PyRef method = Check(PyObject_GetAttrString(x, "__dlpack__"));
     PyRef args = Check(PyTuple_New(0));
-    PyRef kwargs = Check(Py_BuildValue("{s:(ii)}", "max_version", 1, 0));
+    PyRef stream = GetConsumerStream(x, wanted);
+    PyRef kwargs = Check(Py_BuildValue("{s:O,s:(ii)}", "stream", stream.get(), "max_version", 1, 0));
     PyRef capsule{PyObject_Call(method.get(), args.get(), kwargs.get())};
     if (capsule || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return capsule ? capsule : Check(nullptr);
     PyErr_Clear();  // a producer before version 1
-    return Check(PyObject_CallNoArgs(method.get()));
+    if (stream.get() == Py_None) return Check(PyObject_CallNoArgs(method.get()));
+    kwargs = Check(Py_BuildValue("{s:O}", "stream", stream.get()));
+    return Check(PyObject_Call(method.get(), args.get(), kwargs.get()));
 }
 
 Array FromDlpack(PyObject* x, Device* device, PyObject* copy) {
@@ -296,29 +374,34 @@ Array FromDlpack(PyObject* x, Device* device, PyObject* copy) {
     }
     Device& d = device == nullptr ? GetDefaultDevice() : *device;
     HeldDevice held{&d};
-    if (!d.HasHostMemory()) {
-        ThrowBufferError("from_dlpack: cannot share CPU memory with %s", d.name().c_str());
-    }
-    PyRef capsule = CallDlpack(x);
-    if (PyCapsule_IsValid(capsule.get(), DlManagedVersioned::kName) == 0) {
-        if (PyCapsule_IsValid(capsule.get(), DlManaged::kName) == 0) {
-            ThrowValueError("from_dlpack: x.__dlpack__() must return a DLPack capsule that nobody has used yet");
+    PyRef capsule = CallDlpack(x, d);
+    Array a;
+    bool read_only = false;
+    if (PyCapsule_IsValid(capsule.get(), DlManagedVersioned::kName) != 0) {
+        read_only = IsReadOnly(capsule.get());
+        if (read_only && copy == Py_False) {
+            ThrowBufferError("from_dlpack: the memory is read-only and cannot be shared; use copy=True");
         }
-        Array a = FromCapsule<DlManaged>(capsule.get(), d);
-        return copy == Py_True ? Copy(a) : a;
+        a = FromCapsule<DlManagedVersioned>(capsule.get(), d);
+    } else if (PyCapsule_IsValid(capsule.get(), DlManaged::kName) != 0) {
+        a = FromCapsule<DlManaged>(capsule.get(), d);
+    } else {
+        ThrowValueError("from_dlpack: x.__dlpack__() must return a DLPack capsule that nobody has used yet");
     }
-    bool read_only = IsReadOnly(capsule.get());
-    if (read_only && copy == Py_False) {
-        ThrowBufferError("from_dlpack: the memory is read-only and cannot be shared; use copy=True");
+    if (device != nullptr && &a.device() != device) {
+        if (copy == Py_False) {
+            ThrowBufferError("from_dlpack: the memory is that of %s and not of %s, so it cannot be shared",
+                             a.device().name().c_str(), device->name().c_str());
+        }
+        return ToDevice(a, *device);
     }
-    Array a = FromCapsule<DlManagedVersioned>(capsule.get(), d);
     return read_only || copy == Py_True ? Copy(a) : a;
 }
 
 }  // namespace
 
 void BindDlpack() {
-    Method<&DlpackDevice>("__dlpack_device__", "self", "(1, 0): CPU memory.");
+    Method<&DlpackDevice>("__dlpack_device__", "self", "(1, 0): CPU memory; (2, N): memory of cuda:N.");
     Method<&Dlpack>("__dlpack__", "self, stream=None, max_version=None, dl_device=None, copy=None",
                     "A DLPack capsule that shares the memory. An array of a graph is refused.");
     Function<&FromDlpack>("from_dlpack", "x, device=None, copy=None", docs::kFromDlpack);

@@ -274,8 +274,12 @@ Array FromRawPointer(PyObject* pointer, const Shape& shape, Dtype dtype, const s
 
 PyRef ToCupy(const Array& array) {
     CheckNoGraph(array, "conversion to CuPy");
-    throw NotImplementedError{"_to_cupy: the array lives on ", array.device().name(),
-                              "; only arrays on CUDA devices share memory with CuPy"};
+    if (array.device().backend().name() != "cuda") {
+        throw NotImplementedError{"_to_cupy: the array lives on ", array.device().name(),
+                                  "; only arrays on CUDA devices share memory with CuPy"};
+    }
+    PyRef cupy = Check(PyImport_ImportModule("cupy"));
+    return Check(PyObject_CallMethod(cupy.get(), "from_dlpack", "N", ToPython(array.AsDetached())));
 }
 
 // Pickling stores the contents and the name of the device, which is used if it exists at loading.

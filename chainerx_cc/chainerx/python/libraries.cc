@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chainerx/core/compute_mode.h"
+#include "chainerx/core/dnn_settings.h"
 #include "chainerx/core/library_folders.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
@@ -31,12 +32,38 @@ std::vector<std::string> GetModuleFolders() {
 std::string PyGetComputeMode() { return GetName(GetComputeMode()); }
 void PySetComputeMode(const std::string& mode) { SetComputeMode(ParseComputeMode(mode, "mode")); }
 
+// The function that gives the settings of the calling thread. Never freed: a kernel may ask at any time.
+PyObject* g_get_dnn_settings = nullptr;
+
+DnnSettings CallGetDnnSettings() {
+    GilScope gil;
+    PyRef result = Check(PyObject_CallNoArgs(g_get_dnn_settings));
+    int use;
+    int autotune;
+    int deterministic;
+    int fast_batch_normalization;
+    long long max_workspace;  // NOLINT(runtime/int)
+    if (!PyArg_ParseTuple(result.get(), "ppppL", &use, &autotune, &deterministic, &fast_batch_normalization,
+                          &max_workspace)) {
+        throw PythonError{};
+    }
+    return {use != 0, autotune != 0, deterministic != 0, fast_batch_normalization != 0, max_workspace};
+}
+
+int GetDnnVersion() { return g_dnn_version == nullptr ? 0 : g_dnn_version(); }
+void PySetDnnSettings(PyObject* function) {
+    g_get_dnn_settings = Py_NewRef(function);
+    g_dnn_settings = &CallGetDnnSettings;
+}
+
 }  // namespace
 
 void BindLibraries() {
     g_library_folders = &GetModuleFolders;
     Function<&PyGetComputeMode>("get_compute_mode", "", docs::kGetComputeMode);
     Function<&PySetComputeMode>("set_compute_mode", "mode", docs::kSetComputeMode);
+    Function<&GetDnnVersion>("_get_dnn_version", "", docs::kGetDnnVersion);
+    Function<&PySetDnnSettings>("_set_dnn_settings", "function", docs::kSetDnnSettings);
 }
 
 }  // namespace chainerx::python

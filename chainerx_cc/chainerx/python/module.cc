@@ -12,6 +12,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
+#include "chainerx/python/device_group.h"
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
 #include "chainerx/python/ndarray.h"
@@ -110,6 +111,7 @@ void Init(py::module_& m) {
     BindAutograd();
     BindInterop();
     BindLibraries();
+    BindDeviceGroups();
     BindDlpack();
     BindFunctionNode();
     BindNumpyViews();
@@ -121,6 +123,7 @@ void Init(py::module_& m) {
     AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
+    AddDeviceGroups(m.ptr());
     AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }

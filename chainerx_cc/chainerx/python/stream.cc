@@ -2,6 +2,7 @@
 
 #include "chainerx/python/stream.h"
 
+#include <optional>
 #include <utility>
 
 #include "chainerx/core/blocking.h"
@@ -24,7 +25,16 @@ PyObject* ToPython(StreamRef stream) { return MakeObject(std::move(stream)).rele
 
 namespace {
 
-StreamRef NewStream(Device& device) { return {device.MakeStream()}; }
+void ReleaseOwner(PyObject* owner) {
+    if (Py_IsInitialized() == 0) return;
+    GilScope gil;
+    Py_DECREF(owner);
+}
+
+StreamRef NewStream(Device& device, const std::optional<int64_t>& ptr, PyObject* owner) {
+    if (!ptr.has_value()) return {device.MakeStream()};
+    return {device.GetDefaultStream()->Wrap(static_cast<uintptr_t>(*ptr), {Py_NewRef(owner), &ReleaseOwner})};
+}
 
 Device& GetStreamDevice(Stream& self) { return self.device(); }
 int64_t GetStreamPointer(Stream& self) { return static_cast<int64_t>(self.handle()); }
@@ -56,7 +66,7 @@ std::string StreamText(const StreamRef& self) {
 
 void AddStreams(PyObject* module) {
     Class<StreamRef>{"Stream", docs::kStream}
-            .Init<&NewStream>("device=None")
+            .Init<&NewStream>("device=None, ptr=None, owner=None")
             .Property<&GetStreamDevice>("device", "The :class:`~chainerx.Device`.")
             .Property<&GetStreamPointer>("ptr", docs::kStreamPointer)
             .Property<&IsStreamDone>("done", docs::kStreamDone)

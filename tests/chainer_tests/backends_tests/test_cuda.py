@@ -190,18 +190,44 @@ def test_should_use_cudnn_bad():
 )
 def test_should_use_cudnn_tensor_core(monkeypatch, use, dtype, expected):
     with chainer.using_config('use_cudnn_tensor_core', use):
-        monkeypatch.setattr(cuda, 'cudnn_enabled', False)
+        monkeypatch.setitem(vars(cuda), 'cudnn_enabled', False)
         assert chainer.should_use_cudnn_tensor_core(dtype) is False
-        monkeypatch.setattr(cuda, 'cudnn_enabled', True)
+        monkeypatch.setitem(vars(cuda), 'cudnn_enabled', True)
         assert chainer.should_use_cudnn_tensor_core(dtype) is expected
     with chainer.using_config('use_cudnn_tensor_core', 'x'), pytest.raises(ValueError):
         chainer.should_use_cudnn_tensor_core(dtype)
 
 
 def test_max_workspace_size():
-    if not cuda.cudnn_enabled:
-        cuda.set_max_workspace_size(1024)
-        assert cuda.get_max_workspace_size() == 0
+    before = cuda.get_max_workspace_size()
+    cuda.set_max_workspace_size(1024)
+    # There is none without cuDNN.
+    assert cuda.get_max_workspace_size() == (1024 if before else 0)
+    cuda.set_max_workspace_size(before or 8 * 1024 * 1024)
+    with pytest.raises(ValueError, match='size must not be negative, but is -1'):
+        cuda.set_max_workspace_size(-1)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(
+    'cuda_emulation' not in os.environ.get('CHAINERX_PATH', ''), reason='needs the stand-in'
+)
+def test_cudnn_of_chainerx():
+    """Functions of CuPy arrays use it if they run on ChainerX's kernels."""
+    x, w = (cuda.cupy.ones(shape, 'float32') for shape in ((1, 2, 3, 3), (2, 2, 1, 1)))
+    with chainer.using_config('use_native_kernels', 'always'):
+        assert cuda.cudnn_enabled
+        assert chainer.should_use_cudnn('>=auto', 90000)
+        assert not chainer.should_use_cudnn('>=auto', 90001)
+        assert not chainer.should_use_cudnn('==always')
+        assert chainer.should_use_cudnn_tensor_core('float16')
+        y = chainer.functions.convolution_2d(x, w)
+        with chainer.using_config('use_cudnn', 'never'):
+            assert not chainer.should_use_cudnn('>=auto')
+            plain = chainer.functions.convolution_2d(x, w)
+        numpy.testing.assert_allclose(y.array.get(), plain.array.get())
+    with chainer.using_config('use_native_kernels', 'auto'):
+        assert cuda.cudnn_enabled is (cuda.cudnn is not None)
 
 
 @pytest.mark.gpu

@@ -217,10 +217,10 @@ def test_cudnn_is_what_cupy_has():
     try:
         import cupy.cudnn  # noqa: F401
     except ImportError:
-        assert not cuda.cudnn_enabled
-        for level in '==always', '>=auto':
-            with chainer.using_config('use_cudnn', 'always'):
-                assert not chainer.should_use_cudnn(level)
-        assert cuda.get_max_workspace_size() == 0
+        with chainer.using_config('use_native_kernels', 'auto'):
+            assert not cuda.cudnn_enabled
+            for level in '==always', '>=auto':
+                with chainer.using_config('use_cudnn', 'always'):
+                    assert not chainer.should_use_cudnn(level)
     else:
         assert cuda.cudnn_enabled

@@ -5,7 +5,9 @@ import numpy
 import pytest
 
 import chainer
+import chainerx
 from chainer import dataset
+from chainer.backends import cuda
 from chainer.dataset import convert
 from tests.helpers.devices import CHX
 
@@ -202,9 +204,42 @@ class TestConcatWithAsyncTransfer:
         with pytest.raises(ValueError, match='device'):
             converter._send(x, 1)
 
+    @pytest.mark.chainerx
+    @pytest.mark.gpu
+    def test_chainerx(self):
+        device = chainer.get_device('cuda:0')
+        converter = dataset.ConcatWithAsyncTransfer()
+        for i in range(4):
+            x, t = numpy.full((50, 300), i, 'f'), numpy.arange(50)
+            with device.device.current_stream:
+                batch = converter([{'x': v, 't': n} for v, n in zip(x, t)], device)
+                y = batch['x'] * 2 + batch['t'][:, None].astype('f')
+            assert y.device is device.device
+            numpy.testing.assert_array_equal(
+                chainer.get_device('@numpy').send(y), 2 * x + t[:, None]
+            )
+        with pytest.raises(ValueError, match='device must be the one of the first call, cuda:0'):
+            converter([x], 'cuda:1')
+
+    @pytest.mark.chainerx
+    @pytest.mark.gpu
+    @pytest.mark.parametrize('library', ['chainerx', 'cupy'])
+    def test_chainerx_with_streams(self, library):
+        def make():
+            return chainerx.Stream('cuda:0') if library == 'chainerx' else cuda.Stream()
+
+        copying, computing = make(), make()
+        converter = dataset.ConcatWithAsyncTransfer(copying, computing)
+        x = numpy.arange(6, dtype='f').reshape(3, 2)
+        y = converter(list(x), 'cuda:0')
+        stream = computing
+        if library == 'cupy':
+            stream = chainerx.Stream('cuda:0', computing.ptr, computing)
+        with stream:
+            numpy.testing.assert_array_equal(chainerx.to_numpy(y), x)
+
     @pytest.mark.multi_gpu(2)
     def test_gpu_that_is_not_current(self):
-        cuda = chainer.backends.cuda
         waited = []
 
         class Stream:  # stands for the null stream, which each GPU has

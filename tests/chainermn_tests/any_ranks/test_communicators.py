@@ -1,6 +1,9 @@
 """Calls of communicators, against what each rank knows of the others."""
 
+import errno
 import itertools
+import mmap
+import os
 
 import numpy
 import pytest
@@ -9,7 +12,7 @@ import chainer
 import chainer.links as L
 import chainermn
 import chainerx
-from chainermn.communicators import _messages, _reduction
+from chainermn.communicators import _messages, _reduction, _shared_rows
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
 WIRES = ['float16', 'bfloat16', 'float32', 'float64']
@@ -179,9 +182,17 @@ MEANS = [
 ]
 
 
+@pytest.fixture(params=['shared memory', 'messages'])
+def way(request, monkeypatch):
+    """How gradients travel on one host: messages are for those between hosts."""
+    if request.param == 'messages':
+        monkeypatch.setattr(_shared_rows, '_FOLDER', '/nowhere')
+    return request.param
+
+
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('name, dtype, wire', MEANS)
-def test_means_of_gradients(comm, name, dtype, wire, device):
+def test_means_of_gradients(comm, way, name, dtype, wire, device):
     comm = chainermn.create_communicator(name, comm.mpi_comm, allreduce_grad_dtype=wire)
     models = [initialized(make_model(i, dtype=dtype)) for i in range(comm.size)]
     tolerance = {'float16': 2e-3, 'bfloat16': 2e-2}.get(wire, 1e-6)
@@ -203,12 +214,58 @@ def test_means_of_gradients(comm, name, dtype, wire, device):
             numpy.testing.assert_array_equal(grad, all_grads[0][path])  # the same bits
 
 
-def test_float16_means_do_not_overflow(comm):
+def test_float16_means_do_not_overflow(comm, way):
     model = L.Linear(2, 2, nobias=True)
     model.W.array = model.W.array.astype('float16')
     model.W.grad = numpy.full((2, 2), 60000, 'float16')
     comm.multi_node_mean_grad(model)
     assert (model.W.grad == 60000).all()
+
+
+SPECS = [(5, numpy.dtype('float32')), (0, numpy.dtype('float64')), (70, numpy.dtype('float64'))]
+
+
+def test_rows_are_shared(comm):
+    files = set(os.listdir(_shared_rows._FOLDER))
+    rows = _shared_rows.make_rows(comm.mpi_comm, SPECS)
+    for i, of_size in enumerate(rows):
+        assert [(row.size, row.dtype) for row in of_size] == [SPECS[i]] * comm.size
+        of_size[comm.rank][...] = 10 * comm.rank + i
+    comm.mpi_comm.Barrier()
+    for i, of_size in enumerate(rows):
+        for rank, row in enumerate(of_size):
+            assert (row == 10 * rank + i).all()
+    comm.mpi_comm.Barrier()
+    assert not [f for f in set(os.listdir(_shared_rows._FOLDER)) - files if 'chainermn' in f]
+
+
+def test_rows_without_memory(comm, monkeypatch):
+    """No rank gets rows if the memory is too small, or one of them does not see it."""
+
+    def fail(*args):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    if comm.size == 1:
+        pytest.skip('one rank shares with nobody')
+    with monkeypatch.context() as context:
+        context.setattr(os, 'posix_fallocate', fail)
+        assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
+    if comm.rank == 1:
+        monkeypatch.setattr(mmap, 'mmap', fail)
+    assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
+
+
+def test_means_of_gradients_of_changing_models(comm, way):
+    """A rank whose parameters are other objects than before does not wait for the others."""
+    model = make_model(comm.rank)
+    for step in range(4):
+        if step == 1 + comm.rank:
+            model = make_model(comm.rank)
+        for param in initialized(model).values():
+            param.grad = numpy.full_like(param.array, comm.rank + step)
+        comm.multi_node_mean_grad(model)
+        for param in initialized(model).values():
+            assert (param.grad == (comm.size - 1) / 2 + step).all()
 
 
 def test_communicators_can_be_made_again_and_again(comm):

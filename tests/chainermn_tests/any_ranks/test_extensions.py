@@ -1,6 +1,7 @@
 """Extensions of the trainer on several ranks."""
 
 import os
+import shutil
 import warnings
 
 import numpy
@@ -215,6 +216,23 @@ def test_checkpointer_with_fewer_ranks(comm, folder):
         assert trainer.updater.iteration == 4
         trainer.run()
     comm.mpi_comm.Barrier()
+
+
+def test_checkpointer_reads_names_of_chainer_7(comm, folder):
+    _, expected = train(comm, folder + '/whole', 9)
+    train(comm, folder, 5)
+    comm.mpi_comm.Barrier()
+    if comm.rank == 0:
+        for name in files_of(folder):
+            if name.startswith('run'):
+                os.rename(f'{folder}/{name}', f'{folder}/{name.partition(".of.")[0]}')
+        # More processes wrote this one.
+        for rank in range(comm.size + 1):
+            shutil.copy(f'{folder}/run.4.0', f'{folder}/run.6.{rank}')
+    comm.mpi_comm.Barrier()
+    start, actual = train(comm, folder, 9)
+    assert start == 4
+    assert_same(actual, expected)
 
 
 def test_checkpointer_errors(comm, folder):

@@ -7,14 +7,12 @@ import pytest
 
 pytest.importorskip('onnx')
 
+from onnx_chainer_tests import function_table, helpers_of_export  # noqa: E402
+
 import chainer  # noqa: E402
 import chainer.functions as F  # noqa: E402
+import chainer.links as L  # noqa: E402
 import onnx_chainer  # noqa: E402
-
-if not hasattr(onnx_chainer, 'export'):
-    pytest.skip('there is no export', allow_module_level=True)
-
-from onnx_chainer_tests import function_table, helpers_of_export  # noqa: E402
 
 ROWS = function_table.ROWS
 
@@ -74,3 +72,17 @@ def test_function(row):
         a = np.zeros_like(e) if a is None else a
         tolerance = 2e-2 if e.dtype == np.float16 else 1e-3
         np.testing.assert_allclose(a, e, rtol=tolerance, atol=tolerance / 10, err_msg=name)
+
+
+def test_only_parameters_are_parameters():
+    scale = np.array([2, 3], np.float32)
+
+    class Scaled(L.Linear):
+        def forward(self, x):
+            return super().forward(x) * scale
+
+    link = Scaled(3, 2)
+    x = np.ones((4, 3), np.float32)
+    model = onnx_chainer.load(onnx_chainer.export(link, x))
+    assert sorted(p.shape for p in model.params()) == [(2,), (2, 3)]
+    np.testing.assert_allclose(model(x).array, link(x).array, rtol=1e-6)

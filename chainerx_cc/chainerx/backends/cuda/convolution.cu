@@ -1,8 +1,9 @@
-// Convolution without a library: the reference for that of cuDNN. Every thread computes one element of the result, so
-// sums have the same order each time.
+// Convolution by cuDNN and, where it does not do it, by plain kernels, the reference: every thread computes one element
+// of the result, so sums have the same order each time.
 
 #include <type_traits>
 
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -29,51 +30,33 @@ __device__ T Finish(SumOf<T> sum) {
     }
 }
 
-template <class T>
-__global__ void ConvElements(int64_t n, WindowGeometry g, const T* x, const T* w, const T* b, T* y) {
+// y from x or, transposed, x from y.
+template <bool kForward, class T>
+__global__ void ConvElements(int64_t n, WindowGeometry g, const T* from, const T* w, const T* b, T* to) {
     int64_t i = ThreadIndex();
     if (i >= n) return;
-    int64_t out = g.OutSize();
-    int64_t in = g.InSize();
+    int64_t from_size = kForward ? g.InSize() : g.OutSize();
+    int64_t from_channels = kForward ? g.in_channels : g.out_channels;
+    int64_t to_size = kForward ? g.OutSize() : g.InSize();
+    int64_t to_channels = kForward ? g.out_channels : g.in_channels;
     int64_t taps = g.KernelSize();
-    int64_t channels = g.in_channels / g.groups;
-    int64_t position = i % out;
-    int64_t o = i / out % g.out_channels;
-    int64_t image = i / out / g.out_channels;
-    int64_t group = o / (g.out_channels / g.groups);
-    const T* xs = x + (image * g.in_channels + group * channels) * in;
-    const T* ws = w + o * channels * taps;
-    SumOf<T> sum = b == nullptr ? SumOf<T>{} : static_cast<SumOf<T>>(b[o]);
-    for (int64_t tap = 0; tap < taps; ++tap) {
-        int64_t p = g.InputOf(position, tap);
-        if (p < 0) continue;
-        for (int64_t c = 0; c < channels; ++c) sum += Product<T>(xs[c * in + p], ws[c * taps + tap]);
-    }
-    y[i] = Finish<T>(sum);
-}
-
-template <class T>
-__global__ void ConvDataElements(int64_t n, WindowGeometry g, const T* y, const T* w, const T* b, T* x) {
-    int64_t i = ThreadIndex();
-    if (i >= n) return;
-    int64_t out = g.OutSize();
-    int64_t in = g.InSize();
-    int64_t taps = g.KernelSize();
-    int64_t channels = g.in_channels / g.groups;
-    int64_t outputs = g.out_channels / g.groups;
-    int64_t position = i % in;
-    int64_t channel = i / in % g.in_channels;
-    int64_t image = i / in / g.in_channels;
-    int64_t first = channel / channels * outputs;
-    const T* ys = y + (image * g.out_channels + first) * out;
-    const T* ws = w + (first * channels + channel % channels) * taps;
+    int64_t position = i % to_size;
+    int64_t channel = i / to_size % to_channels;
+    int64_t image = i / to_size / to_channels;
+    // In the group of the channel
+    int64_t terms = from_channels / g.groups;
+    int64_t results = to_channels / g.groups;
+    int64_t first = channel / results * terms;
+    const T* values = from + (image * from_channels + first) * from_size;
+    const T* ws = w + (kForward ? channel * terms : first * results + channel % results) * taps;
+    int64_t step = kForward ? taps : results * taps;
     SumOf<T> sum = b == nullptr ? SumOf<T>{} : static_cast<SumOf<T>>(b[channel]);
     for (int64_t tap = 0; tap < taps; ++tap) {
-        int64_t p = g.OutputOf(position, tap);
+        int64_t p = kForward ? g.InputOf(position, tap) : g.OutputOf(position, tap);
         if (p < 0) continue;
-        for (int64_t o = 0; o < outputs; ++o) sum += Product<T>(ys[o * out + p], ws[o * channels * taps + tap]);
+        for (int64_t k = 0; k < terms; ++k) sum += Product<T>(values[k * from_size + p], ws[k * step + tap]);
     }
-    x[i] = Finish<T>(sum);
+    to[i] = Finish<T>(sum);
 }
 
 template <class T>
@@ -110,23 +93,26 @@ void ForElements(const Array& out, F&& f) {
     });
 }
 
-void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
-    ForElements(y, [&](auto tag, int64_t n) {
+template <bool kForward>
+void ConvByElements(const char* what, const WindowGeometry& g, const Array& from, const Array& w, const Array& b,
+                    const Array& to) {
+    ForElements(to, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
-        Launch("conv", y.device(), BlocksFor(n), kBlock, &ConvElements<T>, n, g, DataOrNull<T>(x), DataOrNull<T>(w),
-               DataOrNull<T>(b), y.data<T>());
+        Launch(what, to.device(), BlocksFor(n), kBlock, &ConvElements<kForward, T>, n, g, DataOrNull<T>(from),
+               DataOrNull<T>(w), DataOrNull<T>(b), to.data<T>());
     });
+}
+
+void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
+    if (!CudnnConv(g, x, w, b, y)) ConvByElements<true>("conv", g, x, w, b, y);
 }
 
 void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
-    ForElements(x, [&](auto tag, int64_t n) {
-        using T = typename decltype(tag)::type;
-        Launch("conv_transpose", x.device(), BlocksFor(n), kBlock, &ConvDataElements<T>, n, g, DataOrNull<T>(y),
-               DataOrNull<T>(w), DataOrNull<T>(b), x.data<T>());
-    });
+    if (!CudnnConvData(g, y, w, b, x)) ConvByElements<false>("conv_transpose", g, y, w, b, x);
 }
 
 void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
+    if (CudnnConvWeight(g, x, y, w)) return;
     ForElements(w, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
         Launch("conv", w.device(), BlocksFor(n), kBlock, &ConvWeightElements<T>, n, g, DataOrNull<T>(x),

@@ -1,15 +1,13 @@
-// Kernels that run on the host: on copies, by the kernels of the native backend. For factorizations, sorts and the
-// search of nonzero elements.
+// Kernels that run on the host: on copies, by the kernels of the native backend. For large factorizations without
+// cuSOLVER.
 
 #include <utility>
 #include <vector>
 
 #include "chainerx/backends/cuda/cuda_backend.h"
+#include "chainerx/backends/cuda/factorization.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/operands.h"
-#include "chainerx/ops/factorization.h"
-#include "chainerx/ops/indexing.h"
-#include "chainerx/ops/sorting.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -49,16 +47,21 @@ void Unary(const Array& a, const Array& out) {
     results.Finish();
 }
 
-template <const auto& slot>
-void UnaryToTwo(const Array& a, const Array& first, const Array& second) {
-    HostResults results;
-    slot(GetHost(a), ToHost(a), results.For(first), results.For(second));
-    results.Finish();
-}
+}  // namespace
+
+namespace host {
 
 void Solve(const Array& a, const Array& b, const Array& x) {
     HostResults results;
     kSolveKernel(GetHost(a), ToHost(a), ToHost(b), results.For(x));
+    results.Finish();
+}
+
+void Inverse(const Array& a, const Array& out) { Unary<kInverseKernel>(a, out); }
+
+void Slogdet(const Array& a, const Array& sign, const Array& logdet) {
+    HostResults results;
+    kSlogdetKernel(GetHost(a), ToHost(a), results.For(sign), results.For(logdet));
     results.Finish();
 }
 
@@ -75,32 +78,14 @@ void Qr(const Array& a, const QrOutput& out) {
     results.Finish();
 }
 
+void Cholesky(const Array& a, const Array& out) { Unary<kCholeskyKernel>(a, out); }
+
 void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
     HostResults results;
     kEighKernel(GetHost(a), ToHost(a), triangle, results.For(w), results.For(v));
     results.Finish();
 }
 
-Array Nonzero(const Array& a) {
-    Array found = kNonzeroKernel(GetHost(a), ToHost(a));
-    Array out = Empty(found.shape(), found.dtype(), a.device());
-    a.device().CopyFromHost(out.raw_data(), found.raw_data(), found.GetNBytes());
-    return out;
-}
-
-}  // namespace
-
-const CudaKernels g_host_kernels{[](Backend& backend) {
-    kSolveKernel.Register(backend, &Solve);
-    kInverseKernel.Register(backend, &Unary<kInverseKernel>);
-    kSlogdetKernel.Register(backend, &UnaryToTwo<kSlogdetKernel>);
-    kSvdKernel.Register(backend, &Svd);
-    kQrKernel.Register(backend, &Qr);
-    kCholeskyKernel.Register(backend, &Unary<kCholeskyKernel>);
-    kEighKernel.Register(backend, &Eigh);
-    kSortKernel.Register(backend, &Unary<kSortKernel>);
-    kArgsortKernel.Register(backend, &Unary<kArgsortKernel>);
-    kNonzeroKernel.Register(backend, &Nonzero);
-}};
+}  // namespace host
 
 }  // namespace chainerx::cuda

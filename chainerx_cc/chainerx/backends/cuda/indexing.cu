@@ -1,11 +1,15 @@
 // Gathering, scattering and searching.
 
+#include <cstdint>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/report_fault.h"
+#include "chainerx/backends/cuda/sort.h"
 #include "chainerx/core/compute_type.h"
+#include "chainerx/core/kernels.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/reduction.h"
 
@@ -49,8 +53,8 @@ struct AddTo {
     }
 };
 
-// One thread for each column of the destination goes through the indices in order: repeated ones give the same result
-// each time, and for AddTo the one of the native backend.
+// Scattering goes through the indices in order: repeated ones give the same result each time, and for AddTo the one of
+// the native backend. Here by one thread for each column of the destination.
 template <class F, class T>
 __global__ void ScatterInOrder(int64_t n_indices, TakeGeometry g, T* out, const int64_t* indices, const T* b) {
     int64_t i = ThreadIndex();
@@ -64,14 +68,48 @@ __global__ void ScatterInOrder(int64_t n_indices, TakeGeometry g, T* out, const 
     }
 }
 
+// A thread for each column and each distinct index.
+template <class F, class T>
+__global__ void ScatterSorted(int64_t size, int64_t n_indices, TakeGeometry g, T* out, const int64_t* indices,
+                              const int64_t* positions, const T* b) {
+    int64_t i = ThreadIndex();
+    if (i >= size) return;
+    int64_t column = i % g.inner;
+    int64_t k = i / g.inner % n_indices;
+    int64_t outer = i / g.inner / n_indices;
+    int64_t index = indices[k];
+    if (index == kInvalid || (k > 0 && indices[k - 1] == index)) return;
+    T* to = out + (outer * g.length + index) * g.inner + column;
+    for (; k < n_indices && indices[k] == index; ++k) {
+        F::Apply(to, b[(outer * n_indices + positions[k]) * g.inner + column]);
+    }
+}
+
+// Columns that keep a GPU busy, and indices that are not worth a sort.
+constexpr int64_t kManyColumns = 1 << 16;
+constexpr int64_t kFewIndices = 16;
+
 template <class F>
 void Scatter(const char* what, const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
     int64_t n_indices = indices.GetTotalSize();
-    if (n_indices * g.outer * g.inner == 0) return;
+    int64_t columns = g.outer * g.inner;
+    if (n_indices * columns == 0) return;
+    if (columns >= kManyColumns || n_indices <= kFewIndices) {
+        VisitDtype(out.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            Launch(what, out.device(), BlocksFor(columns), kBlock, &ScatterInOrder<F, T>, n_indices, g, out.data<T>(),
+                   indices.data<int64_t>(), b.data<T>());
+        });
+        return;
+    }
+    Array order = Empty(indices.shape(), Dtype::kInt64, indices.device());
+    kArangeKernel(order.device(), order, Scalar{int64_t{0}}, Scalar{int64_t{1}});
+    // As many bits as make kInvalid greater than all others.
+    SortedPairs sorted{indices, order, CountBits(g.length)};
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch(what, out.device(), BlocksFor(g.outer * g.inner), kBlock, &ScatterInOrder<F, T>, n_indices, g,
-               out.data<T>(), indices.data<int64_t>(), b.data<T>());
+        Launch(what, out.device(), BlocksFor(n_indices * columns), kBlock, &ScatterSorted<F, T>, n_indices * columns,
+               n_indices, g, out.data<T>(), sorted.keys.data<int64_t>(), sorted.values.data<int64_t>(), b.data<T>());
     });
 }
 

@@ -32,7 +32,7 @@ std::vector<std::string> GetFolders() {
 void* Load(const std::vector<std::string>& files, std::string* problems) {
     auto open = [problems](const std::string& file) {
         void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr) *problems += std::string{"; "} + dlerror();
+        if (handle == nullptr) *problems += std::string{problems->empty() ? "" : "; "} + dlerror();
         return handle;
     };
     for (const std::string& folder : GetFolders()) {
@@ -50,24 +50,37 @@ void* Load(const std::vector<std::string>& files, std::string* problems) {
 
 }  // namespace
 
-Library::Library(const char* name, std::vector<std::string> files, const char* packages) : name_{name} {
+Library::Library(const char* name, std::vector<std::string> files, const char* packages)
+    : name_{name}, packages_{packages} {
     const char* variable = std::getenv("CHAINERX_CUDA_LIBRARIES");
     std::string use = variable == nullptr || *variable == '\0' ? "auto" : variable;
     if (use != "auto" && use != "always" && use != "never") {
         throw ValueError{"the environment variable CHAINERX_CUDA_LIBRARIES must be 'auto', 'always' or 'never', not '",
                          use, "'"};
     }
-    if (use == "never") return;
-    std::string problems;
-    handle_ = Load(files, &problems);
-    if (handle_ == nullptr && use == "always") {
-        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ",
-                           name,
-                           " cannot be loaded: \"pip install ",
-                           packages,
-                           "\" installs it",
-                           problems};
+    if (use == "never") {
+        problems_ = "CHAINERX_CUDA_LIBRARIES is 'never'";
+        return;
     }
+    is_required_ = use == "always";
+    handle_ = Load(files, &problems_);
+    if (handle_ == nullptr) Refuse(problems_);
+}
+
+void Library::Require(const char* what) const {
+    if (handle_ == nullptr) throw BackendError{what, " need ", name_, ", which ", Explain(problems_)};
+}
+
+void Library::Refuse(const std::string& reason) {
+    handle_ = nullptr;
+    if (is_required_) {
+        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ", name_, " ", Explain(reason)};
+    }
+}
+
+std::string Library::Explain(const std::string& reason) const {
+    return std::string{"cannot be loaded: \"pip install "} + packages_ +
+           "\" installs it, and \"pip install 'chainer[cuda13x]'\" all that the CUDA backend uses; " + reason;
 }
 
 void* Library::Find(const char* symbol) const {

@@ -43,6 +43,7 @@ void* MemoryPool::Allocate(size_t bytes, cudaStream_t stream) {
         if (block == nullptr) return nullptr;
         retries_.fetch_add(1, std::memory_order_relaxed);
     }
+    streams_.AddUser(stream);
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return block;
 }
@@ -82,22 +83,26 @@ void MemoryPool::Free(void* block, size_t bytes, cudaStream_t stream) noexcept {
             cudaDeviceSynchronize();  // also ends the uses
         }
     }
-    FreeInStream(block, bytes, stream);
+    StreamSet::Owner owner = FreeInStream(block, bytes, stream);
 }
 
-void MemoryPool::FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept {
+StreamSet::Owner MemoryPool::FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept {
     // Errors of earlier kernels show here again; whoever synchronizes raises them.
     cudaFreeAsync(block, stream);
     used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return streams_.RemoveUser(stream);
 }
 
 void MemoryPool::FreePassed() {
+    std::vector<StreamSet::Owner> owners;
     std::lock_guard<std::mutex> lock{mutex_};
     while (!waiting_.empty()) {
         const Block& first = waiting_.front();
         bool passed = std::all_of(first.uses.begin(), first.uses.end(), [](const Event& e) { return e.HasPassed(); });
         if (!passed) break;
-        FreeInStream(first.data, first.bytes, first.stream);
+        if (StreamSet::Owner owner = FreeInStream(first.data, first.bytes, first.stream)) {
+            owners.push_back(std::move(owner));
+        }
         waiting_.pop_front();
     }
     waiting_count_.store(waiting_.size(), std::memory_order_relaxed);

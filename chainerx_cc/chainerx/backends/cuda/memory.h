@@ -50,7 +50,8 @@ private:
     };
 
     void* TryAllocate(size_t bytes, cudaStream_t stream);
-    void FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept;
+    // What is returned must end without a lock.
+    [[nodiscard]] StreamSet::Owner FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept;
     // Frees blocks that other streams no longer use.
     void FreePassed();
 

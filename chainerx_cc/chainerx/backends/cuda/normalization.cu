@@ -1,10 +1,11 @@
-// Batch and layer normalization.
+// Batch and layer normalization by plain kernels, which for batch normalization are the reference for those of cuDNN.
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/block_reduce.h"
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -81,17 +82,18 @@ __device__ Pair<C> Moments(const Group& group, const T* x) {
     return {mean, var};
 }
 
-// One block for each channel. The running statistics may be null.
-template <class T, class C>
-__global__ void BatchNormChannels(Channels layout, const T* x, const C* gamma, const C* beta, double eps, double decay,
-                                  double adjust, C* running_mean, C* running_var, T* y, C* mean, C* inv_std) {
+// One block for each group, whose factors are gamma[c] (kByGroup) or gamma[i]. The running statistics may be null.
+template <bool kByGroup, class T, class C, class Layout>
+__global__ void NormGroups(Layout layout, const T* x, const C* gamma, const C* beta, double eps, double decay,
+                           double adjust, C* running_mean, C* running_var, T* y, C* mean, C* inv_std) {
     int64_t c = blockIdx.x;
     Group group = layout.At(c);
     Pair<C> moments = Moments<C>(group, x);
     C scale = C{1} / math::Sqrt(moments.b + static_cast<C>(eps));
     for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
         int64_t k = group.At(i);
-        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[c] + beta[c]);
+        int64_t parameter = kByGroup ? c : i;
+        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[parameter] + beta[parameter]);
     }
     if (threadIdx.x != 0) return;
     mean[c] = moments.a;
@@ -99,22 +101,6 @@ __global__ void BatchNormChannels(Channels layout, const T* x, const C* gamma, c
     if (running_mean == nullptr) return;
     running_mean[c] = static_cast<C>(decay * running_mean[c] + (1 - decay) * moments.a);
     running_var[c] = static_cast<C>(decay * running_var[c] + (1 - decay) * adjust * moments.b);
-}
-
-template <class T, class C>
-__global__ void LayerNormRows(Rows layout, const T* x, const C* gamma, const C* beta, double eps, T* y, C* mean,
-                              C* inv_std) {
-    int64_t row = blockIdx.x;
-    Group group = layout.At(row);
-    Pair<C> moments = Moments<C>(group, x);
-    C scale = C{1} / math::Sqrt(moments.b + static_cast<C>(eps));
-    for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
-        int64_t k = group.At(i);
-        y[k] = Convert<C, T>((static_cast<C>(x[k]) - moments.a) * scale * gamma[i] + beta[i]);
-    }
-    if (threadIdx.x != 0) return;
-    mean[row] = moments.a;
-    inv_std[row] = scale;
 }
 
 template <class T, class C>
@@ -188,24 +174,25 @@ void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Ar
     Array beta = Input(beta_, dtype);
     Output means{running_mean ? running_mean : mean, dtype};
     Output vars{running_var ? running_var : mean, dtype};
+    if (running_mean) {
+        if (means.buffer().raw_data() != running_mean.raw_data()) CopyData(running_mean, means.buffer());
+        if (vars.buffer().raw_data() != running_var.raw_data()) CopyData(running_var, vars.buffer());
+    }
     auto count = static_cast<double>(n);
-    VisitFloatDtype(x.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        VisitComputeDtype(dtype, [&](auto compute_tag) {
-            using C = typename decltype(compute_tag)::type;
-            C* running[2] = {nullptr, nullptr};
-            if (running_mean) {
-                running[0] = means.data<C>();
-                running[1] = vars.data<C>();
-                if (running[0] != running_mean.data<C>()) CopyData(running_mean, means.buffer());
-                if (running[1] != running_var.data<C>()) CopyData(running_var, vars.buffer());
-            }
-            Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
-                   &BatchNormChannels<T, C>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, decay,
-                   count / std::max(count - 1, 1.0), running[0], running[1], y.data<T>(), mean.data<C>(),
-                   inv_std.data<C>());
+    void* mean_data = running_mean ? means.buffer().raw_data() : nullptr;
+    void* var_data = running_mean ? vars.buffer().raw_data() : nullptr;
+    if (!CudnnBatchNorm(x, gamma, beta, mean_data, var_data, eps, decay, y, mean, inv_std)) {
+        VisitFloatDtype(x.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            VisitComputeDtype(dtype, [&](auto compute_tag) {
+                using C = typename decltype(compute_tag)::type;
+                Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
+                       &NormGroups<true, T, C, Channels>, layout, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps,
+                       decay, count / std::max(count - 1, 1.0), static_cast<C*>(mean_data), static_cast<C*>(var_data),
+                       y.data<T>(), mean.data<C>(), inv_std.data<C>());
+            });
         });
-    });
+    }
     if (running_mean) {
         means.Finish();
         vars.Finish();
@@ -223,6 +210,7 @@ void FixedBatchNorm(const Array& x, const Array& gamma_, const Array& beta_, con
     Array beta = Input(beta_, dtype);
     Array mean = Input(mean_, dtype);
     Array var = Input(var_, dtype);
+    if (CudnnFixedBatchNorm(x, gamma, beta, mean, var, eps, y)) return;
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         VisitComputeDtype(dtype, [&](auto compute_tag) {
@@ -244,9 +232,10 @@ void LayerNorm(const Array& x, const Array& gamma_, const Array& beta_, double e
         using T = typename decltype(tag)::type;
         VisitComputeDtype(dtype, [&](auto compute_tag) {
             using C = typename decltype(compute_tag)::type;
-            Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &LayerNormRows<T, C>,
-                   Rows{x.shape()[1]}, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, y.data<T>(), mean.data<C>(),
-                   inv_std.data<C>());
+            C* no_running = nullptr;
+            Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &NormGroups<false, T, C, Rows>,
+                   Rows{x.shape()[1]}, x.data<T>(), gamma.data<C>(), beta.data<C>(), eps, 0.0, 0.0, no_running,
+                   no_running, y.data<T>(), mean.data<C>(), inv_std.data<C>());
         });
     });
 }
@@ -280,6 +269,7 @@ void BatchNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
     Backward(x, gamma, mean, ggamma, gbeta, [&](auto tag, auto* gamma_, auto* ggamma_, auto* gbeta_) {
         using T = typename decltype(tag)::type;
         using C = std::remove_pointer_t<decltype(ggamma_)>;
+        if (CudnnBatchNormGrad(x, gamma_, gy, mean, inv_std, gx, ggamma_, gbeta_)) return;
         Launch("batch_norm", x.device(), dim3(static_cast<unsigned>(layout.channels)), kBlock,
                &NormGradGroups<true, T, C, Channels>, layout, x.data<T>(), gamma_, gy.data<T>(), mean.data<C>(),
                inv_std.data<C>(), gx.data<T>(), ggamma_, gbeta_);

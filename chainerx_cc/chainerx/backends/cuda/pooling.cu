@@ -1,5 +1,7 @@
-// Pooling. Every thread computes one element, so sums have the same order each time.
+// Pooling: averages by cuDNN and, where it does not do it, by plain kernels, the reference: every thread computes one
+// element, so sums have the same order each time.
 
+#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
@@ -58,59 +60,58 @@ __device__ int64_t Divisor(const WindowGeometry& g, PoolPadding padding, int64_t
     return padding == PoolPadding::kZero ? g.KernelSize() : g.CountInside(output);
 }
 
-template <class T>
-__global__ void AveragePoolElements(int64_t n, WindowGeometry g, PoolPadding padding, const T* x, T* y) {
+// y from x or, transposed, gx from gy.
+template <bool kForward, class T>
+__global__ void AveragePoolElements(int64_t n, WindowGeometry g, PoolPadding padding, const T* from, T* to) {
     using C = typename ComputeType<T>::type;
     int64_t i = ThreadIndex();
     if (i >= n) return;
-    Element e{i, g.OutSize()};
-    const T* image = x + e.plane * g.InSize();
+    Element e{i, kForward ? g.OutSize() : g.InSize()};
+    const T* image = from + e.plane * (kForward ? g.InSize() : g.OutSize());
     C sum{0};
     for (int64_t tap = 0, taps = g.KernelSize(); tap < taps; ++tap) {
-        int64_t in = g.InputOf(e.position, tap);
-        if (in >= 0) sum += static_cast<C>(image[in]);
+        int64_t p = kForward ? g.InputOf(e.position, tap) : g.OutputOf(e.position, tap);
+        if (p < 0) continue;
+        sum += kForward ? static_cast<C>(image[p]) : static_cast<C>(image[p]) / static_cast<C>(Divisor(g, padding, p));
     }
-    int64_t divisor = Divisor(g, padding, e.position);
-    y[i] = Convert<C, T>(divisor == 0 ? C{0} : sum / static_cast<C>(divisor));
+    if constexpr (kForward) {
+        int64_t divisor = Divisor(g, padding, e.position);
+        sum = divisor == 0 ? C{0} : sum / static_cast<C>(divisor);
+    }
+    to[i] = Convert<C, T>(sum);
 }
 
-template <class T>
-__global__ void AveragePoolGradElements(int64_t n, WindowGeometry g, PoolPadding padding, const T* gy, T* gx) {
-    using C = typename ComputeType<T>::type;
-    int64_t i = ThreadIndex();
-    if (i >= n) return;
-    Element e{i, g.InSize()};
-    const T* grads = gy + e.plane * g.OutSize();
-    C sum{0};
-    for (int64_t tap = 0, taps = g.KernelSize(); tap < taps; ++tap) {
-        int64_t out = g.OutputOf(e.position, tap);
-        if (out >= 0) sum += static_cast<C>(grads[out]) / static_cast<C>(Divisor(g, padding, out));
-    }
-    gx[i] = Convert<C, T>(sum);
+// Calls f(TypeTag<T>, n) for an array with n elements.
+template <class F>
+void ForElements(const Array& out, F&& f) {
+    int64_t n = out.GetTotalSize();
+    if (n != 0) VisitFloatDtype(out.dtype(), [&](auto tag) { f(tag, n); });
 }
-
-// Launches `kernel<T>` with a thread for each element of `out`.
-#define CHAINERX_LAUNCH_POOL(what, out, kernel, ...)                                                   \
-    VisitFloatDtype((out).dtype(), [&](auto tag) {                                                     \
-        using T = typename decltype(tag)::type;                                                        \
-        int64_t n = (out).GetTotalSize();                                                              \
-        if (n != 0) Launch(what, (out).device(), BlocksFor(n), kBlock, &kernel<T>, n, g, __VA_ARGS__); \
-    })
 
 void MaxPool(const WindowGeometry& g, const Array& x, const Array& y, const Array& index) {
-    CHAINERX_LAUNCH_POOL("max_pool", y, MaxPoolElements, x.data<T>(), y.data<T>(), index.data<int64_t>());
+    ForElements(y, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("max_pool", y.device(), BlocksFor(n), kBlock, &MaxPoolElements<T>, n, g, x.data<T>(), y.data<T>(),
+               index.data<int64_t>());
+    });
 }
 
 void MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx) {
-    CHAINERX_LAUNCH_POOL("max_pool", gx, MaxPoolGradElements, gy.data<T>(), index.data<int64_t>(), gx.data<T>());
+    ForElements(gx, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("max_pool", gx.device(), BlocksFor(n), kBlock, &MaxPoolGradElements<T>, n, g, gy.data<T>(),
+               index.data<int64_t>(), gx.data<T>());
+    });
 }
 
-void AveragePool(const WindowGeometry& g, PoolPadding padding, const Array& x, const Array& y) {
-    CHAINERX_LAUNCH_POOL("average_pool", y, AveragePoolElements, padding, x.data<T>(), y.data<T>());
-}
-
-void AveragePoolGrad(const WindowGeometry& g, PoolPadding padding, const Array& gy, const Array& gx) {
-    CHAINERX_LAUNCH_POOL("average_pool", gx, AveragePoolGradElements, padding, gy.data<T>(), gx.data<T>());
+template <bool kForward>
+void AveragePool(const WindowGeometry& g, PoolPadding padding, const Array& from, const Array& to) {
+    if (kForward ? CudnnAveragePool(g, padding, from, to) : CudnnAveragePoolGrad(g, padding, from, to)) return;
+    ForElements(to, [&](auto tag, int64_t n) {
+        using T = typename decltype(tag)::type;
+        Launch("average_pool", to.device(), BlocksFor(n), kBlock, &AveragePoolElements<kForward, T>, n, g, padding,
+               from.data<T>(), to.data<T>());
+    });
 }
 
 }  // namespace
@@ -118,8 +119,8 @@ void AveragePoolGrad(const WindowGeometry& g, PoolPadding padding, const Array& 
 const CudaKernels g_pooling_kernels{[](Backend& backend) {
     kMaxPoolKernel.Register(backend, &MaxPool);
     kMaxPoolGradKernel.Register(backend, &MaxPoolGrad);
-    kAveragePoolKernel.Register(backend, &AveragePool);
-    kAveragePoolGradKernel.Register(backend, &AveragePoolGrad);
+    kAveragePoolKernel.Register(backend, &AveragePool<true>);
+    kAveragePoolGradKernel.Register(backend, &AveragePool<false>);
 }};
 
 }  // namespace chainerx::cuda

@@ -2,8 +2,12 @@
 
 #include "chainerx/ops/convolution.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <type_traits>
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/backends/native/window.h"
@@ -11,6 +15,7 @@
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/packed_convolution.h"
 
 namespace chainerx::native {
 namespace {
@@ -110,12 +115,49 @@ void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const A
     Run(s, x, y, Array{}, w, [&s](auto* x, auto* y, auto*, auto* w) { ConvBackwardWeight(s, x, y, w); });
 }
 
+template <class T>
+class NativeFilters final : public PackedFilters {
+public:
+    NativeFilters(const Array& w, int64_t groups) {
+        ConvShape s{};
+        s.ndim = w.ndim() - 2;
+        s.groups = groups;
+        s.in_channels = w.shape()[1] * groups;
+        s.out_channels = w.shape()[0];
+        std::copy_n(w.shape().begin() + 2, s.ndim, s.kernel);
+        int64_t size;
+        GetPackedSize<T>(s, &size);
+        packed_.emplace(size);
+        BlockingScope blocking{size > kBlocking};
+        PackConvWeights<T>(s, w.data<T>(), packed_->data());
+    }
+
+    void Run(const WindowGeometry& g, const Array& x, const ConvEpilogue& epilogue, const Array& y) const override {
+        ConvShape s = MakeConvShape(g);
+        auto data = [](const Array& a) { return a ? a.data<T>() : nullptr; };
+        BlockingScope blocking{CountWork(s) > kBlocking};
+        ConvForwardPacked<T>(s, x.data<T>(), packed_->data(), data(epilogue.bias), data(epilogue.addend),
+                             epilogue.use_relu, y.data<T>());
+    }
+
+private:
+    std::optional<Scratch<T>> packed_;
+};
+
+std::unique_ptr<PackedFilters> PackFilters(const Array& w, int64_t groups) {
+    if (w.GetTotalSize() == 0) return nullptr;
+    if (w.dtype() == Dtype::kFloat32) return std::make_unique<NativeFilters<float>>(w, groups);
+    if (w.dtype() == Dtype::kFloat64) return std::make_unique<NativeFilters<double>>(w, groups);
+    return nullptr;
+}
+
 }  // namespace
 
 const NativeKernels g_convolution_kernels{[](Backend& backend) {
     kConvKernel.Register(backend, &Conv);
     kConvDataKernel.Register(backend, &ConvData);
     kConvWeightKernel.Register(backend, &ConvWeight);
+    kPackFiltersKernel.Register(backend, &PackFilters);
 }};
 
 }  // namespace chainerx::native

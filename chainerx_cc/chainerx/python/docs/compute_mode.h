@@ -1,6 +1,6 @@
 #pragma once
 
-// The documentation of how float32 matrices are multiplied; see python/doc.h for the form.
+// The documentation of how libraries compute; see python/doc.h for the form.
 
 namespace chainerx::python::docs {
 
@@ -17,8 +17,8 @@ Returns:
 constexpr const char* kSetComputeMode = R"(
 Chooses how backends may multiply float32 matrices, for all threads.
 
-GPUs multiply faster if they round the factors. Sums are float32 in all modes. cuBLAS of the CUDA backend follows this;
-the native backend always multiplies in float32. The environment variable ``CHAINERX_COMPUTE_MODE`` sets the mode at the
+GPUs multiply faster if they round the factors. Sums are float32 in all modes. cuBLAS and cuDNN of the CUDA backend follow
+this; the native backend always multiplies in float32. The environment variable ``CHAINERX_COMPUTE_MODE`` sets the mode at the
 start of a program.
 
 Args:
@@ -32,6 +32,15 @@ Raises:
 >>> chainerx.get_compute_mode()
 'tf32'
 >>> chainerx.set_compute_mode('float32')
+)";
+
+constexpr const char* kGetDnnVersion = R"(
+The version of cuDNN that the CUDA backend has found, such as 91002 for 9.10.2; 0 without one.
+)";
+
+constexpr const char* kSetDnnSettings = R"(
+Sets a function that gives a thread's settings of cuDNN: use, autotune, deterministic, fast
+batch normalization, bytes of the largest workspace.
 )";
 
 }  // namespace chainerx::python::docs

@@ -82,11 +82,14 @@ array([1., 2.])
 )";
 
 constexpr const char* kFromDlpack = R"(
-Makes an array that shares the memory of an array of another library, such as NumPy or PyTorch.
+Makes an array that shares the memory of an array of another library, such as NumPy, CuPy or PyTorch.
+
+The work of the current stream waits for what the other library does to make the array.
 
 Args:
     x: Object with ``__dlpack__`` and ``__dlpack_device__``.
-    device (~chainerx.Device or str): Device of the result; the one where the memory is unless given.
+    device (~chainerx.Device or str): Device of the result; the one where the memory is unless given, such as
+        ``cuda:N`` for the GPU with that index. Other devices get a copy.
     copy (bool or None): Whether to copy. Read-only memory is copied unless ``copy`` is false.
 
 Returns:
@@ -94,6 +97,7 @@ Returns:
 
 Raises:
     TypeError: If ``x`` has not these methods.
+    BufferError: If the memory cannot be shared, or a copy would be needed that ``copy`` forbids.
     ~chainerx.DtypeError: If ChainerX does not have the dtype.
 
 >>> x = np.zeros(2)

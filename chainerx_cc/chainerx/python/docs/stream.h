@@ -14,10 +14,13 @@ passed that point. Nothing else is ordered between streams, so a stream that use
 
 Args:
     device (str or ~chainerx.Device): Device; the default device if nothing is given.
+    ptr (int): A stream of another library, such as ``cupy.cuda.Stream.ptr``, instead of a new one. Memory of arrays
+        waits for it, too, as long as this object, or an array that was made in it, exists.
+    owner: What keeps that stream, such as the ``cupy.cuda.Stream``. It is kept as long.
 
 Raises:
     ~chainerx.BackendError: If there is no such backend.
-    ~chainerx.DeviceError: If the name has no meaning.
+    ~chainerx.DeviceError: If the name has no meaning, or ``ptr`` cannot be a stream of the device.
 
 >>> x = chainerx.ones(3)
 >>> stream = chainerx.Stream(x.device)

@@ -10,7 +10,7 @@ import types
 
 import numpy
 
-from cupy import cuda as cuda
+from cupy import _dlpack, cuda as cuda
 from cupy._api import MAJOR as _MAJOR
 from cupy._array import _add_operators, ndarray as ndarray, wrap as _wrap
 from cupy._functions import lazily as _lazily, module as _module, ufunc as ufunc
@@ -78,13 +78,9 @@ def from_dlpack(array, *, device=None, copy=None):
         raise TypeError('CPU arrays cannot be directly imported to CuPy.')
     if isinstance(array, ndarray):
         return array.view()
-
-    class Host:
-        __dlpack_device__ = staticmethod(lambda: (1, 0))
-        __dlpack__ = staticmethod(lambda **kwargs: array.__dlpack__())
-
     with cuda.Device(index):
-        return _wrap(numpy.from_dlpack(Host))
+        stream = cuda.get_current_stream().ptr or 1
+        return _wrap(_dlpack.take(array, index, stream, copy))
 
 
 def get_array_module(*args):

@@ -4,7 +4,7 @@ import inspect
 
 import numpy
 
-from cupy import cuda
+from cupy import _dlpack, cuda
 from cupy._api import API, names, signature
 from cupy.cuda import _device
 from cupy.cuda._memory import MemoryPointer, address, memory_of
@@ -208,7 +208,7 @@ class ndarray:
         return self.__dlpack__()
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return self._a.__dlpack__()
+        return _dlpack.export(self._a, self._mem.device_id, max_version)
 
     def __dlpack_device__(self):
         return 2, self._mem.device_id

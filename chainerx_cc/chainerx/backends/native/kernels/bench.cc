@@ -213,6 +213,12 @@ void BenchConv() {
         char name[80];
         std::snprintf(name, sizeof(name), "conv fwd %s", shape);
         Bench(name, [&] { ConvForward<float>(s, x.data(), w.data(), nullptr, y.data()); });
+        int64_t size;
+        GetPackedSize<float>(s, &size);
+        std::vector<float> packed(size);
+        PackConvWeights<float>(s, w.data(), packed.data());
+        std::snprintf(name, sizeof(name), "conv packed %s", shape);
+        Bench(name, [&] { ConvForwardPacked<float>(s, x.data(), packed.data(), nullptr, nullptr, false, y.data()); });
         std::snprintf(name, sizeof(name), "conv data %s", shape);
         Bench(name, [&] { ConvBackwardData<float>(s, y.data(), w.data(), nullptr, x.data()); });
         std::snprintf(name, sizeof(name), "conv weight %s", shape);

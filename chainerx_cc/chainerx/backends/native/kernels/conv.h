@@ -41,6 +41,18 @@ struct ConvShape {
 CHAINERX_ISA_KERNEL(ConvForward, (const ConvShape& shape, const T* x, const T* w, const T* bias, T* y),
                     (shape, x, w, bias, y))
 
+// For many calls with the same weights: packs them, into GetPackedSize() elements. Sizes must not be zero. Both depend
+// on groups, channels and kernel of the shape only.
+CHAINERX_ISA_KERNEL(GetPackedSize, (const ConvShape& shape, int64_t* size), (shape, size))
+CHAINERX_ISA_KERNEL(PackConvWeights, (const ConvShape& shape, const T* w, T* packed), (shape, w, packed))
+
+// y = convolution of x with packed weights, plus bias (out_channels), plus `addend` (as y), both of which may be null,
+// and negative sums replaced by zero if `relu`.
+CHAINERX_ISA_KERNEL(ConvForwardPacked,
+                    (const ConvShape& shape, const T* x, const T* packed, const T* bias, const T* addend, bool relu,
+                     T* y),
+                    (shape, x, packed, bias, addend, relu, y))
+
 // gx = the gradient of sum(y * gy) with respect to x, which is also the transposed convolution. Adds `bias`
 // (in_channels), which may be null.
 CHAINERX_ISA_KERNEL(ConvBackwardData, (const ConvShape& shape, const T* gy, const T* w, const T* bias, T* gx),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -110,6 +111,14 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(2, 1, 3, 4, {{3, 3, 1, 4, 1}, {11, 2, 1, 3, 1}}),
             MakeShape(1, 1, 3, 4, {{70, 3, 1, 1, 1}, {64, 3, 1, 1, 1}}),
             MakeShape(1, 1, 40, 30, {{7, 3, 1, 1, 1}, {7, 3, 1, 1, 1}}),  // few columns
+            // Several blocks of channels and of columns, and what is left of tiles
+            MakeShape(2, 1, 70, 17, {{7, 3, 1, 1, 1}, {9, 3, 1, 1, 1}}),
+            MakeShape(3, 1, 300, 9, {{7, 1, 1, 0, 1}, {7, 1, 1, 0, 1}}),
+            MakeShape(1, 1, 3, 17, {{30, 7, 2, 3, 1}, {34, 7, 2, 3, 1}}),
+            MakeShape(2, 16, 16, 16, {{9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}}),
+            MakeShape(2, 8, 8, 16, {{9, 5, 2, 2, 1}, {11, 5, 2, 2, 1}}),
+            MakeShape(1, 1, 2, 3, {{9, 3, 1, 6, 6}, {40, 3, 1, 6, 6}}),
+            MakeShape(1, 1, 2, 3, {{0, 3, 1, 2, 1}, {4, 3, 1, 1, 1}}),  // nothing but padding
             MakeShape(3, 1, 5, 4, {}),
             MakeShape(0, 1, 3, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
             MakeShape(2, 1, 0, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
@@ -117,8 +126,53 @@ const std::vector<ConvShape>& Shapes() {
     return shapes;
 }
 
-template <class T, class Forward, class Data, class Weight>
-void Check(const Forward& forward, const Data& data, const Weight& weight) {
+template <class T>
+struct Kernels {
+    void (*forward)(const ConvShape&, const T*, const T*, const T*, T*);
+    void (*get_packed_size)(const ConvShape&, int64_t*);
+    void (*pack)(const ConvShape&, const T*, T*);
+    void (*forward_packed)(const ConvShape&, const T*, const T*, const T*, const T*, bool, T*);
+    void (*data)(const ConvShape&, const T*, const T*, const T*, T*);
+    void (*weight)(const ConvShape&, const T*, const T*, T*);
+};
+
+#define KERNELS(isa, T)                                                                                 \
+    Kernels<T> {                                                                                        \
+        isa::ConvForward<T>, isa::GetPackedSize<T>, isa::PackConvWeights<T>, isa::ConvForwardPacked<T>, \
+                isa::ConvBackwardData<T>, isa::ConvBackwardWeight<T>                                    \
+    }
+
+// Packed weights, each choice of what follows, and the same weights for another batch.
+template <class T>
+void CheckPacked(const Kernels<T>& kernels, const ConvShape& s, const std::vector<T>& x, const std::vector<T>& w,
+                 const std::vector<T>& bias, const std::vector<double>& y_expected, double tolerance) {
+    int64_t size = -1;
+    kernels.get_packed_size(s, &size);
+    std::vector<T> packed(size);
+    kernels.pack(s, w.data(), packed.data());
+    auto addend = RandomVector<T>(y_expected.size(), 6);
+    for (int choice = 0; choice < 8; ++choice) {
+        bool has_bias = (choice & 1) != 0;
+        bool has_addend = (choice & 2) != 0;
+        bool relu = (choice & 4) != 0;
+        std::vector<double> expected = y_expected;
+        for (size_t i = 0; i < expected.size(); ++i) {
+            if (!has_bias) expected[i] -= bias[i / SpatialSize(s.out, s.ndim) % s.out_channels];
+            if (has_addend) expected[i] += addend[i];
+            if (relu) expected[i] = std::max(expected[i], 0.0);
+        }
+        std::vector<T> y(expected.size(), std::nan(""));
+        kernels.forward_packed(s, x.data(), packed.data(), has_bias ? bias.data() : nullptr,
+                               has_addend ? addend.data() : nullptr, relu, y.data());
+        // Sums may be much larger than what the bias leaves of them.
+        for (size_t i = 0; i < y.size(); ++i) {
+            ASSERT_NEAR(y[i], expected[i], tolerance * (2 + std::abs(y_expected[i]))) << "choice " << choice;
+        }
+    }
+}
+
+template <class T>
+void Check(const Kernels<T>& kernels) {
     double tolerance = sizeof(T) == 4 ? 5e-5 : 1e-13;
     int index = 0;
     for (const ConvShape& s : Shapes()) {
@@ -143,21 +197,22 @@ void Check(const Forward& forward, const Data& data, const Weight& weight) {
             gw_expected[wi] += static_cast<double>(gy[yi]) * x[xi];
         });
         std::vector<T> y(gy.size(), std::nan(""));
-        forward(s, x.data(), w.data(), bias.data(), y.data());
+        kernels.forward(s, x.data(), w.data(), bias.data(), y.data());
         ExpectNear(y, y_expected, tolerance, "y");
         std::vector<T> gx(x.size(), std::nan(""));
-        data(s, gy.data(), w.data(), gx_bias.data(), gx.data());
+        kernels.data(s, gy.data(), w.data(), gx_bias.data(), gx.data());
         ExpectNear(gx, gx_expected, tolerance, "gx");
         std::vector<T> gw(w.size(), std::nan(""));
-        weight(s, x.data(), gy.data(), gw.data());
+        kernels.weight(s, x.data(), gy.data(), gw.data());
         ExpectNear(gw, gw_expected, tolerance, "gw");
 
         std::vector<T> plain(gy.size(), std::nan(""));
-        forward(s, x.data(), w.data(), nullptr, plain.data());
+        kernels.forward(s, x.data(), w.data(), nullptr, plain.data());
         for (size_t i = 0; i < gy.size(); ++i) {
             ASSERT_NEAR(plain[i], y_expected[i] - bias[i / SpatialSize(s.out, s.ndim) % s.out_channels],
                         40 * tolerance);
         }
+        if (w.size() > 0) CheckPacked(kernels, s, x, w, bias, y_expected, tolerance);
     }
 }
 
@@ -171,13 +226,13 @@ TYPED_TEST(ConvTest, AllInstructionSets) {
     int original = GetNumThreads();
     for (int threads : {1, 3}) {
         SetNumThreads(threads);
-        Check<T>(base::ConvForward<T>, base::ConvBackwardData<T>, base::ConvBackwardWeight<T>);
+        Check<T>(KERNELS(base, T));
 #if CHAINERX_ISA_X86
         if (GetIsa() >= Isa::kV3) {
-            Check<T>(v3::ConvForward<T>, v3::ConvBackwardData<T>, v3::ConvBackwardWeight<T>);
+            Check<T>(KERNELS(v3, T));
         }
         if (GetIsa() >= Isa::kV4) {
-            Check<T>(v4::ConvForward<T>, v4::ConvBackwardData<T>, v4::ConvBackwardWeight<T>);
+            Check<T>(KERNELS(v4, T));
         }
 #endif
     }

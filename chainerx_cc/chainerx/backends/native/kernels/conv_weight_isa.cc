@@ -39,7 +39,8 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
     int64_t panel_size = panel_rows * kDepth + kSize;
     Scratch<T> a{(p.rows + panel_rows - 1) / panel_rows * panel_size};
     Scratch<T> b{j_panels * kColumns * kDepth};  // x as [panel][position][kColumns]
-    VectorPlan<T> plan{p.window};
+    VectorPlan<T> plan{};
+    Scratch<Run> runs{plan.MaxRuns(p.window)};
     bool first = true;
     int64_t depth = 0;  // positions packed so far, possibly of several small images
     auto multiply = [&] {
@@ -71,7 +72,7 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
             }
             for (int64_t i = 0; i < count; i += kSize) {
                 int lanes = static_cast<int>(count - i < kSize ? count - i : kSize);
-                plan.Make(column + i, lanes);
+                plan.Make(p.window, column + i, lanes, runs.data());
                 int64_t c = j_begin / taps;
                 int64_t t = j_begin % taps;
                 for (int64_t j = j_begin; j < j_end; j += kSize) {
@@ -124,10 +125,11 @@ void MultiplyFewRows(const Problem<T>& p, T* gw) {
     for (int64_t i = 0; i < p.rows * width * kSize; ++i) {
         sums.data()[i] = T{0};
     }
-    VectorPlan<T> plan{p.window};
+    VectorPlan<T> plan{};
+    Scratch<Run> runs{plan.MaxRuns(p.window)};
     for (int64_t column = 0; column < p.columns; column += kSize) {
         int count = static_cast<int>(p.columns - column < kSize ? p.columns - column : kSize);
-        plan.Make(column, count);
+        plan.Make(p.window, column, count, runs.data());
         for (int64_t n = 0; n < p.batch; ++n) {
             for (int64_t m = 0; m < p.rows; ++m) {
                 const T* gy = p.gy + n * p.gy_image + m * p.columns + column;

@@ -34,12 +34,15 @@ struct Run {
 template <class T>
 class VectorPlan {
 public:
-    explicit VectorPlan(const Window& window)
-        : window_(window), step_(window.stride[window.ndim - 1]), runs_{window.taps * Simd<T>::kSize} {}
+    // The most runs that a plan may have.
+    static int64_t MaxRuns(const Window& window) { return window.taps * Simd<T>::kSize; }
 
-    // For columns [column, column + count), 0 < count <= kSize; further lanes are zero.
-    void Make(int64_t column, int count) {
-        const Window& w = window_;
+    // For columns [column, column + count), 0 < count <= kSize; further lanes are zero. `runs` is memory for the plan,
+    // which uses the first GetRunCount() of them.
+    void Make(const Window& w, int64_t column, int count, Run* runs) {
+        step_ = w.stride[w.ndim - 1];
+        taps_ = w.taps;
+        runs_ = runs;
         int last = w.ndim - 1;
         int64_t position[kMaxSpatialDims];
         for (int d = last; d >= 0; --d) {
@@ -55,10 +58,10 @@ public:
             int64_t image_row = 0;
             for (int64_t tap = 0; tap < w.taps; ++tap, offset += w.ndim) {
                 // Neighbouring taps mostly see the same row of the image.
-                if (tap == 0 || !IsSameRow(offset, offset - w.ndim)) {
-                    image_row = FindRow(position, offset);
+                if (tap == 0 || !IsSameRow(w, offset, offset - w.ndim)) {
+                    image_row = FindRow(w, position, offset);
                 }
-                runs_.data()[tap * rows_ + row] = MakeRun(position[last], length, lane, image_row, offset[last]);
+                runs[tap * rows_ + row] = MakeRun(w, position[last], length, lane, image_row, offset[last]);
             }
             lane += length;
             position[last] = 0;
@@ -68,9 +71,11 @@ public:
         }
     }
 
+    int64_t GetRunCount() const { return taps_ * rows_; }
+
     // The vector for a channel's image.
     CHAINERX_INLINE Vec<T> Read(const T* image, int64_t tap) const {
-        const Run* run = runs_.data() + tap * rows_;
+        const Run* run = runs_ + tap * rows_;
         if (step_ == 1) {
             Vec<T> v = LoadMasked(image + run->offset, run->lanes);
             for (int64_t row = 1; row < rows_; ++row) {
@@ -102,18 +107,38 @@ public:
         return Load(lanes);
     }
 
+    // The vectors for `count` images, which lie `image_size` apart. They go to `out`, `step` elements apart.
+    CHAINERX_INLINE void Copy(const T* image, int64_t image_size, int64_t count, int64_t tap, T* out,
+                              int64_t step) const {
+        const Run* run = runs_ + tap * rows_;
+        if (step_ == 1 && rows_ <= 2) {
+            Run first = run[0];
+            Run second = rows_ == 2 ? run[1] : Run{0, 0};
+            for (int64_t i = 0; i < count; ++i, image += image_size, out += step) {
+                Vec<T> v = LoadMasked(image + first.offset, first.lanes);
+                if (rows_ == 2) {
+                    v += LoadMasked(image + second.offset, second.lanes);
+                }
+                Store(out, v);
+            }
+            return;
+        }
+        for (int64_t i = 0; i < count; ++i, image += image_size, out += step) {
+            Store(out, Read(image, tap));
+        }
+    }
+
 private:
-    CHAINERX_INLINE bool IsSameRow(const int64_t* a, const int64_t* b) const {
+    static CHAINERX_INLINE bool IsSameRow(const Window& w, const int64_t* a, const int64_t* b) {
         bool same = true;
-        for (int d = 0; d < window_.ndim - 1; ++d) {
+        for (int d = 0; d < w.ndim - 1; ++d) {
             same = same && a[d] == b[d];
         }
         return same;
     }
 
     // The number of the image's row that a tap sees from columns at `position`, or -1 outside.
-    CHAINERX_INLINE int64_t FindRow(const int64_t* position, const int64_t* offset) const {
-        const Window& w = window_;
+    static CHAINERX_INLINE int64_t FindRow(const Window& w, const int64_t* position, const int64_t* offset) {
         int64_t row = 0;
         for (int d = 0; d < w.ndim - 1; ++d) {
             int64_t index = position[d] * w.stride[d] + offset[d];
@@ -126,8 +151,9 @@ private:
     }
 
     // Columns [begin, begin + length) of one row, in the lanes from `lane` on
-    CHAINERX_INLINE Run MakeRun(int64_t begin, int64_t length, int64_t lane, int64_t row, int64_t offset) const {
-        int64_t size = window_.image[window_.ndim - 1];
+    CHAINERX_INLINE Run MakeRun(const Window& w, int64_t begin, int64_t length, int64_t lane, int64_t row,
+                                int64_t offset) const {
+        int64_t size = w.image[w.ndim - 1];
         if (row < 0) {
             return Run{0, 0};
         }
@@ -148,10 +174,10 @@ private:
         return Run{row * size + from * step_ + offset - first_lane * step_, lanes};
     }
 
-    const Window& window_;
     int64_t step_;
-    int64_t rows_{0};
-    Scratch<Run> runs_;  // (taps, rows_)
+    int64_t taps_;
+    int64_t rows_;
+    Run* runs_;  // (taps, rows_)
 };
 
 }  // namespace chainerx::native::CHAINERX_ISA

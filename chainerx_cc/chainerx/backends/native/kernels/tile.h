@@ -10,19 +10,25 @@
 
 namespace chainerx::native::CHAINERX_ISA {
 
+// Each step loads a row of B and a column of A for all products of the two. A wide tile of few rows has fewer loads.
 #if defined(__AVX512F__)
-constexpr int kTileRows = 12;  // 24 accumulators of 32 registers
+constexpr int kTileRows = 8;
+constexpr int kTileVectors = 3;  // 24 accumulators of 32 registers
 #elif defined(__AVX2__)
-constexpr int kTileRows = 6;  // 12 of 16
+constexpr int kTileRows = 6;
+constexpr int kTileVectors = 2;  // 12 of 16
 #elif defined(__aarch64__)
-constexpr int kTileRows = 12;  // 24 of 32
+constexpr int kTileRows = 12;
+constexpr int kTileVectors = 2;  // 24 of 32
 #else
-constexpr int kTileRows = 4;  // 8 of 16
+constexpr int kTileRows = 4;
+constexpr int kTileVectors = 2;  // 8 of 16
 #endif
-constexpr int kTileVectors = 2;
 
 // X(n) for every number of rows up to kTileRows
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if defined(__AVX512F__)
+#define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#elif defined(__aarch64__)
 #define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
 #elif defined(__AVX2__)
 #define CHAINERX_TILE_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6)
@@ -47,21 +53,46 @@ struct TileOutput {
     int columns;             // valid columns
     const T* bias;           // per row, or null; with accumulate false
     bool accumulate;         // add to C
+    const T* addend;         // added at last, laid out as c; or null
+    bool relu;               // of the result
     const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
 };
+
+template <class V>
+CHAINERX_INLINE V Rectify(V v) {
+    return v < V{} ? V{} : v;
+}
 
 // Stores sums [rows][vectors][kSize] if columns are cut off or scattered. Not inlined, to keep the code of a tile
 // small.
 template <class T>
 __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int rows, int vectors, const T* sums) {
-    int width = vectors * Simd<T>::kSize;
+    constexpr int kSize = Simd<T>::kSize;
+    int width = vectors * kSize;
     int columns = out.columns < width ? out.columns : width;
     for (int r = 0; r < rows; ++r, sums += width) {
         T* c = out.c + r * out.row;
         T bias = out.bias != nullptr ? out.bias[r] : T{0};
-        for (int i = 0; i < columns; ++i) {
-            T* element = c + (out.scatter != nullptr ? out.scatter[i] : i);
-            *element = out.accumulate ? *element + sums[i] : sums[i] + bias;
+        const T* addend = out.addend != nullptr ? out.addend + r * out.row : nullptr;
+        if (out.scatter != nullptr) {
+            for (int i = 0; i < columns; ++i) {
+                int64_t at = out.scatter[i];
+                T value = sums[i] + (out.accumulate ? c[at] : bias) + (addend != nullptr ? addend[at] : T{0});
+                c[at] = out.relu ? Rectify(value) : value;
+            }
+            continue;
+        }
+        for (int i = 0; i < columns; i += kSize) {
+            int count = columns - i < kSize ? columns - i : kSize;
+            auto load = [count](const T* p) { return count == kSize ? Load(p) : LoadPartial(p, count); };
+            Vec<T> value = Load(sums + i) + (out.accumulate ? load(c + i) : Set(bias));
+            value = addend != nullptr ? value + load(addend + i) : value;
+            value = out.relu ? Rectify(value) : value;
+            if (count == kSize) {
+                Store(c + i, value);
+            } else {
+                StorePartial(c + i, value, count);
+            }
         }
     }
 }
@@ -125,12 +156,20 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
         Vec<T> bias = out.bias != nullptr ? Set(out.bias[r]) : Vec<T>{};
 #pragma GCC unroll 16
         for (int v = 0; v < kVectors; ++v) {
-            Store(c + v * kSize, acc[r][v] + (out.accumulate ? Load(c + v * kSize) : bias));
+            Vec<T> value = acc[r][v] + (out.accumulate ? Load(c + v * kSize) : bias);
+            if (out.addend != nullptr) {
+                value += Load(out.addend + r * out.row + v * kSize);
+            }
+            Store(c + v * kSize, out.relu ? Rectify(value) : value);
         }
     }
 }
 
 // Kinds of tiles: Run computes C[kRows x columns] (+)= A B with B of kVectors vectors.
+
+// Steps between fetching a part of a panel and its use. B is in the second-level cache, A may be far away.
+constexpr int kAheadColumns = 8;
+constexpr int kAheadRows = 256;
 
 // A is a panel of kRows rows, B the first vectors of a panel.
 template <class T>
@@ -142,6 +181,11 @@ struct PackedTile {
         for (int64_t p = 0; p < k; ++p, a += kRows, b += kTileColumns<T>) {
             Vec<T> bv[kVectors];
             LoadPanel<T, kVectors>(b, bv);
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                __builtin_prefetch(b + kAheadColumns * kTileColumns<T> + v * Simd<T>::kSize);
+            }
+            __builtin_prefetch(a + kAheadRows * kRows, 0, 2);
             AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
         }
         StoreTile<T, kRows, kVectors>(out, acc);
@@ -181,11 +225,14 @@ struct DirectTile {
 // The instance of a kind for a number of rows, which PanelRows keeps to at most kTileRows, and columns.
 template <class T, template <class> class Kind>
 auto ChooseTile(int64_t rows, int columns) -> decltype(&Kind<T>::template Run<1, 1>) {
-    bool narrow = columns <= Simd<T>::kSize;
+    constexpr int kSize = Simd<T>::kSize;
+    int vectors = (columns + kSize - 1) / kSize;
     switch (rows) {
-#define CHAINERX_CASE(n) \
-    case n:              \
-        return narrow ? &Kind<T>::template Run<n, 1> : &Kind<T>::template Run<n, 2>;
+#define CHAINERX_CASE(n)                                     \
+    case n:                                                  \
+        return vectors <= 1   ? &Kind<T>::template Run<n, 1> \
+               : vectors == 2 ? &Kind<T>::template Run<n, 2> \
+                              : &Kind<T>::template Run<n, kTileVectors>;
         CHAINERX_TILE_ROWS(CHAINERX_CASE)
 #undef CHAINERX_CASE
         default:
@@ -214,8 +261,8 @@ CHAINERX_INLINE void Transpose(Vec<T> (&v)[Simd<T>::kSize]) {
             if ((i & s) == 0) {
                 Vec<T> x = v[i];
                 Vec<T> y = v[i + s];
-                v[i] = __builtin_shuffle(x, y, low);
-                v[i + s] = __builtin_shuffle(x, y, high);
+                v[i] = Shuffle<T>(x, y, low);
+                v[i + s] = Shuffle<T>(x, y, high);
             }
         }
     }

@@ -1,0 +1,83 @@
+"""Memory that all ranks share if they are on one host."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainermn._mpi import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FOLDER = '/dev/shm'
+_ALIGNMENT = 64  # bytes of a line of the cache
+
+
+def make_rows(
+    mpi_comm: Any, specs: Sequence[tuple[int, numpy.dtype[Any]]]
+) -> list[list[numpy.ndarray[Any, Any]]] | None:
+    """Makes arrays that all ranks read and write; collective.
+
+    Args:
+        mpi_comm: Communicator.
+        specs: Sizes and dtypes of arrays, the same on all ranks.
+
+    Returns:
+        For each of the sizes, one array for each rank; ``None`` on all ranks if they have no memory
+        in common, or not enough.
+
+    """
+    strides = [(size * dtype.itemsize // _ALIGNMENT + 1) * _ALIGNMENT for size, dtype in specs]
+    memory = _map(mpi_comm, mpi_comm.size * sum(strides))
+    if memory is None:
+        return None
+    rows = []
+    start = 0
+    for (size, dtype), stride in zip(specs, strides):
+        end = start + mpi_comm.size * stride
+        rows.append([numpy.frombuffer(memory, dtype, size, i) for i in range(start, end, stride)])
+        start = end
+    return rows
+
+
+def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
+    """Maps a file without a name, so that nothing is left of it when the ranks end."""
+    path, token = mpi_comm.bcast(_create(n_bytes) if mpi_comm.rank == 0 else None)
+    memory = None
+    if path is not None:
+        try:
+            with open(path, 'r+b') as file:
+                memory = mmap.mmap(file.fileno(), n_bytes)
+        except OSError:
+            pass  # another host, or not enough memory
+    # A file of that name may be another one, in a container with a host name like this one's.
+    is_same = memory is not None and memory[: len(token)] == token
+    is_common = mpi_comm.allreduce(is_same, mpi().LAND)
+    if path is not None and mpi_comm.rank == 0:
+        os.unlink(path)
+    return memory if is_common else None
+
+
+def _create(n_bytes: int) -> tuple[str | None, bytes]:
+    token = os.urandom(16)
+    if not os.path.isdir(_FOLDER):
+        return None, token
+    try:
+        descriptor, path = tempfile.mkstemp(prefix='chainermn-', dir=_FOLDER)
+    except OSError:
+        return None, token
+    with open(descriptor, 'wb') as file:
+        file.write(token)
+        file.flush()
+        try:
+            # Memory that is missing is an error here, and a signal that kills when it is written.
+            os.posix_fallocate(descriptor, 0, n_bytes)
+        except OSError:
+            os.unlink(path)
+            return None, token
+    return path, token

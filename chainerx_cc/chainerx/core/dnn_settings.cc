@@ -1,0 +1,8 @@
+#include "chainerx/core/dnn_settings.h"
+
+namespace chainerx {
+
+DnnSettings (*g_dnn_settings)() = nullptr;
+int (*g_dnn_version)() = nullptr;
+
+}  // namespace chainerx
