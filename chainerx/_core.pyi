@@ -318,14 +318,14 @@ def _kernels(backend: str) -> list[Any]:
 def _live_array_count() -> int:
     """Number of arrays alive in the process."""
 
-def _make_device_group_name(device: _DeviceLike) -> str:
-    """A new name of a group of GPUs, with which each of its members joins it."""
-
 def _load_onnx(path: str, device: _DeviceLike = None) -> _OnnxModel:
     """Loads an ONNX file."""
 
 def _load_onnx_bytes(data: Any, folder: str = '', device: _DeviceLike = None) -> _OnnxModel:
     """Loads the bytes of an ONNX file."""
+
+def _make_device_group_name(device: _DeviceLike) -> str:
+    """A new name of a group of GPUs, with which each of its members joins it."""
 
 def _numpy_gradients(grads: Any) -> list[ndarray]:
     """ChainerX arrays of NumPy gradients."""
