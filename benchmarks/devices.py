@@ -1,5 +1,6 @@
 """The device that the workloads run on: the CPU, a GPU of ChainerX or one of CuPy."""
 
+import importlib.util
 import subprocess
 import time
 from typing import Any
@@ -33,6 +34,23 @@ def choose(device):
     except (RuntimeError, chainerx.ChainerxError) as error:
         raise ValueError(f'there is no device {device}: {error}') from error
     name = device
+
+
+def set_precision(precision):
+    """Makes all engines round factors of float32 alike: as ``tf32``, or else not at all.
+
+    Without this PyTorch rounds those of convolutions, but not those of other products.
+    """
+    import chainerx
+
+    rounds = precision == 'tf32'
+    if chainerx.is_available():
+        chainerx.set_compute_mode('tf32' if rounds else 'float32')
+    if importlib.util.find_spec('torch'):
+        import torch
+
+        torch.backends.cuda.matmul.allow_tf32 = rounds
+        torch.backends.cudnn.allow_tf32 = rounds
 
 
 def torch_device():

@@ -107,7 +107,7 @@ def _check_losses(workload, steps):
     reference_engine, reference = next(iter(losses.items()))
     for engine, values in losses.items():
         for value, wanted in zip(values, reference):
-            if not abs(value - wanted) <= 1e-3 * abs(wanted):
+            if not abs(value - wanted) <= workload.tolerance * abs(wanted):
                 raise RuntimeError(
                     f'{workload.name}: the losses differ, {reference_engine} has '
                     f'{reference}, {engine} has {values}'
@@ -133,6 +133,8 @@ def measure(timers, rounds, seconds, summarize=statistics.median):
 def print_timings(workloads, engines, rounds, seconds):
     rows = []
     for workload in workloads:
+        if devices.kind():
+            devices.set_precision(workload.precision)
         runs = {e: workload.build(e) for e in engines if e in workload.engines}
         steps = {engine: run for engine, run in runs.items() if callable(run)}
         if steps:

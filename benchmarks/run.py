@@ -20,7 +20,9 @@ THREAD_VARIABLES = (
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('workload', nargs='*', help='names to run; all unless given')
+    parser.add_argument(
+        'workload', nargs='*', help='names to run; unless given, all that the device is made for'
+    )
     parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
     parser.add_argument('--device', help='run on a GPU: cuda:N (ChainerX) or @cupy:N')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
@@ -64,7 +66,8 @@ def main():
         parser.error(str(error))
 
     harness.print_machine(args.threads)
-    chosen = [WORKLOADS[name] for name in args.workload or WORKLOADS]
+    names = args.workload or [w.name for w in WORKLOADS.values() if args.device or w.on_cpu]
+    chosen = [WORKLOADS[name] for name in names]
     harness.print_timings(chosen, engines, args.rounds, args.seconds)
     if not (args.no_process or args.device):
         harness.print_imports(engines)

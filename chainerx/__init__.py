@@ -81,7 +81,7 @@ if TYPE_CHECKING or is_available():
         uint8 as uint8,
     )
 
-    from chainerx import _core, linalg as linalg, random as random, testing as testing
+    from chainerx import _core, linalg as linalg, onnx as onnx, random as random, testing as testing
     from chainerx._aliases import (
         abs as abs,
         around as around,

@@ -15,3 +15,5 @@ if not all(map(importlib.util.find_spec, ('onnx', 'onnxruntime'))):
     collect_ignore.append('guides/onnx_export.rst')
 if importlib.util.find_spec('onnx') is None:
     collect_ignore.append('guides/onnx_import.rst')
+if importlib.util.find_spec('onnx') is None or not chainerx.is_available():
+    collect_ignore.append('guides/onnx_cpp.rst')

@@ -7,17 +7,16 @@ a device is there. A device is ``'CPU'``, ``'CUDA'`` or ``'CUDA:1'``, or any tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, defs, helper
-from onnx.backend.base import Backend, BackendRep
+from onnx import ModelProto
+from onnx.backend.base import BackendRep
 
 import chainer
 from chainer.backends import cuda
+from onnx_chainer._backend_base import NodeBackend
 from onnx_chainer.importing import ImportedChain, load
-from onnx_chainer.importing.tensors import elem_type_of
 from onnx_chainer.importing.values import on_host
 
 
@@ -28,14 +27,6 @@ def _device(name: str) -> Any:
     elif kind == 'CUDA':
         name = f'@cupy:{number or 0}'
     return chainer.get_device(name)
-
-
-def _newest(domain: str) -> int:
-    """The newest version of a domain; 1 of an unknown one."""
-    if not domain:
-        return defs.onnx_opset_version()
-    versions = (each.since_version for each in defs.get_all_schemas() if each.domain == domain)
-    return max(versions, default=1)
 
 
 class ChainerBackendRep(BackendRep):
@@ -63,7 +54,7 @@ class ChainerBackendRep(BackendRep):
             return tuple(on_host(y) for y in self.model.run(inputs))
 
 
-class ChainerBackend(Backend):
+class ChainerBackend(NodeBackend):
     """ONNX models in Chainer."""
 
     @classmethod
@@ -72,33 +63,6 @@ class ChainerBackend(Backend):
         chain = load(model)
         chain.to_device(_device(device))
         return ChainerBackendRep(chain)
-
-    @classmethod
-    def run_node(
-        cls,
-        node: NodeProto,
-        inputs: Any,
-        device: str = 'CPU',
-        outputs_info: Sequence[tuple[Any, tuple[int, ...]]] | None = None,
-        **kwargs: Any,
-    ) -> tuple[Any, ...]:
-        """Runs one node; ``opset_version`` chooses the version of its operator."""
-        arrays = [np.asarray(x) for x in inputs]
-        names = [name for name in node.input if name]
-        graph = helper.make_graph(
-            [node],
-            'node',
-            [
-                helper.make_tensor_value_info(name, elem_type_of(x.dtype), x.shape)
-                for name, x in zip(names, arrays)
-            ],
-            [helper.make_empty_tensor_value_info(name) for name in node.output if name],
-        )
-        versions = {'': defs.onnx_opset_version(), node.domain: _newest(node.domain)}
-        if 'opset_version' in kwargs:
-            versions[node.domain] = kwargs['opset_version']
-        imports = [helper.make_opsetid(*each) for each in versions.items()]
-        return cls.prepare(helper.make_model(graph, opset_imports=imports), device).run(arrays)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

@@ -145,13 +145,14 @@ def configure(folder, build_type=None, build_tests=False, sanitizer=''):
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
 
 
-def compile_all(folder):
-    """Compiles what changed."""
+def compile_all(folder, targets=()):
+    """Compiles what changed, of all targets or some."""
     # CMake uses ccache if installed; these settings share its cache between source copies.
     os.environ.setdefault('CCACHE_BASEDIR', str(ROOT))
     os.environ.setdefault('CCACHE_NOHASHDIR', '1')
     jobs = os.environ.get('CMAKE_BUILD_PARALLEL_LEVEL') or str(os.cpu_count())
-    _run('compile', [_program('cmake'), '--build', str(folder), '--parallel', jobs])
+    command = [_program('cmake'), '--build', str(folder), '--parallel', jobs]
+    _run('compile', command + [word for target in targets for word in ('--target', target)])
 
 
 def run_tests(folder, **variables):
@@ -174,8 +175,9 @@ def run_tests(folder, **variables):
 def run_emulated_cuda_tests(folder):
     """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
     names = (
-        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
-        'cuda_memory einsum indexing linalg nn_ops ops optimizer_steps random special'
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_groups cuda_linalg '
+        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
+        'random special'
     )
     pytest = [
         *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600')
@@ -187,7 +189,9 @@ def run_emulated_cuda_tests(folder):
     _run(
         'tests of the CUDA backend, emulated',
         pytest
-        + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()],
+        + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()]
+        # Here without CuPy
+        + [str(ROOT / 'tests' / 'chainermn_tests' / 'test_gpus.py')],
         **device,
     )
     tests = [

@@ -43,9 +43,9 @@ _PYTEST = [
 _CUDA_TESTS = [
     f'tests/chainerx_tests/test_{name}.py'
     for name in (
-        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_linalg cuda_matmul '
-        'cuda_memory einsum indexing linalg nn_ops '
-        'ops optimizer_steps random special'
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_groups cuda_linalg '
+        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
+        'random special'
     ).split()
 ]
 _ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}
@@ -91,11 +91,13 @@ PARTS = {
     'benchmark-cupy': (_benchmark('run', '--device', '@cupy:0'), {}),
     'bandwidth-chainerx': (_benchmark('bandwidth', '--device', 'cuda:0'), {}),
     'bandwidth-cupy': (_benchmark('bandwidth', '--device', '@cupy:0'), {}),
+    'gemm-chainerx': (_benchmark('gemm', '--device', 'cuda:0'), {}),
+    'gemm-cupy': (_benchmark('gemm', '--device', '@cupy:0'), {}),
 }
 
 
 def _is_benchmark(name):
-    return name.startswith(('benchmark', 'bandwidth'))
+    return name.startswith(('benchmark', 'bandwidth', 'gemm'))
 
 
 def find_gpu():

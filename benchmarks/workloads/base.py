@@ -12,6 +12,9 @@ class Workload:
     """
 
     unit = 'torch'  # the engine whose time is 1
+    on_cpu = True  # whether it is small enough for CPUs
+    precision = 'float32'  # on GPUs; see devices.set_precision
+    tolerance = 1e-3  # relative, of the first losses
     engines: tuple[str, ...] = ('torch', 'hand', 'numpy', 'chainerx', 'bare', 'cupy')
     measure_memory = False
 
@@ -70,13 +73,16 @@ class Training(Workload):
         import chainer
 
         device = chainer.get_device(device)
-        model, params = self.chainer_model()
+        dtype = chainer.mixed16 if self.precision == 'mixed16' else numpy.float32
+        with chainer.using_config('dtype', dtype):
+            model, params = self.chainer_model()
         arrays = self.parameters()
         assert len(arrays) == len(params) == len(list(model.params()))
         for param, array in zip(params, arrays):
             param.array[...] = array
         model.to_device(device)
-        return model, *device.send(self.data())
+        x, t = self.data()
+        return model, *device.send((x.astype('e') if self.precision == 'mixed16' else x, t))
 
     def _chainer_step(self, device):
         import chainer
@@ -84,11 +90,14 @@ class Training(Workload):
 
         model, x, t = self.chainer_parts(device)
         optimizer = chainer.optimizers.SGD(lr=self.lr).setup(model)
+        if self.precision == 'mixed16':
+            optimizer.use_fp32_update()
+            optimizer.loss_scaling()
 
         def step():
             loss = F.softmax_cross_entropy(model(x), t)
             model.cleargrads()
-            loss.backward()
+            loss.backward(loss_scale=optimizer._loss_scale)
             optimizer.update()
             return loss.array
 
@@ -133,12 +142,31 @@ class Training(Workload):
 
         model, x, t = self.torch_parts()
         optimizer = torch.optim.SGD(model.parameters(), lr=self.lr)
+        if self.precision == 'mixed16':
+            return self._torch_mixed_step(model, x, t, optimizer)
 
         def step():
             loss = F.cross_entropy(model(x), t)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            return loss
+
+        return step
+
+    def _torch_mixed_step(self, model, x, t, optimizer):
+        import torch
+        import torch.nn.functional as F
+
+        scaler = torch.amp.GradScaler()
+
+        def step():
+            with torch.autocast('cuda', torch.float16):
+                loss = F.cross_entropy(model(x), t)
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
             return loss
 
         return step

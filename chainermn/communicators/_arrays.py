@@ -63,11 +63,16 @@ def spec_of(array: Any) -> Spec:
     return Spec(tuple(array.shape), numpy.dtype(array.dtype).name, kind)
 
 
+def plain(array: Any) -> Any:
+    """NumPy or CuPy array over the memory of an array; ChainerX's on a GPU if CuPy is absent."""
+    if isinstance(array, chainerx.ndarray) and array.device.backend.name == 'cuda':
+        return backend.from_chx(array) if cuda.available else array.as_grad_stopped()
+    return backend.from_chx(array)
+
+
 def to_host(array: Any) -> numpy.ndarray[Any, Any]:
     """Contiguous NumPy array with the elements of an array, in its memory where possible."""
-    array = backend.from_chx(array)
-    if not isinstance(array, numpy.ndarray):
-        array = array.get()
+    array = cuda.to_cpu(array)
     if not array.flags.c_contiguous:  # ascontiguousarray would add an axis to 0-d arrays
         array = array.copy('C')
     return array
@@ -86,7 +91,8 @@ def from_host(array: numpy.ndarray[Any, Any], kind: str) -> Any:
         return cuda.cupy.asarray(array)
     device = chainerx.get_default_device()
     if device.backend.name != kind:
-        device = chainerx.get_device(kind, cuda.cupy.cuda.Device().id if kind == 'cuda' else 0)
+        on_cupy = kind == 'cuda' and cuda.available
+        device = chainerx.get_device(kind, cuda.cupy.cuda.Device().id if on_cupy else 0)
     return backend.ChainerxDevice(device).send(array)
 
 
@@ -96,7 +102,9 @@ def like(array: numpy.ndarray[Any, Any], example: Any) -> Any:
 
 
 def address(array: Any) -> int:
-    """Address of the first element of a NumPy or CuPy array."""
+    """Address of the first element of an array."""
+    if isinstance(array, chainerx.ndarray):
+        return array.data_ptr + array.offset
     return array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend
 from chainer._core import fresh_gradients, update
-from chainer.backends import cuda
+from chainermn.communicators import _arrays
 from chainermn.communicators._reduction import HALVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from chainer.link import Link
     from chainer.variable import Parameter
@@ -77,7 +79,7 @@ class Bucket:
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
-        self.grads = [backend.from_chx(param.grad) for param in self.params]
+        self.grads = [_arrays.plain(param.grad) for param in self.params]
         first = self.grads[0]
         self._is_gradient = (
             len(self.grads) == 1
@@ -89,12 +91,12 @@ class Bucket:
         if self._is_gradient:
             self.flat = first.reshape(-1)
             return self.flat
-        xp = cuda.get_array_module(first)
-        with cuda.get_device_from_array(first):
+        xp = backend.get_array_module(first)
+        with _device_of(first):
             if not isinstance(self._memory, xp.ndarray):
                 self._memory = xp.empty(self.size, self.dtype)
             self.flat = self._memory
-            if xp is numpy or first.dtype != self.dtype:
+            if xp in (numpy, chainerx) or first.dtype != self.dtype:
                 for piece, grad in zip(self._pieces(), self.grads):
                     piece[...] = grad
             else:  # one kernel copies many
@@ -104,7 +106,7 @@ class Bucket:
     def unpack(self) -> None:
         """Writes the flat array back to the gradients."""
         if not self._is_gradient:
-            with cuda.get_device_from_array(self.flat):
+            with _device_of(self.flat):
                 for piece, grad in zip(self._pieces(), self.grads):
                     grad[...] = piece
         self.flat = None
@@ -115,6 +117,10 @@ class Bucket:
         for grad in self.grads:
             yield self.flat[start : start + grad.size].reshape(grad.shape)
             start += grad.size
+
+
+def _device_of(array: Any) -> AbstractContextManager[Any]:
+    return backend.using_device(backend.get_device_from_array(array))
 
 
 def _is_on_host(param: Parameter) -> bool:

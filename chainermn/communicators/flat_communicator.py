@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import chainerx
 from chainer.backends import cuda
 from chainermn._mpi import mpi
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -13,7 +14,7 @@ class FlatCommunicator(MpiCommunicatorBase):
     """Communicator that gives joined gradients to MPI where they are.
 
     Gradients on GPUs need an MPI library that reads the memory of GPUs ("CUDA-aware"); those that
-    travel as 16 bits go over the host.
+    travel as 16 bits, or are ChainerX's where CuPy is absent, go over the host.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.
@@ -21,7 +22,7 @@ class FlatCommunicator(MpiCommunicatorBase):
     """
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
-        if wire is not None:
+        if wire is not None or isinstance(flat, chainerx.ndarray):
             return super()._start_mean_on_gpu(flat, wire)
         cuda.Stream.null.synchronize()
         return _DeviceMean(self._means_comm, flat)

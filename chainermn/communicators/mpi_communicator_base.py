@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
+import chainerx
+from chainer.backends import cuda
 from chainermn import _checks
 from chainermn._mpi import mpi
 from chainermn.communicators import (
@@ -327,7 +328,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 host = host.copy()
             for part in _messages.parts(host):
                 self._arrays_comm.Bcast(part, 0)
-            array = backend.from_chx(param.array)
+            array = _arrays.plain(param.array)
             if self.rank and array is not host:
                 array[...] = _arrays.like(host, array)
 
@@ -391,7 +392,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self._start_mean_on_gpu(flat, wire)
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
-        host = flat.get()
+        host = cuda.to_cpu(flat)
         return MeanOverHost(self._start_mean(host, wire), host, flat)
 
     def _next_tag(self) -> int:
@@ -400,7 +401,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
 
 class MeanOverHost:
-    """Mean of a CuPy array that travels over the memory of the host."""
+    """Mean of an array on a GPU that travels over the memory of the host."""
 
     def __init__(self, mean: Any, host: Any, flat: Any) -> None:
         self._mean = mean
@@ -410,7 +411,10 @@ class MeanOverHost:
 
     def wait(self) -> None:
         self._mean.wait()
-        self._flat.set(self._host)
+        if isinstance(self._flat, chainerx.ndarray):
+            self._flat[...] = chainerx.array(self._host, device=self._flat.device)
+        else:
+            self._flat.set(self._host)
 
 
 def _name_of_dtype(value: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import chainerx
 from chainer.backends import cuda
 from chainermn.communicators import mpi_communicator_base
 from chainermn.communicators._memory_utility import HostPinnedMemory
@@ -28,6 +29,8 @@ class NonCudaAwareCommunicator(mpi_communicator_base.MpiCommunicatorBase):
         self._pinned.clear()
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
+        if isinstance(flat, chainerx.ndarray):  # its backend has pinned memory of its own
+            return super()._start_mean_on_gpu(flat, wire)
         # Each bucket keeps its memory, and its pinned memory with it.
         memory = self._pinned.setdefault(flat.data.ptr, HostPinnedMemory())
         memory.assign(flat.nbytes)

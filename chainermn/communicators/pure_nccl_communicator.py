@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import chainerx
 from chainer.backends import cuda
 from chainermn.communicators import _communication_utility, _reduction
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -12,8 +13,8 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 class PureNcclCommunicator(MpiCommunicatorBase):
     """Communicator that sends joined gradients between GPUs by NCCL.
 
-    Each process needs a GPU of its own. Gradients on the host, and all other calls, go over MPI, so
-    a program without GPUs may use it, too.
+    Each process needs a GPU of its own, of CuPy or ChainerX. Gradients on the host, and all other
+    calls, go over MPI, so a program without GPUs may use it, too.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.
@@ -23,15 +24,19 @@ class PureNcclCommunicator(MpiCommunicatorBase):
     def __init__(self, mpi_comm: Any) -> None:
         super().__init__(mpi_comm)
         self.nccl_comm: Any = None  # made when the first gradients on GPUs come
+        self._group: Any = None  # the same where ChainerX has to do without CuPy
 
     def finalize(self) -> None:
         super().finalize()
+        self._group = None
         if self.nccl_comm is not None:
             cuda.Stream.null.synchronize()
             self.nccl_comm.destroy()
             self.nccl_comm = None
 
     def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
+        if isinstance(flat, chainerx.ndarray):
+            return self._start_mean_by_chainerx(flat, wire)
         if self.nccl_comm is None:
             self.nccl_comm = _communication_utility.init_nccl_comm(self.mpi_comm)
         nccl = cuda.cupy.cuda.nccl
@@ -47,6 +52,22 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         self.nccl_comm.allReduce(pointer, pointer, flat.size, kind, nccl.NCCL_SUM, stream.ptr)
         if wire is not None:
             flat[...] = _reduction.decode(travelling, wire)
+        return _Enqueued()
+
+    def _start_mean_by_chainerx(self, flat: Any, wire: str | None) -> Any:
+        if wire == 'bfloat16':
+            raise RuntimeError('gradients of ChainerX travel as bfloat16 only where CuPy is there')
+        if self._group is None:
+            join = chainerx._core._DeviceGroup
+            name = None
+            if self.rank == 0:
+                name = chainerx._core._make_device_group_name(flat.device)
+            self._group = join(flat.device, self.size, self.mpi_comm.bcast(name), self.rank)
+        flat *= 1 / self.size
+        travelling = flat if wire is None else flat.astype(wire)
+        self._group.sum_to_all(travelling)
+        if wire is not None:
+            flat[...] = travelling
         return _Enqueued()
 
 

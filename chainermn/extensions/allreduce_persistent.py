@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer import backend, get_array_types
+from chainer import get_array_types
 from chainer.training import extension
+from chainermn.communicators import _arrays
 
 if TYPE_CHECKING:
     from chainer.link import Link
@@ -48,5 +49,5 @@ class AllreducePersistent(extension.Extension):
             for name in sorted(link._persistent):
                 value = getattr(link, name)
                 if isinstance(value, get_array_types()) and value.dtype.kind == 'f':
-                    array = backend.from_chx(value)
+                    array = _arrays.plain(value)
                     array[...] = self.comm.allreduce(array) / self.comm.size

@@ -12,6 +12,7 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction
 from chainer.variable import Variable
+from chainermn.communicators import _arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,4 +96,4 @@ class Communication(CallableFunction):
 
     def _to_inputs(self, array: Any, inputs: tuple[NdArray, ...]) -> NdArray:
         """Received array, on the device of the inputs."""
-        return backend.get_device_from_array(inputs[0]).send(backend.from_chx(array))
+        return backend.get_device_from_array(inputs[0]).send(_arrays.plain(array))

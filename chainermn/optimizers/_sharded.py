@@ -7,7 +7,6 @@ from typing import Any
 import numpy
 
 import chainerx
-from chainer import backend
 from chainer.optimizer import GradientMethod
 from chainer.variable import Parameter
 from chainermn.communicators import _arrays, _messages, _reduction
@@ -104,8 +103,8 @@ class _Shards:
         for param, shard, first, last in self._own:
             shard.cleargrad()
             # Some rules give the parameter a new array.
-            piece = backend.from_chx(_flat(param.array))[first:last]
-            array = backend.from_chx(shard.array)
+            piece = _arrays.plain(_flat(param.array))[first:last]
+            array = _arrays.plain(shard.array)
             if _arrays.address(piece) != _arrays.address(array):
                 piece[...] = array
                 shard.array = _flat(param.array)[first:last]
@@ -128,7 +127,7 @@ class _Shards:
                 start += piece.nbytes
 
     def _piece(self, number: int, first: int, last: int) -> Any:
-        return backend.from_chx(_flat(self._arrays[number]))[first:last]
+        return _arrays.plain(_flat(self._arrays[number]))[first:last]
 
 
 def _initialized(target: Any) -> list[Any]:

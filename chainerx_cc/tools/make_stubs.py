@@ -70,6 +70,8 @@ PROPERTIES = {
     'grad': 'ndarray | None',
     '__array_priority__': 'float',
 }
+# Calls of objects, by class.
+CALLS = {'_OnnxModel': '    def __call__(self, *inputs: ArrayLike | ndarray) -> Any: ...\n'}
 OPERATORS = 'add sub mul truediv floordiv mod pow matmul and or xor lshift rshift'.split()
 SPECIAL_METHODS = """\
     __array_ufunc__: None
@@ -164,7 +166,8 @@ def _class(cls, types):
             lines.append(f'    @property\n    def {name}(self) -> {kinds[-1]}: ...\n')
         else:
             lines.append(_define(name, value, kinds, '    '))
-    return ''.join(lines) if len(lines) > 1 else lines[0].rstrip() + ' ...\n'
+    lines.append(CALLS.get(cls.__name__, ''))
+    return ''.join(lines) if any(lines[1:]) else lines[0].rstrip() + ' ...\n'
 
 
 def _values(core):

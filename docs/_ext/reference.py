@@ -12,6 +12,8 @@ import itertools
 import pkgutil
 from pathlib import Path
 
+from sphinx.ext import napoleon
+
 import chainer
 import chainermn
 import onnx_chainer
@@ -68,6 +70,7 @@ NAMESPACES = [
     'chainer.warnings',
     'chainerx',
     'chainerx.linalg',
+    'chainerx.onnx',
     'chainerx.random',
     'chainerx.testing',
     'chainermn',
@@ -175,10 +178,11 @@ def _summary(names):
 
 def _add_namespace(pages, module):
     """Adds the page of a namespace and those of its objects."""
-    lines = _title(module.__name__)
+    lines = [*_title(module.__name__), '.. currentmodule:: ' + module.__name__, '']
     if module.__doc__:
-        lines += [inspect.cleandoc(module.__doc__), '']
-    lines += ['.. currentmodule:: ' + module.__name__, '']
+        config = napoleon.Config(napoleon_use_ivar=False)  # its attributes are listed only here
+        doc = inspect.cleandoc(module.__doc__)
+        lines += [str(napoleon.GoogleDocstring(doc, config, what='module')), '']
     for title, names in _sections(module).items():
         if names:
             lines += _title(title, '-') + _summary(names)

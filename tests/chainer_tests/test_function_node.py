@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import chainer
+import chainerx
 from chainer import functions as F
 from chainer.utils import type_check
 
@@ -375,6 +376,26 @@ def test_gradient_that_does_not_fit(gradient, error, match, function, debug):
     # In debug mode the message tells where the function was called.
     assert ('in test_gradient_that_does_not_fit' in str(e.value)) is debug
     assert x.grad is None
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('function', [_WrongFunction, _WrongFunctionNode])
+@pytest.mark.parametrize('gradient', [1, np.ones(2, 'f')])
+def test_gradient_that_does_not_fit_on_chainerx(gradient, function):
+    x = chainer.Variable(chainerx.ones((), 'f'))
+    match = r'dummy_function \(Backward\): gradient of input 0 is of'
+    with pytest.raises((TypeError, chainerx.ChainerxError), match=match):
+        function(gradient)(x).backward()
+    assert x.grad is None
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize('double', [False, True])
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_backward_that_returns_arrays(device, double):
+    x = chainer.Variable(chainer.get_device(device).send(np.ones((), 'f')))
+    _WrongFunctionNode(np.array(3, 'f'))(x).backward(enable_double_backprop=double)
+    assert float(x.grad) == 3 and isinstance(x.grad, type(x.array))
 
 
 def test_a_method_named_gradients_is_the_users_own():

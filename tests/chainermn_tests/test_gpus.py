@@ -2,17 +2,22 @@
 
 import pytest
 from helpers import mpi
+from helpers.devices import IS_CUDA
+
+import chainerx
 
 CODE = """
-import numpy, cupy
+import numpy
 import chainer, chainermn
 import chainer.links as L
 import chainermn.functions as C
+from chainer.backends.cuda import to_cpu
 
-name, wire, n_devices = {name!r}, {wire!r}, {n_devices}
+name, wire, module, n_devices = {name!r}, {wire!r}, {module!r}, {n_devices}
 comm = chainermn.create_communicator(name, allreduce_grad_dtype=wire)
-device = chainer.get_device(f'@cupy:{{comm.rank % n_devices}}')
+device = chainer.get_device(f'{{module}}:{{comm.rank % n_devices}}')
 device.use()
+is_there = device.is_array_supported
 
 def make(rank):
     model = chainer.Sequential(L.Linear(5, 300), L.Linear(300, 3))
@@ -31,33 +36,34 @@ for _ in range(2):
         param.grad = device.send(expected[comm.rank])
     comm.multi_node_mean_grad(model)
     for param, expected in zip(model.params(), zip(*grads)):
-        assert isinstance(param.grad, cupy.ndarray)
+        assert is_there(param.grad)
         tolerance = 1e-6 if wire is None else 1e-2
-        numpy.testing.assert_allclose(param.grad.get(), sum(expected) / 2, tolerance, tolerance)
+        numpy.testing.assert_allclose(to_cpu(param.grad), sum(expected) / 2, tolerance, tolerance)
 comm.bcast_data(model)
 for param, first in zip(model.params(), models[0].params()):
-    numpy.testing.assert_array_equal(param.array.get(), first.array)
+    numpy.testing.assert_array_equal(to_cpu(param.array), first.array)
 x = device.send(numpy.full(3, comm.rank, 'float32'))
-assert isinstance(comm.allreduce(x), cupy.ndarray) and (comm.allreduce(x).get() == 1).all()
-y = C.allgather(comm, x)[1]
-assert isinstance(y.array, cupy.ndarray) and (y.array.get() == 1).all()
+assert is_there(comm.allreduce(x)) and (to_cpu(comm.allreduce(x)) == 1).all()
+if module == '@cupy':  # ChainerX needs views of CuPy for it
+    y = C.allgather(comm, x)[1]
+    assert is_there(y.array) and (to_cpu(y.array) == 1).all()
 
 optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm, sharded=True)
 optimizer.setup(model)
 x = device.send(numpy.random.RandomState(comm.rank).normal(0, 1, (4, 5)).astype('float32'))
 for _ in range(3):
     optimizer.update(lambda: chainer.functions.sum(model(x) ** 2))
-arrays = comm.allgather_obj([param.array.get() for param in model.params()])
+arrays = comm.allgather_obj([to_cpu(param.array) for param in model.params()])
 for a, b in zip(*arrays):
     numpy.testing.assert_array_equal(a, b)
 comm.finalize()
 """
 
 
-def run(name, wire, n_devices):
+def run(name, wire, n_devices, module='@cupy'):
     if mpi.reason_to_skip() or mpi.mpiexec() is None:
         pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
-    mpi.run_ranks(2, CODE.format(name=name, wire=wire, n_devices=n_devices))
+    mpi.run_ranks(2, CODE.format(name=name, wire=wire, module=module, n_devices=n_devices))
 
 
 @pytest.mark.gpu
@@ -72,3 +78,13 @@ def test_ranks_share_a_gpu(name, wire):
 @pytest.mark.parametrize('wire', [None, 'float16'])
 def test_nccl(wire):
     run('pure_nccl', wire, 2)
+
+
+@pytest.mark.skipif(
+    not IS_CUDA or chainerx.get_backend('cuda').get_device_count() < 2,
+    reason='needs two GPUs of ChainerX',
+)
+@pytest.mark.parametrize('wire', [None, 'float16'])
+@pytest.mark.parametrize('name', ['naive', 'non_cuda_aware', 'pure_nccl'])
+def test_chainerx(name, wire):
+    run(name, wire, 2, 'cuda')

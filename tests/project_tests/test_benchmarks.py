@@ -28,7 +28,9 @@ COMMANDS = [
 EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
 ON_GPUS = [
     'run.py add add-recorded mlp-tiny --rounds 1 --seconds 1e-5',
+    'run.py resnet50-tiny resnet50-tiny-mixed16 --rounds 1 --seconds 1e-5',
     'bandwidth.py --elements 100 --rounds 1 --seconds 1e-5',
+    'gemm.py --size 8 --rounds 1 --seconds 1e-5',
 ]
 
 

@@ -71,6 +71,29 @@ def test_mnist(prefix, tmp_path):
     assert 'missing' in missing.stderr
 
 
+def test_onnx(prefix, tmp_path):
+    """The program prints what Python printed, and links no Python."""
+    pytest.importorskip('onnx')
+    example = ROOT / 'examples' / 'onnx'
+    out = tmp_path / 'result'
+    script = [sys.executable, example / 'train_and_export.py', '-e', '1', '-o', out]
+    printed = run(*script, PYTHONPATH=str(ROOT)).split('label: ')[1].splitlines()[1:]
+    assert len(printed) == 10
+    shutil.copytree(example / 'cpp', tmp_path / 'source')
+    build(tmp_path / 'source', tmp_path / 'build', prefix)
+    program = tmp_path / 'build' / 'classify'
+    lines = run(program, out / 'model.onnx', out / 'image.bin').splitlines()
+    for line, expected in zip(lines, printed, strict=True):
+        digit, value = line.split(': ')
+        assert expected.startswith(f'{digit}: ')
+        assert abs(float(value) - float(expected.split(': ')[1])) <= 1.01e-4
+    assert 'python' not in run('ldd', program).lower()
+
+    missing = subprocess.run([program, 'missing', 'image'], capture_output=True, text=True)
+    assert missing.returncode == 1
+    assert "'missing' cannot be opened" in missing.stderr
+
+
 USE_SAMPLE = """
 import chainerx
 x = chainerx.array([1., 2.], device='sample:0').require_grad()

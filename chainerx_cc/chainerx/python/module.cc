@@ -12,9 +12,11 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
+#include "chainerx/python/device_group.h"
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/onnx.h"
 #include "chainerx/python/stream.h"
 
 namespace py = pybind11;
@@ -109,16 +111,20 @@ void Init(py::module_& m) {
     BindAutograd();
     BindInterop();
     BindLibraries();
+    BindDeviceGroups();
     BindDlpack();
     BindFunctionNode();
     BindNumpyViews();
     BindCoreTypes();
+    BindOnnx();
     BindModule();
     InitNdarray(m.ptr());
     AddFunctions(m.ptr(), FunctionDefs());
     AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
+    AddDeviceGroups(m.ptr());
+    AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }
 

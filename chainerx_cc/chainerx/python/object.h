@@ -158,6 +158,12 @@ public:
         Register(name, "self", &B::Types);
         return *this;
     }
+    // Calls of objects.
+    template <auto Fn>
+    Class& Callable() {
+        AddSlot(Py_tp_call, Fn);
+        return *this;
+    }
     // str() and repr()
     template <auto Fn>
     Class& Text() {

@@ -6,6 +6,7 @@
 #include "chainerx/backends/cuda/cudnn.h"
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/backends/cuda/event.h"
+#include "chainerx/backends/cuda/nccl.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
 
@@ -43,6 +44,7 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
     if (device_count_ == 0) throw BackendError{"CUDA cannot be used: there is no GPU"};
     CudaKernels::RegisterAll(*this);
     g_dnn_version = &cudnn::GetVersion;
+    g_device_group_functions = &g_nccl_groups;
 }
 
 std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }

@@ -1,5 +1,5 @@
-// Kernels that run on the host: on copies, by the kernels of the native backend. For sorts and the search of nonzero
-// elements, and for large factorizations without cuSOLVER.
+// Kernels that run on the host: on copies, by the kernels of the native backend. For large factorizations without
+// cuSOLVER.
 
 #include <utility>
 #include <vector>
@@ -8,8 +8,6 @@
 #include "chainerx/backends/cuda/factorization.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/operands.h"
-#include "chainerx/ops/indexing.h"
-#include "chainerx/ops/sorting.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -47,13 +45,6 @@ void Unary(const Array& a, const Array& out) {
     HostResults results;
     slot(GetHost(a), ToHost(a), results.For(out));
     results.Finish();
-}
-
-Array Nonzero(const Array& a) {
-    Array found = kNonzeroKernel(GetHost(a), ToHost(a));
-    Array out = Empty(found.shape(), found.dtype(), a.device());
-    a.device().CopyFromHost(out.raw_data(), found.raw_data(), found.GetNBytes());
-    return out;
 }
 
 }  // namespace
@@ -96,11 +87,5 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
 }
 
 }  // namespace host
-
-const CudaKernels g_host_kernels{[](Backend& backend) {
-    kSortKernel.Register(backend, &Unary<kSortKernel>);
-    kArgsortKernel.Register(backend, &Unary<kArgsortKernel>);
-    kNonzeroKernel.Register(backend, &Nonzero);
-}};
 
 }  // namespace chainerx::cuda

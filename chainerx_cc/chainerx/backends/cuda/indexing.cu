@@ -1,11 +1,11 @@
 // Gathering, scattering and searching.
 
 #include <cstdint>
-#include <cub/device/device_radix_sort.cuh>
 #include <type_traits>
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/report_fault.h"
+#include "chainerx/backends/cuda/sort.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/core/operands.h"
@@ -68,33 +68,6 @@ __global__ void ScatterInOrder(int64_t n_indices, TakeGeometry g, T* out, const 
     }
 }
 
-// Indices in ascending order, invalid ones last, and where each was before; equal ones keep their order.
-struct SortedIndices {
-    SortedIndices(const Array& indices, int64_t length)
-        : values{Empty(indices.shape(), Dtype::kInt64, indices.device())},
-          positions{Empty(indices.shape(), Dtype::kInt64, indices.device())} {
-        Device& device = indices.device();
-        Array order = Empty(indices.shape(), Dtype::kInt64, device);
-        kArangeKernel(device, order, Scalar{int64_t{0}}, Scalar{int64_t{1}});
-        // As many bits as make kInvalid greater than all others.
-        int bits = 1;
-        while (length >> bits != 0) ++bits;
-        CurrentDevice current{device};
-        size_t bytes = 0;
-        auto sort = [&](void* work) {
-            Check(cub::DeviceRadixSort::SortPairs(work, bytes, indices.data<uint64_t>(), values.data<uint64_t>(),
-                                                  order.data<int64_t>(), positions.data<int64_t>(),
-                                                  indices.GetTotalSize(), 0, bits, current.stream()),
-                  "the sort of indices");
-        };
-        sort(nullptr);
-        sort(Empty(Shape{static_cast<int64_t>(bytes)}, Dtype::kUInt8, device).raw_data());
-    }
-
-    Array values;
-    Array positions;
-};
-
 // A thread for each column and each distinct index.
 template <class F, class T>
 __global__ void ScatterSorted(int64_t size, int64_t n_indices, TakeGeometry g, T* out, const int64_t* indices,
@@ -129,12 +102,14 @@ void Scatter(const char* what, const Array& out, const Array& indices, const Tak
         });
         return;
     }
-    SortedIndices sorted{indices, g.length};
+    Array order = Empty(indices.shape(), Dtype::kInt64, indices.device());
+    kArangeKernel(order.device(), order, Scalar{int64_t{0}}, Scalar{int64_t{1}});
+    // As many bits as make kInvalid greater than all others.
+    SortedPairs sorted{indices, order, CountBits(g.length)};
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         Launch(what, out.device(), BlocksFor(n_indices * columns), kBlock, &ScatterSorted<F, T>, n_indices * columns,
-               n_indices, g, out.data<T>(), sorted.values.data<int64_t>(), sorted.positions.data<int64_t>(),
-               b.data<T>());
+               n_indices, g, out.data<T>(), sorted.keys.data<int64_t>(), sorted.values.data<int64_t>(), b.data<T>());
     });
 }
 

@@ -58,22 +58,29 @@ Library::Library(const char* name, std::vector<std::string> files, const char* p
         throw ValueError{"the environment variable CHAINERX_CUDA_LIBRARIES must be 'auto', 'always' or 'never', not '",
                          use, "'"};
     }
-    if (use == "never") return;
+    if (use == "never") {
+        problems_ = "CHAINERX_CUDA_LIBRARIES is 'never'";
+        return;
+    }
     is_required_ = use == "always";
-    std::string problems;
-    handle_ = Load(files, &problems);
-    if (handle_ == nullptr) Refuse(problems);
+    handle_ = Load(files, &problems_);
+    if (handle_ == nullptr) Refuse(problems_);
+}
+
+void Library::Require(const char* what) const {
+    if (handle_ == nullptr) throw BackendError{what, " need ", name_, ", which ", Explain(problems_)};
 }
 
 void Library::Refuse(const std::string& reason) {
     handle_ = nullptr;
-    if (!is_required_) return;
-    throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ",
-                       name_,
-                       " cannot be loaded: \"pip install ",
-                       packages_,
-                       "\" installs it; ",
-                       reason};
+    if (is_required_) {
+        throw BackendError{"CHAINERX_CUDA_LIBRARIES is 'always', but ", name_, " ", Explain(reason)};
+    }
+}
+
+std::string Library::Explain(const std::string& reason) const {
+    return std::string{"cannot be loaded: \"pip install "} + packages_ +
+           "\" installs it, and \"pip install 'chainer[cuda13x]'\" all that the CUDA backend uses; " + reason;
 }
 
 void* Library::Find(const char* symbol) const {

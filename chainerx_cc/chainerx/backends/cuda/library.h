@@ -22,6 +22,9 @@ public:
     // Whether to use it.
     bool IsAvailable() const { return handle_ != nullptr; }
 
+    // Raises BackendError if it is not there or not to be used. `what`: for what it is needed.
+    void Require(const char* what) const;
+
     // Does without it, for a reason; raises BackendError if it must be used.
     template <class... Args>
     void Refuse(const Args&... reason) {
@@ -36,12 +39,15 @@ public:
 
 private:
     void Refuse(const std::string& reason);
+    // Says that it cannot be loaded, what would install it, and the reason.
+    std::string Explain(const std::string& reason) const;
     void* Find(const char* symbol) const;
 
     const char* name_;
     const char* packages_;
     bool is_required_{false};
     void* handle_{};
+    std::string problems_;
 };
 
 }  // namespace chainerx::cuda

@@ -1,13 +1,14 @@
 // Layers of stacked recurrent networks: a matrix product and a cell for each time step.
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "chainerx/backends/cuda/cuda_backend.h"
 #include "chainerx/backends/cuda/rnn.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/rnn.h"
+#include "chainerx/ops/rnn_steps.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -22,27 +23,47 @@ Array Transposed(const Array& a) {
                               a.offset());
 }
 
-// Calls f(first row, number of sequences) for the steps in the order of the recurrence or in reverse.
-template <class F>
-void ForSteps(const RnnLayer& layer, bool backward, F&& f) {
-    auto steps = static_cast<int64_t>(layer.lengths.size());
-    std::vector<int64_t> starts(steps);
-    for (int64_t t = 1; t < steps; ++t) starts[t] = starts[t - 1] + layer.lengths[t - 1];
-    for (int64_t i = 0; i < steps; ++i) {
-        int64_t t = layer.reverse != backward ? steps - 1 - i : i;
-        if (layer.lengths[t] != 0) f(starts[t], layer.lengths[t]);
+// The states of one kind during the steps of a layer. Those before a step are those after the one before and, of
+// sequences that begin, the first ones, which `last` has. At the end `last` has the last states of all sequences.
+class States {
+public:
+    explicit States(Array last) : last_{std::move(last)} {}
+
+    Array Before(int64_t n) {
+        if (n > n_) {
+            Keep(0, n_);
+            return Rows(last_, 0, n);
+        }
+        Keep(n, n_ - n);  // of sequences that have ended
+        return Rows(after_, 0, n);
     }
-}
+    void SetAfter(const Array& after) {
+        after_ = after;
+        n_ = after.shape()[0];
+    }
+    void Finish() { Keep(0, n_); }
+
+private:
+    void Keep(int64_t start, int64_t n) {
+        if (n > 0) CopyData(Rows(after_, start, n), Rows(last_, start, n));
+    }
+
+    Array last_;
+    Array after_;
+    int64_t n_{0};  // sequences in `after`
+};
 
 void Layer(const RnnLayer& layer, const Array& h, const Array& c) {
     Device& device = h.device();
     Array wh = Transposed(layer.wh);
+    States hs{h};
+    States cs{c};
     CopyData(layer.h0, h);
     if (layer.kind == RnnKind::kLstm) CopyData(layer.c0, c);
     ForSteps(layer, false, [&](int64_t start, int64_t n) {
         Array x = Rows(layer.x_gates, start, n);
         Array y = Rows(layer.y, start, n);
-        Array state = Rows(h, 0, n);
+        Array state = hs.Before(n);
         if (layer.kind == RnnKind::kGru) {
             Array s = Rows(layer.h_gates, start, n);
             CopyData(layer.bh, s);
@@ -52,19 +73,28 @@ void Layer(const RnnLayer& layer, const Array& h, const Array& c) {
             kMatmulKernel(device, state, wh, 1.0, x);
             if (layer.kind == RnnKind::kLstm) {
                 Array cell = Rows(layer.cells, start, n);
-                Array c_state = Rows(c, 0, n);
-                kLstmKernel(device, c_state, x, Gates::kBlocks, cell, y);
-                CopyData(cell, c_state);
+                kLstmKernel(device, cs.Before(n), x, Gates::kBlocks, cell, y);
+                cs.SetAfter(cell);
             } else {
                 SimpleRnn(layer.kind == RnnKind::kRelu, x, y);
             }
         }
-        CopyData(y, state);
+        hs.SetAfter(y);
     });
+    hs.Finish();
+    cs.Finish();
 }
 
 // The states before each step, from the first ones and those after each step.
 void FindPrevious(const RnnLayer& layer, const Array& first, const Array& after, const Array& before) {
+    int64_t total = after.shape()[0];
+    int64_t batch = layer.lengths.front();
+    if (layer.lengths.back() == batch) {  // all are equally long
+        int64_t rest = total - batch;
+        CopyData(Rows(first, 0, batch), Rows(before, layer.reverse ? rest : 0, batch));
+        CopyData(Rows(after, layer.reverse ? batch : 0, rest), Rows(before, layer.reverse ? 0 : batch, rest));
+        return;
+    }
     int64_t previous = 0;
     int64_t known = 0;  // sequences of the previous step
     ForSteps(layer, false, [&](int64_t start, int64_t n) {

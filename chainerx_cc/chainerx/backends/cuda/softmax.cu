@@ -4,6 +4,7 @@
 #include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/report_fault.h"
+#include "chainerx/core/axis_sizes.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/math.h"
@@ -13,25 +14,13 @@
 namespace chainerx::cuda {
 namespace {
 
-struct Sizes {
-    int64_t outer{1};
-    int64_t n;
-    int64_t inner{1};
-
-    Sizes(const Shape& shape, int axis) : n{shape[axis]} {
-        for (int i = 0; i < axis; ++i) outer *= shape[i];
-        for (int i = axis + 1; i < shape.ndim(); ++i) inner *= shape[i];
-    }
-    CHAINERX_HOST_DEVICE int64_t rows() const { return outer * inner; }
-};
-
 // Elements of a row along the axis, which a warp walks along.
 struct Row {
     int64_t begin;
     int64_t step;
     unsigned lane;
 
-    __device__ Row(const Sizes& s, int64_t row)
+    __device__ Row(const AxisSizes& s, int64_t row)
         : begin{row / s.inner * s.n * s.inner + row % s.inner}, step{s.inner}, lane{threadIdx.x % kWarp} {}
     __device__ int64_t At(int64_t i) const { return begin + i * step; }
 };
@@ -43,7 +32,7 @@ struct Normalizer {
 };
 
 template <class C, class T>
-__device__ Normalizer<C> Normalize(const Sizes& s, const Row& row, const T* x) {
+__device__ Normalizer<C> Normalize(const AxisSizes& s, const Row& row, const T* x) {
     C max = Lowest<C>();
     for (int64_t i = row.lane; i < s.n; i += kWarp) max = math::Max(max, static_cast<C>(x[row.At(i)]));
     max = CombineWarp(MaxOp<C>{}, max);
@@ -53,7 +42,7 @@ __device__ Normalizer<C> Normalize(const Sizes& s, const Row& row, const T* x) {
 }
 
 template <bool is_log, class T>
-__global__ void SoftmaxRows(Sizes s, const T* x, T* y) {
+__global__ void SoftmaxRows(AxisSizes s, const T* x, T* y) {
     using C = typename ComputeType<T>::type;
     int64_t index = ThreadIndex() / kWarp;
     if (index >= s.rows()) return;
@@ -67,7 +56,7 @@ __global__ void SoftmaxRows(Sizes s, const T* x, T* y) {
 }
 
 template <bool is_log, class T>
-__global__ void SoftmaxGradRows(Sizes s, const T* y, const T* gy, T* gx) {
+__global__ void SoftmaxGradRows(AxisSizes s, const T* y, const T* gy, T* gx) {
     using C = typename ComputeType<T>::type;
     int64_t index = ThreadIndex() / kWarp;
     if (index >= s.rows()) return;
@@ -88,7 +77,7 @@ __global__ void SoftmaxGradRows(Sizes s, const T* y, const T* gy, T* gx) {
 template <bool is_log>
 void Softmax(const Array& x, int8_t axis, const Array& y) {
     if (x.GetTotalSize() == 0 || CudnnSoftmax(is_log, x, axis, y)) return;
-    Sizes s{x.shape(), axis};
+    AxisSizes s{x.shape(), axis};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         Launch("softmax", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxRows<is_log, T>, s, x.data<T>(),
@@ -99,7 +88,7 @@ void Softmax(const Array& x, int8_t axis, const Array& y) {
 template <bool is_log>
 void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) {
     if (y.GetTotalSize() == 0 || CudnnSoftmaxGrad(is_log, y, gy, axis, gx)) return;
-    Sizes s{y.shape(), axis};
+    AxisSizes s{y.shape(), axis};
     VisitFloatDtype(y.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         Launch("softmax", y.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxGradRows<is_log, T>, s, y.data<T>(),
@@ -109,7 +98,7 @@ void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) 
 
 // `C`: the type of log_sum.
 template <class T, class C>
-__global__ void CrossEntropyRows(Sizes s, const T* x, const int64_t* t, int64_t ignore_label, T* loss, C* log_sum,
+__global__ void CrossEntropyRows(AxisSizes s, const T* x, const int64_t* t, int64_t ignore_label, T* loss, C* log_sum,
                                  Fault* fault) {
     int64_t index = ThreadIndex() / kWarp;
     if (index >= s.rows()) return;
@@ -129,7 +118,7 @@ __global__ void CrossEntropyRows(Sizes s, const T* x, const int64_t* t, int64_t 
 }
 
 template <class T, class C>
-__global__ void CrossEntropyGradRows(Sizes s, const T* x, const int64_t* t, int64_t ignore_label, const C* log_sum,
+__global__ void CrossEntropyGradRows(AxisSizes s, const T* x, const int64_t* t, int64_t ignore_label, const C* log_sum,
                                      const T* gloss, T* gx) {
     int64_t i = ThreadIndex();
     if (i >= s.rows() * s.n) return;
@@ -144,7 +133,7 @@ __global__ void CrossEntropyGradRows(Sizes s, const T* x, const int64_t* t, int6
 
 void CrossEntropy(const Array& x, const Array& t, int64_t ignore_label, const Array& loss, const Array& log_sum) {
     if (loss.GetTotalSize() == 0) return;
-    Sizes s{x.shape(), 1};
+    AxisSizes s{x.shape(), 1};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
@@ -157,7 +146,7 @@ void CrossEntropy(const Array& x, const Array& t, int64_t ignore_label, const Ar
 void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, const Array& log_sum, const Array& gloss,
                       const Array& gx) {
     if (x.GetTotalSize() == 0) return;
-    Sizes s{x.shape(), 1};
+    AxisSizes s{x.shape(), 1};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;

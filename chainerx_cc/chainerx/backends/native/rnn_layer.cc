@@ -11,6 +11,7 @@
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/rnn.h"
+#include "chainerx/ops/rnn_steps.h"
 
 namespace chainerx::native {
 namespace {
@@ -50,18 +51,6 @@ private:
 int64_t CountGates(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1; }
 
 GateLayout Blocks(int64_t units, int64_t n) { return {n * units, 1, {0, units, 2 * units, 3 * units}}; }
-
-// Calls f(first row, number of sequences) for the steps in the order of the recurrence or in reverse.
-template <class F>
-void ForSteps(const RnnLayer& layer, bool backward, F&& f) {
-    auto steps = static_cast<int64_t>(layer.lengths.size());
-    std::vector<int64_t> starts(steps);
-    for (int64_t t = 1; t < steps; ++t) starts[t] = starts[t - 1] + layer.lengths[t - 1];
-    for (int64_t i = 0; i < steps; ++i) {
-        int64_t t = layer.reverse != backward ? steps - 1 - i : i;
-        f(starts[t], layer.lengths[t]);
-    }
-}
 
 bool IsLong(const RnnLayer& layer) { return layer.x_gates.GetTotalSize() * layer.y.shape()[1] > kBlocking; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/backends/native/native_backend.h"
+#include "chainerx/core/axis_sizes.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/reduce_ops.h"
@@ -15,15 +16,14 @@ template <template <class> class Operation>
 void Scan(const Array& a_, int8_t axis, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     Array a = Contiguous(a_);
-    int64_t inner = 1;
-    for (int i = axis + 1; i < a.ndim(); ++i) inner *= a.shape()[i];
-    int64_t n = a.shape()[axis];
-    int64_t outer = a.GetTotalSize() / (n * inner);
+    AxisSizes sizes{a.shape(), axis};
+    int64_t n = sizes.n;
+    int64_t inner = sizes.inner;
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         using Op = Operation<C>;
-        for (int64_t o = 0; o < outer; ++o) {
+        for (int64_t o = 0; o < sizes.outer; ++o) {
             const T* in = a.data<T>() + o * n * inner;
             T* result = out.data<T>() + o * n * inner;
             std::copy_n(in, inner, result);

@@ -3,6 +3,7 @@
 #include "chainerx/backends/native/kernels/softmax.h"
 
 #include "chainerx/backends/native/native_backend.h"
+#include "chainerx/core/axis_sizes.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
@@ -15,17 +16,6 @@ namespace {
 // The number of elements above which the interpreter lock is released.
 constexpr int64_t kBlocking = 8192;
 
-struct Sizes {
-    int64_t outer{1};
-    int64_t n;
-    int64_t inner{1};
-
-    Sizes(const Shape& shape, int axis) : n{shape[axis]} {
-        for (int i = 0; i < axis; ++i) outer *= shape[i];
-        for (int i = axis + 1; i < shape.ndim(); ++i) inner *= shape[i];
-    }
-};
-
 // Calls `kernel(tag, sizes, x, y)` with pointers in the dtype of the computation.
 template <class F>
 void OnAxis(const Array& x_, int8_t axis, const Array& y_, F&& kernel) {
@@ -36,31 +26,31 @@ void OnAxis(const Array& x_, int8_t axis, const Array& y_, F&& kernel) {
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         BlockingScope blocking{x.GetTotalSize() > kBlocking};
-        kernel(tag, Sizes{x.shape(), axis}, x.data<T>(), y.template data<T>());
+        kernel(tag, AxisSizes{x.shape(), axis}, x.data<T>(), y.template data<T>());
     });
     y.Finish();
 }
 
 void Softmax(const Array& x, int8_t axis, const Array& y) {
     OnAxis(x, axis, y,
-           [](auto, const Sizes& s, auto* in, auto* out) { SoftmaxForward(s.outer, s.n, s.inner, in, out); });
+           [](auto, const AxisSizes& s, auto* in, auto* out) { SoftmaxForward(s.outer, s.n, s.inner, in, out); });
 }
 
 void LogSoftmax(const Array& x, int8_t axis, const Array& y) {
     OnAxis(x, axis, y,
-           [](auto, const Sizes& s, auto* in, auto* out) { LogSoftmaxForward(s.outer, s.n, s.inner, in, out); });
+           [](auto, const AxisSizes& s, auto* in, auto* out) { LogSoftmaxForward(s.outer, s.n, s.inner, in, out); });
 }
 
 void SoftmaxGrad(const Array& y, const Array& gy_, int8_t axis, const Array& gx) {
     Array gy = Input(gy_, GetComputeDtype(gy_.dtype()));
-    OnAxis(y, axis, gx, [&gy](auto tag, const Sizes& s, auto* out, auto* grad) {
+    OnAxis(y, axis, gx, [&gy](auto tag, const AxisSizes& s, auto* out, auto* grad) {
         SoftmaxBackward(s.outer, s.n, s.inner, out, gy.data<typename decltype(tag)::type>(), grad);
     });
 }
 
 void LogSoftmaxGrad(const Array& y, const Array& gy_, int8_t axis, const Array& gx) {
     Array gy = Input(gy_, GetComputeDtype(gy_.dtype()));
-    OnAxis(y, axis, gx, [&gy](auto tag, const Sizes& s, auto* out, auto* grad) {
+    OnAxis(y, axis, gx, [&gy](auto tag, const AxisSizes& s, auto* out, auto* grad) {
         LogSoftmaxBackward(s.outer, s.n, s.inner, out, gy.data<typename decltype(tag)::type>(), grad);
     });
 }
@@ -80,7 +70,7 @@ void CrossEntropy(const Array& x_, const Array& t, int64_t ignore_label, const A
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         BlockingScope blocking{x.GetTotalSize() > kBlocking};
-        Sizes s{x.shape(), 1};
+        AxisSizes s{x.shape(), 1};
         SoftmaxCrossEntropyForward<T>(s.outer, s.n, s.inner, x.data<T>(), label, ignore_label, loss.template data<T>(),
                                       log_sum.data<T>());
     });
@@ -90,7 +80,7 @@ void CrossEntropy(const Array& x_, const Array& t, int64_t ignore_label, const A
 void CrossEntropyGrad(const Array& x, const Array& t, int64_t ignore_label, const Array& log_sum, const Array& gloss_,
                       const Array& gx) {
     Array gloss = Input(gloss_, log_sum.dtype());
-    OnAxis(x, 1, gx, [&](auto tag, const Sizes& s, auto* in, auto* grad) {
+    OnAxis(x, 1, gx, [&](auto tag, const AxisSizes& s, auto* in, auto* grad) {
         using T = typename decltype(tag)::type;
         SoftmaxCrossEntropyBackward<T>(s.outer, s.n, s.inner, in, t.data<int64_t>(), ignore_label, log_sum.data<T>(),
                                        gloss.data<T>(), grad);

@@ -23,7 +23,7 @@ struct DeviceRadixSort {
         }
         cudaLaunchConfig_t config{};
         config.stream = stream;
-        Key mask = (Key{1} << (end_bit - begin_bit)) - 1;
+        Key mask = ~Key{0} >> (8 * sizeof(Key) - static_cast<size_t>(end_bit - begin_bit));
         return cudaLaunchKernelEx(
                 &config,
                 +[](const Key* keys, Key* sorted_keys, const Value* values, Value* sorted_values, int64_t n, int shift,

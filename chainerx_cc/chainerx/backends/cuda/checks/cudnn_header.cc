@@ -5,43 +5,21 @@
 #include <cudnn.h>
 
 #include <cstddef>
-#include <type_traits>
 
+#include "chainerx/backends/cuda/checks/same_call.h"
 #include "chainerx/backends/cuda/cudnn_api.h"
 
 namespace chainerx::cuda::cudnn {
 namespace {
 
+using checks::kSame;
+using checks::kSameCall;
+
 static_assert(CUDNN_MAJOR == 9);
-
-// Whether calls pass both in the same way: pointers, or numbers of one size.
-template <class A, class B>
-constexpr bool kPassesAs = [] {
-    if constexpr (std::is_enum_v<B> && (std::is_enum_v<A> || std::is_same_v<A, int>)) {
-        return sizeof(A) == sizeof(B);
-    } else {
-        return std::is_same_v<A, B> || (std::is_pointer_v<A> && std::is_pointer_v<B>);
-    }
-}();
-
-template <class F, class G>
-constexpr bool kSameCall = false;
-template <class R, class... A, class S, class... B>
-constexpr bool kSameCall<R(A...), S(B...)> = [] {
-    if constexpr (sizeof...(A) == sizeof...(B)) {
-        return kPassesAs<R, S> && (kPassesAs<A, B> && ...);
-    } else {
-        return false;
-    }
-}();
 
 #define CHAINERX_CHECK(result, name, parameters) static_assert(kSameCall<result parameters, decltype(cudnn##name)>);
 CHAINERX_CUDNN_FUNCTIONS(CHAINERX_CHECK)
 
-template <class A, class B>
-constexpr bool kSame(A a, B b) {
-    return static_cast<int>(a) == static_cast<int>(b);
-}
 static_assert(kSame(Status::kSuccess, CUDNN_STATUS_SUCCESS));
 static_assert(kSame(Status::kBadParameter, CUDNN_STATUS_BAD_PARAM));
 static_assert(kSame(Status::kNotSupported, CUDNN_STATUS_NOT_SUPPORTED));

@@ -154,6 +154,22 @@ struct LaneMask {
     typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> V __attribute__((vector_size(CHAINERX_SIMD_BYTES)));
 };
 
+// Element i is element mask[i] of x followed by y.
+template <class T>
+CHAINERX_INLINE Vec<T> Shuffle(Vec<T> x, Vec<T> y, typename LaneMask<T>::V mask) {
+#if defined(__clang__)
+    // Without GCC's builtin; masks that are known when it compiles become one instruction, too.
+    Vec<T> v;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < Simd<T>::kSize; ++i) {
+        v[i] = mask[i] < Simd<T>::kSize ? x[mask[i]] : y[mask[i] - Simd<T>::kSize];
+    }
+    return v;
+#else
+    return __builtin_shuffle(x, y, mask);
+#endif
+}
+
 // Lanes 0, 2, 4, ... of low, then of high
 template <class T>
 CHAINERX_INLINE Vec<T> EvenLanes(Vec<T> low, Vec<T> high) {
@@ -162,7 +178,7 @@ CHAINERX_INLINE Vec<T> EvenLanes(Vec<T> low, Vec<T> high) {
     for (int i = 0; i < Simd<T>::kSize; ++i) {
         even[i] = 2 * i;
     }
-    return __builtin_shuffle(low, high, even);
+    return Shuffle<T>(low, high, even);
 }
 
 template <class T>

@@ -261,8 +261,8 @@ CHAINERX_INLINE void Transpose(Vec<T> (&v)[Simd<T>::kSize]) {
             if ((i & s) == 0) {
                 Vec<T> x = v[i];
                 Vec<T> y = v[i + s];
-                v[i] = __builtin_shuffle(x, y, low);
-                v[i + s] = __builtin_shuffle(x, y, high);
+                v[i] = Shuffle<T>(x, y, low);
+                v[i + s] = Shuffle<T>(x, y, high);
             }
         }
     }

@@ -1,0 +1,170 @@
+"""Forward passes beside ONNX Runtime and PyTorch: ``python benchmarks/inference.py [MODEL ...]``.
+
+The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
+by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
+process. The table gives medians and ratios to ONNX Runtime; a second one gives the peak memory of a
+process that loads and runs ResNet-50.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+from run import THREAD_VARIABLES
+
+MODELS = 'mlp-tiny', 'mlp', 'cnn', 'gpt', 'resnet50'
+ENGINES = {'onnxruntime': 'ONNX Runtime', 'torch': 'PyTorch', 'chainerx': 'chainerx.onnx'}
+
+
+def resnet50():
+    """Returns ResNet-50 with random weights, and an image."""
+    import numpy as np
+
+    import chainer
+    import chainer.links as L
+
+    chainer.global_config.dtype = np.dtype('f')
+    model = L.ResNet50Layers(pretrained_model=None)
+    x = np.random.RandomState(0).uniform(-1, 1, (1, 3, 224, 224)).astype('f')
+
+    class Prob(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.model = model
+
+        def forward(self, x):
+            return self.model(x, layers=['prob'])['prob']
+
+    return Prob(), x
+
+
+def export(name, path):
+    """Writes a model as a file, and returns the input."""
+    from workloads import WORKLOADS
+
+    import chainer
+    import onnx_chainer
+
+    if name == 'resnet50':
+        model, x = resnet50()
+    else:
+        model, x, _ = WORKLOADS[name].chainer_parts('@numpy')
+    with chainer.using_config('train', False):
+        onnx_chainer.export(model, x, filename=path)
+    return x
+
+
+def runner(engine, name, path, x, threads):
+    """Returns a function without arguments that does a forward pass, or ``None``."""
+    if engine == 'onnxruntime':
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = threads
+        session = onnxruntime.InferenceSession(path, options, ['CPUExecutionProvider'])
+        feed = {session.get_inputs()[0].name: x}
+        return lambda: session.run(None, feed)[0]
+    if engine == 'chainerx':
+        import chainerx
+        import chainerx.onnx
+
+        model = chainerx.onnx.load(path)
+        array = chainerx.array(x)
+        return lambda: chainerx.to_numpy(model(array), copy=False)
+    if name == 'resnet50' or importlib.util.find_spec('torch') is None:
+        return None  # torchvision has that model
+    import torch
+    from workloads import WORKLOADS
+
+    torch.set_num_threads(threads)
+    module, array, _ = WORKLOADS[name].torch_parts()
+    module.eval()
+
+    def run():
+        with torch.inference_mode():
+            return module(array).numpy()
+
+    return run
+
+
+def compare(name, rounds, seconds, threads):
+    """Times the engines, and returns a row of the table."""
+    import timeit
+
+    import harness
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'model.onnx')
+        x = export(name, path)
+        runs = {engine: runner(engine, name, path, x, threads) for engine in ENGINES}
+    runs = {engine: run for engine, run in runs.items() if run is not None}
+    expected = runs['onnxruntime']()
+    np.testing.assert_allclose(runs['chainerx'](), expected, rtol=1e-3, atol=1e-4)
+    times = harness.measure({e: timeit.Timer(r) for e, r in runs.items()}, rounds, seconds)
+    unit = times['onnxruntime']
+    return [
+        name,
+        *(
+            f'{harness.format_time(times[e])} ({times[e] / unit:.2f}x)' if e in times else '-'
+            for e in ENGINES
+        ),
+    ]
+
+
+def print_peak(engine, path):
+    """Prints the peak memory in MiB that loading and running a file adds to the process."""
+    import resource
+
+    import numpy as np
+
+    x = np.zeros((1, 3, 224, 224), 'f')
+    importlib.import_module(engine)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run = runner(engine, 'resnet50', path, x, 1)
+    for _ in range(3):
+        run()
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def memory_rows():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'model.onnx')
+        export('resnet50', path)
+        for engine in 'onnxruntime', 'chainerx':
+            command = [sys.executable, os.path.abspath(__file__), '--peak-of', engine, path]
+            peak = float(subprocess.run(command, check=True, capture_output=True).stdout)
+            yield [ENGINES[engine], f'{peak:.0f} MiB']
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('model', nargs='*', default=MODELS, help=f'any of {", ".join(MODELS)}')
+    parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
+    parser.add_argument('--rounds', type=int, default=15, help='number of turns per engine')
+    parser.add_argument('--seconds', type=float, default=0.1, help='minimum time of one turn')
+    parser.add_argument('--no-memory', action='store_true', help='omit the table of peak memory')
+    parser.add_argument('--peak-of', nargs=2, metavar=('ENGINE', 'FILE'), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    for name in THREAD_VARIABLES:  # read when the libraries are imported
+        os.environ[name] = str(args.threads)
+
+    import harness
+
+    if args.peak_of:
+        print_peak(*args.peak_of)
+        return
+    harness.print_machine(args.threads)
+    rows = [compare(name, args.rounds, args.seconds, args.threads) for name in args.model]
+    harness.print_table(['forward', *ENGINES.values()], rows)
+    if 'resnet50' in args.model and not args.no_memory:
+        harness.print_table(['resnet50', 'peak memory added'], list(memory_rows()))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <Python.h>
+
+namespace chainerx::python {
+
+void BindDeviceGroups();
+void AddDeviceGroups(PyObject* module);
+
+}  // namespace chainerx::python

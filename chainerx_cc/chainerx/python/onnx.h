@@ -1,0 +1,10 @@
+#pragma once
+
+#include <Python.h>
+
+namespace chainerx::python {
+
+void BindOnnx();
+void AddOnnx(PyObject* module);
+
+}  // namespace chainerx::python

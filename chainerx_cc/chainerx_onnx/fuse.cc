@@ -1,0 +1,123 @@
+// Simplifications of a graph between its nodes and its steps.
+
+#include <string>
+
+#include "chainerx/chainerx.h"
+#include "chainerx_onnx/planner.h"
+
+namespace chainerx::onnx {
+namespace {
+
+bool Is(const Node& node, const char* op_type) {
+    return node.message->domain.empty() && node.message->op_type == op_type;
+}
+
+class Fuser {
+public:
+    explicit Fuser(Planner& planner) : planner_{planner} {}
+
+    void Run() {
+        for (Node& node : planner_.nodes()) {
+            if (node.is_dead || node.op == nullptr) continue;
+            if (Is(node, "BatchNormalization")) {
+                FoldBatchNorm(&node);
+            } else if (Is(node, "Add")) {
+                if (!JoinBias(&node, 0, 1)) JoinBias(&node, 1, 0);
+            } else if (Is(node, "Relu")) {
+                JoinRelu(&node);
+            }
+        }
+    }
+
+private:
+    // The node that gives an input which nothing else uses, or null.
+    Node* OnlyProducer(const Node& node, int input) {
+        if (!node.HasInput(input)) return nullptr;
+        const Value& value = planner_.value(node.inputs[input]);
+        Node* producer = value.uses == 1 ? value.producer : nullptr;
+        return producer == nullptr || producer->op == nullptr || producer->relu ? nullptr : producer;
+    }
+
+    // Lets a node give what the one behind it gave.
+    void Absorb(Node* node, Node* next) {
+        node->outputs[0] = next->outputs[0];
+        planner_.value(node->outputs[0]).producer = node;
+        next->is_dead = true;
+    }
+
+    // Replaces or adds an input.
+    void SetConstant(Node* node, size_t input, const Array& array) {
+        if (node->inputs.size() <= input) node->inputs.resize(input + 1, -1);
+        int32_t old = node->inputs[input];
+        if (old >= 0) planner_.DropUse(old);
+        node->inputs[input] = planner_.AddConstant(old >= 0 ? planner_.value(old).name : "", array);
+        planner_.value(node->inputs[input]).uses = 1;
+    }
+
+    // y = (w * x + b - mean) s + beta = (s w) * x + (b - mean) s + beta, s = gamma / sqrt(var + epsilon)
+    void FoldBatchNorm(Node* node) {
+        Node* conv = OnlyProducer(*node, 0);
+        if (conv == nullptr || !Is(*conv, "Conv") || node->Int("training_mode", 0) != 0 || node->Int("spatial", 1) == 0)
+            return;
+        for (int i = 1; i < node->output_count(); ++i) {
+            if (node->HasOutput(i)) return;
+        }
+        Array w = conv->Constant(1);
+        Array b = conv->Constant(2);
+        if (!w || !IsFloat(w.dtype()) || w.ndim() < 2 || (conv->HasInput(2) && !b)) return;
+        Array p[4];
+        for (int i = 0; i < 4; ++i) {
+            p[i] = node->Constant(i + 1);
+            if (!p[i] || p[i].shape() != Shape{w.shape()[0]}) return;
+            p[i] = AsType(p[i], Dtype::kFloat64);
+        }
+        Array scale = p[0] / Sqrt(p[3] + Scalar{node->Float("epsilon", 1e-5)});
+        Array bias = (b ? AsType(b, Dtype::kFloat64) - p[2] : Negative(p[2])) * scale + p[1];
+        Shape column{w.shape()[0]};
+        column.resize(w.ndim(), 1);
+        SetConstant(conv, 1, AsType(AsType(w, Dtype::kFloat64) * Reshape(scale, column), w.dtype()));
+        SetConstant(conv, 2, AsType(bias, w.dtype()));
+        Absorb(conv, node);
+    }
+
+    // Makes a constant that is added to the last axis of a product, or to the channels of a convolution, its bias.
+    bool JoinBias(Node* node, int input, int constant) {
+        Node* product = OnlyProducer(*node, input);
+        Array b = node->Constant(constant);
+        if (product == nullptr || !b || product->HasInput(2) || node->opset() < 7) return false;
+        Array w = product->Constant(1);
+        if (!w || w.dtype() != b.dtype() || !IsFloat(w.dtype())) return false;
+        int64_t size = b.GetTotalSize();
+        int axis = 0;  // of b that is not one
+        if (Is(*product, "MatMul") && w.ndim() == 2 && w.shape()[1] == size) {
+            axis = b.ndim() - 1;
+            if (b.ndim() > 1) return false;  // more axes than the product may have
+        } else if (Is(*product, "Conv") && w.ndim() >= 2 && w.shape()[0] == size) {
+            axis = b.ndim() - (w.ndim() - 1);
+            if (b.ndim() > w.ndim()) return false;
+        } else {
+            return false;
+        }
+        if (axis < 0 || b.shape()[axis] != size) return false;
+        SetConstant(product, 2, Reshape(b, Shape{size}));
+        Absorb(product, node);
+        return true;
+    }
+
+    void JoinRelu(Node* node) {
+        Node* before = OnlyProducer(*node, 0);
+        if (before == nullptr || !(Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul"))) return;
+        Array w = before->Constant(1);
+        if (!w || !IsFloat(w.dtype())) return;
+        before->relu = true;
+        Absorb(before, node);
+    }
+
+    Planner& planner_;
+};
+
+}  // namespace
+
+void Fuse(Planner& planner) { Fuser{planner}.Run(); }
+
+}  // namespace chainerx::onnx

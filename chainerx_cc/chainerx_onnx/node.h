@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx_onnx/kernel.h"
+#include "chainerx_onnx/model.h"
+
+namespace chainerx::onnx {
+
+class Plan;
+class Planner;
+struct Operator;
+
+// A node while its model is planned.
+class Node {
+public:
+    // -- For operators, which read the node once.
+
+    const std::string& op_type() const { return message->op_type; }
+    int64_t opset() const { return opset_; }
+    Device& device() const;
+
+    int input_count() const { return static_cast<int>(inputs.size()); }
+    int output_count() const { return static_cast<int>(outputs.size()); }
+    bool HasInput(int i) const { return i < input_count() && inputs[i] >= 0; }
+    bool HasOutput(int i) const { return i < output_count() && outputs[i] >= 0; }
+    // An input that is known now, or no array.
+    Array Constant(int i) const;
+
+    // Says that the kernel keeps what it needs of a constant input, which runs then do not keep.
+    void Consume(int i) const { consumed_.insert(i); }
+
+    // Attributes. Without a default, a missing one raises ModelError.
+    bool Has(const char* name) const { return Find(name) != nullptr; }
+    int64_t Int(const char* name) const { return Get(name, AttributeType::kInt).i; }
+    int64_t Int(const char* name, int64_t value) const { return Has(name) ? Int(name) : value; }
+    double Float(const char* name) const { return Get(name, AttributeType::kFloat).f; }
+    double Float(const char* name, double value) const { return Has(name) ? Float(name) : value; }
+    std::string String(const char* name) const { return Get(name, AttributeType::kString).s; }
+    std::string String(const char* name, const char* value) const { return Has(name) ? String(name) : value; }
+    const std::vector<int64_t>& Ints(const char* name) const { return Get(name, AttributeType::kInts).ints; }
+    std::optional<std::vector<int64_t>> OptionalInts(const char* name) const {
+        return Has(name) ? std::optional{Ints(name)} : std::nullopt;
+    }
+    const std::vector<float>& Floats(const char* name) const { return Get(name, AttributeType::kFloats).floats; }
+    const std::vector<std::string>& Strings(const char* name) const {
+        return Get(name, AttributeType::kStrings).strings;
+    }
+    Array Tensor(const char* name) const;
+    Array SparseTensor(const char* name) const;
+    // The word's place in a list. Raises ModelError if it is not in it.
+    int Choice(const char* name, std::initializer_list<const char*> words) const;
+    // A graph, which is run with its own inputs and then `captured` values of the graphs around.
+    std::shared_ptr<const Plan> Body(const char* name) const;
+    int captured_count() const { return captured_count_; }
+    // Attributes that the operator ignores.
+    void Ignore(std::initializer_list<const char*> names) const;
+
+    // -- For the planner
+
+    std::string Label() const;
+    void SetAttribute(const std::string& name, const AttributeMessage* attribute) { attributes_[name] = attribute; }
+    // The name of an attribute that no operator has read, or null.
+    const char* UnreadAttribute() const;
+
+    const NodeMessage* message{nullptr};
+    const Operator* op{nullptr};
+    std::vector<int32_t> inputs;  // numbers of values, negative for a missing one
+    std::vector<int32_t> outputs;
+    bool relu{false};  // a following Relu is part of this node
+    bool is_dead{false};
+
+private:
+    friend class Planner;
+    friend class PlanEmitter;
+
+    const AttributeMessage* Find(const char* name) const;
+    const AttributeMessage& Get(const char* name, AttributeType type) const;
+
+    Planner* planner_{nullptr};
+    int64_t opset_{0};
+    int captured_count_{0};
+    std::vector<std::string> captured_;
+    std::map<std::string, const AttributeMessage*> attributes_;
+    mutable std::set<std::string> read_;
+    mutable std::set<int> consumed_;
+};
+
+}  // namespace chainerx::onnx

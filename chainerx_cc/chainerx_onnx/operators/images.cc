@@ -1,0 +1,375 @@
+// Images: changes of their sizes, and samples at the points of a grid.
+
+#include <cmath>
+
+#include "chainerx_onnx/operators/common.h"
+
+namespace chainerx::onnx {
+namespace {
+
+enum Mode { kNearest, kLinear, kCubic };
+enum Rounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
+
+double Round(double x, int rounding) {
+    switch (rounding) {
+        case kPreferFloor:
+            return std::ceil(x - 0.5);
+        case kPreferCeil:
+            return std::floor(x + 0.5);
+        case kFloor:
+            return std::floor(x);
+        default:
+            return std::ceil(x);
+    }
+}
+
+struct Resampling {
+    int mode{kNearest};
+    int rounding{kFloor};
+    bool antialias{false};
+    bool exclude_outside{false};
+    double a{-0.75};  // of the cubic kernel
+
+    double Weight(double distance) const {
+        double d = std::abs(distance);
+        if (mode == kLinear) return std::max(1 - d, 0.0);
+        if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+        return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+    }
+
+    // Values along an axis at places between elements.
+    Array operator()(const Array& x, int axis, const std::vector<double>& places, double scale) const {
+        int64_t length = x.shape()[axis];
+        auto n = static_cast<int64_t>(places.size());
+        if (length == 0) throw ModelError{"the shape ", x.shape(), " has an empty axis"};
+        auto inside = [length](double i) {
+            return static_cast<int64_t>(std::min(std::max(i, 0.0), static_cast<double>(length - 1)));
+        };
+        if (mode == kNearest) {
+            std::vector<int64_t> nearest;
+            for (double place : places) nearest.push_back(inside(Round(place, rounding)));
+            return Take(x, nearest, axis);
+        }
+        // A matrix that interpolates a row.
+        double stretch = antialias ? std::max(1.0, 1 / scale) : 1.0;
+        auto reach = static_cast<int64_t>(std::ceil(std::min((mode == kLinear ? 1 : 2) * stretch, 1e9)));
+        CheckedShape({n, length}, 8);
+        Array matrix = Zeros(Shape{n, length}, Dtype::kFloat64, HostDevice());
+        for (int64_t i = 0; i < n; ++i) {
+            double first = std::floor(places[i]);
+            double total = 0;
+            double* row = matrix.data<double>() + i * length;
+            for (int64_t k = 1 - reach; k <= reach; ++k) {
+                double neighbor = first + static_cast<double>(k);
+                double weight = Weight((neighbor - places[i]) / stretch);
+                if (exclude_outside && (neighbor < 0 || neighbor >= static_cast<double>(length))) weight = 0;
+                row[inside(neighbor)] += weight;
+                total += weight;
+            }
+            if (exclude_outside || stretch > 1) {
+                for (int64_t j = 0; j < length; ++j) row[j] /= total;
+            }
+        }
+        Array weights = ToDevice(Cast(matrix, x.dtype()), x.device());
+        int8_t last = static_cast<int8_t>(x.ndim() - 1);
+        Array moved = Moveaxis(x, Axes{static_cast<int8_t>(axis)}, Axes{last});
+        return Moveaxis(Matmul(moved, Transpose(weights)), Axes{last}, Axes{static_cast<int8_t>(axis)});
+    }
+};
+
+Kernel Upsample(const Node& node) {
+    Resampling resample;
+    resample.mode = node.Choice("mode", {"nearest", "linear", "bilinear"}) == 0 ? kNearest : kLinear;
+    std::vector<float> given;
+    if (node.Has("scales")) given = node.Floats("scales");
+    if (node.Has("height_scale")) {
+        given = {1, 1, static_cast<float>(node.Float("height_scale")), static_cast<float>(node.Float("width_scale"))};
+    }
+    return [resample, given](const Inputs& in) {
+        Array x = in[0];
+        std::vector<float> scales = in.Has(1) ? ReadFloats(in[1]) : given;
+        if (scales.size() != x.shape().size()) throw ModelError{scales.size(), " scales for ", int{x.ndim()}, " axes"};
+        std::vector<int64_t> dims;
+        for (size_t i = 0; i < scales.size(); ++i) {
+            double size = std::floor(static_cast<double>(x.shape()[i]) * scales[i]);
+            if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
+            dims.push_back(static_cast<int64_t>(size));
+        }
+        CheckedShape(dims, x.GetItemSize());
+        for (int axis = 0; axis < x.ndim(); ++axis) {
+            if (dims[axis] == x.shape()[axis] && scales[axis] == 1) continue;
+            std::vector<double> places(dims[axis]);
+            for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i) / scales[axis];
+            x = resample(x, axis, places, scales[axis]);
+        }
+        return x;
+    };
+}
+
+enum Coordinates { kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kTfHalfPixel, kCrop, kSymmetric };
+
+// Where the elements of the output lie between those of the input.
+std::vector<double> Places(int mode, int64_t size, double scale, int64_t length, double begin, double end) {
+    std::vector<double> out(size);
+    double exact = scale * static_cast<double>(length);
+    auto last = static_cast<double>(length - 1);
+    for (int64_t i = 0; i < size; ++i) {
+        auto x = static_cast<double>(i);
+        double half = (x + 0.5) / scale - 0.5;
+        switch (mode) {
+            case kAsymmetric:
+                out[i] = x / scale;
+                break;
+            case kAlignCorners:
+                out[i] = exact == 1 ? 0 : x * last / (exact - 1);
+                break;
+            case kTfHalfPixel:
+                out[i] = (x + 0.5) / scale;
+                break;
+            case kCrop:
+                out[i] = size == 1 ? 0.5 * (begin + end) * last
+                                   : begin * last + x * (end - begin) * last / static_cast<double>(size - 1);
+                break;
+            case kPytorchHalfPixel:
+                out[i] = size == 1 ? -0.5 : half;
+                break;
+            case kSymmetric:
+                out[i] = half + static_cast<double>(length) / 2 * (1 - static_cast<double>(size) / exact);
+                break;
+            default:
+                out[i] = half;
+        }
+    }
+    return out;
+}
+
+Kernel Resize(const Node& node) {
+    Resampling resample;
+    resample.mode = node.Choice("mode", {"nearest", "linear", "cubic"});
+    resample.rounding = node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+    resample.antialias = node.Int("antialias", 0) != 0;
+    resample.exclude_outside = node.Int("exclude_outside", 0) != 0;
+    resample.a = node.Float("cubic_coeff_a", -0.75);
+    double fill = node.Float("extrapolation_value", 0.0);
+    int policy = node.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
+    int coordinates = node.Choice("coordinate_transformation_mode",
+                                  {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
+                                   "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"});
+    bool is_old = node.opset() < 11;  // its second input are the scales
+    if (is_old) {
+        coordinates = kAsymmetric;
+        resample.rounding = kFloor;
+    }
+    auto given = node.OptionalInts("axes");
+    return [=](const Inputs& in) {
+        Array x = in[0];
+        Dtype dtype = x.dtype();
+        int n_axes = given ? static_cast<int>(given->size()) : x.ndim();
+        std::vector<int> axes;
+        for (int i = 0; i < n_axes; ++i) axes.push_back(given ? CheckAxis((*given)[i], x.ndim()) : i);
+        int scales_at = is_old ? 1 : 2;
+        std::vector<double> scales;
+        std::vector<int64_t> sizes;
+        if (in.Has(scales_at) && in[scales_at].GetTotalSize() > 0) {
+            for (float s : ReadFloats(in[scales_at])) scales.push_back(s);
+            for (size_t i = 0; i < scales.size() && i < axes.size(); ++i) {
+                double size = std::floor(static_cast<double>(x.shape()[axes[i]]) * scales[i]);
+                if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
+                sizes.push_back(static_cast<int64_t>(size));
+            }
+        } else if (in.Has(3)) {
+            sizes = ReadInts(in[3]);
+            for (size_t i = 0; i < sizes.size() && i < axes.size(); ++i) {
+                scales.push_back(static_cast<double>(sizes[i]) / static_cast<double>(x.shape()[axes[i]]));
+            }
+            if (policy != 0 && !scales.empty()) {
+                auto [least, most] = std::minmax_element(scales.begin(), scales.end());
+                double scale = policy == 1 ? *least : *most;
+                scales.assign(scales.size(), scale);
+                for (size_t i = 0; i < scales.size(); ++i) {
+                    sizes[i] = static_cast<int64_t>(std::floor(static_cast<double>(x.shape()[axes[i]]) * scale + 0.5));
+                }
+            }
+        }
+        if (sizes.size() != axes.size() || scales.size() != axes.size()) {
+            throw ModelError{sizes.size(), " sizes for ", axes.size(), " axes"};
+        }
+        std::vector<int64_t> dims = ToVector(x.shape());
+        for (size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
+        CheckedShape(dims, 8);
+        std::vector<float> box;
+        if (coordinates == kCrop) {
+            if (!in.Has(1) || in[1].GetTotalSize() != 2 * n_axes) throw ModelError{"the region is missing or wrong"};
+            box = ReadFloats(in[1]);
+        }
+        if (resample.mode != kNearest && !IsFloat(dtype)) x = Cast(x, Dtype::kFloat64);
+        Array outside;
+        for (int i = 0; i < n_axes; ++i) {
+            int axis = axes[i];
+            int64_t length = x.shape()[axis];
+            std::vector<double> places = Places(coordinates, sizes[i], scales[i], length, box.empty() ? 0 : box[i],
+                                                box.empty() ? 0 : box[i + n_axes]);
+            if (!box.empty()) {
+                Array beyond = Empty(Shape{sizes[i]}, Dtype::kBool, HostDevice());
+                for (int64_t j = 0; j < sizes[i]; ++j) {
+                    beyond.data<bool>()[j] = places[j] < 0 || places[j] > static_cast<double>(length - 1);
+                }
+                Shape shape{sizes[i]};
+                shape.resize(x.ndim() - axis, 1);
+                beyond = Reshape(ToDevice(beyond, x.device()), shape);
+                outside = outside ? LogicalOr(outside, beyond) : beyond;
+            } else if (sizes[i] == length && scales[i] == 1) {
+                continue;
+            }
+            x = resample(x, axis, places, scales[i]);
+        }
+        if (outside) x = Where(outside, Scalar{fill}, x);
+        return Cast(x, dtype);
+    };
+}
+
+// Coordinates mirrored at both ends, until they lie between.
+double Reflect(double x, double low, double high) {
+    double span = high - low;
+    if (span <= 0) return 0;
+    // From the nearest multiple of twice the span
+    double phase = x - low - std::floor((x - low) / (2 * span)) * 2 * span;
+    return low + span - std::abs(phase - span);
+}
+
+// The samples of one axis that a point of a grid meets.
+struct Taps {
+    int count{0};
+    int64_t places[4];
+    double weights[4];
+};
+
+struct GridSampler {
+    Taps TapsOf(double x, int64_t length) const {
+        auto n = static_cast<double>(length);
+        double low = align_corners ? 0 : -0.5;
+        double high = align_corners ? n - 1 : n - 0.5;
+        x = align_corners ? (x + 1) * (n - 1) / 2 : ((x + 1) * n - 1) / 2;
+        if (!(std::abs(x) < 1e15)) x = -1e15;
+        if (mode == kNearest) x = std::nearbyint(x);
+        if (mode != kCubic) {
+            if (padding == kReflection) x = Reflect(x, low, high);
+            if (padding != kZeros) x = std::min(std::max(x, 0.0), n - 1);
+        }
+        Taps taps;
+        double first = std::floor(x) - (mode == kCubic ? 1 : 0);
+        taps.count = mode == kNearest ? 1 : mode == kLinear ? 2 : 4;
+        Resampling kernel;
+        kernel.mode = mode;
+        for (int i = 0; i < taps.count; ++i) {
+            double place = first + i;
+            taps.weights[i] = mode == kNearest ? 1 : kernel.Weight(x - place);
+            if (padding == kReflection) place = Reflect(place, low, high);
+            if (padding != kZeros) place = std::min(std::max(place, 0.0), n - 1);
+            bool is_inside = place >= 0 && place < n;
+            taps.places[i] = is_inside ? static_cast<int64_t>(place) : 0;
+            if (!is_inside) taps.weights[i] = 0;
+        }
+        return taps;
+    }
+
+    // x (N, C, spatial...), grid (N, out..., spatial axes)
+    Array operator()(const Array& x, const Array& grid) const {
+        int axes = x.ndim() - 2;
+        if (axes < 1 || axes > 3 || grid.ndim() != x.ndim() || grid.shape()[axes + 1] != axes ||
+            grid.shape()[0] != x.shape()[0]) {
+            throw ModelError{"the shapes are ", x.shape(), " and ", grid.shape()};
+        }
+        int64_t batch = x.shape()[0];
+        int64_t channels = x.shape()[1];
+        int64_t size = SizeOf(x.shape(), 2, x.ndim());
+        int64_t points = SizeOf(grid.shape(), 1, axes + 1);
+        Shape shape{batch, channels};
+        for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[i + 1]);
+        if (size == 0) throw ModelError{"the image has the shape ", x.shape()};
+        Array from = AsContiguous(Cast(ToDevice(x, HostDevice()), Dtype::kFloat64));
+        Array at = AsContiguous(Cast(ToDevice(grid, HostDevice()), Dtype::kFloat64));
+        Array out = Empty(shape, Dtype::kFloat64, HostDevice());
+        for (int64_t i = 0; i < batch * points; ++i) {
+            int64_t offsets[64];
+            double weights[64];
+            int count = 1;
+            offsets[0] = 0;
+            weights[0] = 1;
+            for (int d = 0; d < axes; ++d) {
+                // The last coordinate is that of the first axis.
+                int64_t length = x.shape()[d + 2];
+                Taps taps = TapsOf(at.data<double>()[i * axes + axes - 1 - d], length);
+                for (int k = count * taps.count - 1; k >= 0; --k) {
+                    offsets[k] = offsets[k / taps.count] * length + taps.places[k % taps.count];
+                    weights[k] = weights[k / taps.count] * taps.weights[k % taps.count];
+                }
+                count *= taps.count;
+            }
+            for (int64_t c = 0; c < channels; ++c) {
+                const double* image = from.data<double>() + (i / points * channels + c) * size;
+                double sum = 0;
+                for (int k = 0; k < count; ++k) sum += weights[k] * image[offsets[k]];
+                out.data<double>()[(i / points * channels + c) * points + i % points] = sum;
+            }
+        }
+        return ToDevice(Cast(out, x.dtype()), x.device());
+    }
+
+    enum { kZeros, kBorder, kReflection };
+    int mode;
+    int padding;
+    bool align_corners;
+};
+
+Kernel GridSample(const Node& node) {
+    constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
+    GridSampler sample{kModes[node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"})],
+                       node.Choice("padding_mode", {"zeros", "border", "reflection"}),
+                       node.Int("align_corners", 0) != 0};
+    return [sample](const Inputs& in) { return sample(in[0], in[1]); };
+}
+
+Kernel AffineGrid(const Node& node) {
+    bool align_corners = node.Int("align_corners", 0) != 0;
+    IntsParameter size{node, nullptr, 1};
+    return [align_corners, size](const Inputs& in) {
+        const Array& theta = in[0];  // (N, axes, axes + 1)
+        std::vector<int64_t> dims = size.Read(in);
+        int axes = static_cast<int>(std::min<size_t>(dims.size(), 99)) - 2;
+        if (axes < 2 || axes > 3 || theta.shape() != Shape{dims[0], axes, axes + 1}) {
+            throw ModelError{"the shape of theta is ", theta.shape(), ", and the size has ", dims.size(), " values"};
+        }
+        dims.erase(dims.begin() + 1);
+        dims.push_back(axes);
+        Shape shape = CheckedShape(dims, 8);
+        Arrays coordinates;  // x first: the last axis
+        for (int d = axes; d > 0; --d) {
+            int64_t n = shape[d];
+            Array steps = Arange(Scalar{0}, Scalar{n}, Scalar{1}, Dtype::kFloat64, theta.device());
+            steps = align_corners ? steps * Scalar{2.0 / static_cast<double>(std::max<int64_t>(n - 1, 1))} - Scalar{1.0}
+                                  : (steps * Scalar{2.0} + Scalar{1.0}) / Scalar{static_cast<double>(n)} - Scalar{1.0};
+            Shape along{n};
+            along.resize(axes - d + 1, 1);
+            Shape whole{shape.begin() + 1, shape.begin() + 1 + axes};
+            coordinates.push_back(BroadcastTo(Reshape(steps, along), whole));
+        }
+        coordinates.push_back(Ones(coordinates[0].shape(), Dtype::kFloat64, theta.device()));
+        Array points = Reshape(Stack(coordinates, axes), Shape{-1, axes + 1});
+        Array y = Matmul(points, Transpose(Cast(theta, Dtype::kFloat64), Axes{0, 2, 1}));
+        return Cast(Reshape(y, shape), theta.dtype());
+    };
+}
+
+const Operator kOperators[] = {
+        {"AffineGrid", 2, 2, AffineGrid},
+        {"GridSample", 2, 2, GridSample},
+        {"Resize", 1, 4, Resize},
+        {"Upsample", 1, 2, Upsample},
+};
+
+}  // namespace
+
+CHAINERX_ONNX_FAMILY(Images)
+
+}  // namespace chainerx::onnx

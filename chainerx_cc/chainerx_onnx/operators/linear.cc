@@ -1,0 +1,116 @@
+// Products of matrices.
+
+#include <algorithm>
+#include <cmath>
+
+#include "chainerx_onnx/operators/common.h"
+#include "chainerx_onnx/operators/dense.h"
+
+namespace chainerx::onnx {
+namespace {
+
+// A product with a matrix that no run changes, as (inner, columns), and a bias that is added to its rows.
+Kernel MakeDense(const Node& node, const Array& w, const Array& b) {
+    Dense dense{w, b, node.relu};
+    node.Consume(1);
+    node.Consume(2);
+    return [dense](const Inputs& in) { return dense(in[0]); };
+}
+
+Kernel MatMul(const Node& node) {
+    if (Array w = node.Constant(1); w && w.ndim() == 2 && IsFloat(w.dtype())) {
+        // The third input is a bias that the planner has joined.
+        return MakeDense(node, w, node.Constant(2));
+    }
+    bool relu = node.relu;
+    return [relu](const Inputs& in) {
+        Array y = Matmul(in[0], in[1]);
+        return relu ? Relu(y) : y;
+    };
+}
+
+Kernel Gemm(const Node& node) {
+    double alpha = node.Float("alpha", 1.0);
+    double beta = node.Float("beta", 1.0);
+    bool trans_a = node.Int("transA", 0) != 0;
+    bool trans_b = node.Int("transB", 0) != 0;
+    LegacyBroadcast align{node};
+    Array w = node.Constant(1);
+    Array c = node.Constant(2);
+    bool is_bias = !node.HasInput(2) ||
+                   (c && w && w.ndim() == 2 && beta == 1 && c.GetTotalSize() == w.shape()[trans_b ? 0 : 1] &&
+                    c.shape()[c.ndim() - 1] == c.GetTotalSize());
+    if (w && w.ndim() == 2 && IsFloat(w.dtype()) && !trans_a && alpha == 1 && is_bias) {
+        return MakeDense(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
+    }
+    bool relu = node.relu;
+    return [alpha, beta, trans_a, trans_b, align, relu](const Inputs& in) {
+        if (in[0].ndim() != 2 || in[1].ndim() != 2) throw ModelError{"the operands are no matrices"};
+        Dtype dtype = in[0].dtype();
+        bool is_float = IsFloat(dtype);
+        Array a = is_float ? in[0] : Cast(in[0], Dtype::kFloat64);
+        Array b = is_float ? in[1] : Cast(in[1], Dtype::kFloat64);
+        Array y = Matmul(trans_a ? Transpose(a) : a, trans_b ? Transpose(b) : b);
+        if (alpha != 1) y = Scalar{alpha} * y;
+        if (in.Has(2) && beta != 0) {
+            Array sum = align(y, in[2]);
+            y = y + (beta == 1 ? sum : Scalar{beta} * sum);
+        }
+        return relu ? Relu(y) : Cast(y, dtype);
+    };
+}
+
+Kernel EinsumNode(const Node& node) {
+    std::string equation = node.String("equation");
+    return [equation](const Inputs& in) { return Einsum(equation, in.From(0)); };
+}
+
+Kernel DetNode(const Node&) {
+    return [](const Inputs& in) {
+        const Array& x = in[0];
+        if (x.ndim() < 2 || x.shape()[x.ndim() - 1] != x.shape()[x.ndim() - 2]) {
+            throw ModelError{"the shape ", x.shape(), " is not that of square matrices"};
+        }
+        // By elimination with the largest pivot, matrix by matrix.
+        int64_t n = x.shape()[x.ndim() - 1];
+        Array work = AsType(ToDevice(x, HostDevice()), Dtype::kFloat64);
+        work = AsContiguous(work);
+        Shape shape = x.shape();
+        shape.resize(x.ndim() - 2);
+        Array out = Empty(shape, Dtype::kFloat64, HostDevice());
+        for (int64_t i = 0; i < out.GetTotalSize(); ++i) {
+            double* a = work.data<double>() + i * n * n;
+            double det = 1;
+            for (int64_t k = 0; k < n && det != 0; ++k) {
+                int64_t pivot = k;
+                for (int64_t r = k + 1; r < n; ++r) {
+                    if (std::abs(a[r * n + k]) > std::abs(a[pivot * n + k])) pivot = r;
+                }
+                if (pivot != k) {
+                    std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
+                    det = -det;
+                }
+                det *= a[k * n + k];
+                for (int64_t r = k + 1; r < n && det != 0; ++r) {
+                    double factor = a[r * n + k] / a[k * n + k];
+                    for (int64_t c = k; c < n; ++c) a[r * n + c] -= factor * a[k * n + c];
+                }
+            }
+            out.data<double>()[i] = det;
+        }
+        return ToDevice(Cast(out, x.dtype()), x.device());
+    };
+}
+
+const Operator kOperators[] = {
+        {"Det", 1, 1, DetNode},
+        {"Einsum", 1, kAnyNumber, EinsumNode},
+        {"Gemm", 2, 3, Gemm},
+        {"MatMul", 2, 2, MatMul},
+};
+
+}  // namespace
+
+CHAINERX_ONNX_FAMILY(Linear)
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,245 @@
+// Recurrent layers.
+
+#include <array>
+#include <cctype>
+
+#include "chainerx_onnx/operators/common.h"
+
+namespace chainerx::onnx {
+namespace {
+
+struct Activation {
+    Array operator()(const Array& x0) const {
+        Array x = clip > 0 ? Maximum(Minimum(x0, Scalar{clip}), Scalar{-clip}) : x0;
+        return function(x, alpha, beta);
+    }
+    Array (*function)(const Array& x, double alpha, double beta);
+    double alpha;
+    double beta;
+    double clip;
+};
+
+struct NamedActivation {
+    const char* name;
+    Array (*function)(const Array& x, double alpha, double beta);
+    double alpha;
+    double beta;
+};
+
+const NamedActivation kActivations[] = {
+        {"affine", [](const Array& x, double a, double b) { return Scalar{a} * x + Scalar{b}; }, 1, 0},
+        {"elu", [](const Array& x, double a, double) { return Elu(x, a); }, 1, 0},
+        {"hardsigmoid", [](const Array& x, double a, double b) { return ClippedRelu(Scalar{a} * x + Scalar{b}, 1.0); },
+         0.2, 0.5},
+        {"leakyrelu", [](const Array& x, double a, double) { return LeakyRelu(x, a); }, 0.01, 0},
+        {"relu", [](const Array& x, double, double) { return Relu(x); }, 0, 0},
+        {"scaledtanh", [](const Array& x, double a, double b) { return Scalar{a} * Tanh(Scalar{b} * x); }, 1, 1},
+        {"sigmoid", [](const Array& x, double, double) { return Sigmoid(x); }, 0, 0},
+        {"softplus", [](const Array& x, double, double) { return Softplus(x); }, 0, 0},
+        {"softsign", [](const Array& x, double, double) { return x / (Scalar{1.0} + Absolute(x)); }, 0, 0},
+        {"tanh", [](const Array& x, double, double) { return Tanh(x); }, 0, 0},
+        {"thresholdedrelu", [](const Array& x, double a, double) { return Where(Greater(x, Scalar{a}), x, Scalar{0}); },
+         1, 0},
+};
+
+// What all kinds of layers have in common. `gates`: of a unit. `defaults`: its activations.
+class Layer {
+public:
+    Layer(const Node& node, int gates, std::initializer_list<const char*> defaults, int n_states)
+        : gates_{gates}, n_states_{n_states}, layout_{node.Int("layout", 0) != 0} {
+        node.Ignore({"output_sequence"});
+        hidden_size_ = node.Int("hidden_size", -1);
+        int direction = node.Choice("direction", {"forward", "reverse", "bidirectional"});
+        reversed_ = direction == 0   ? std::vector<bool>{false}
+                    : direction == 1 ? std::vector<bool>{true}
+                                     : std::vector<bool>{false, true};
+        std::vector<std::string> names;
+        if (node.Has("activations")) names = node.Strings("activations");
+        for (size_t d = names.empty() ? 0 : reversed_.size(); d < reversed_.size(); ++d) {
+            names.insert(names.end(), defaults.begin(), defaults.end());
+        }
+        if (names.size() != reversed_.size() * defaults.size())
+            throw ModelError{"it has ", names.size(), " activations"};
+        std::vector<float> alphas;
+        std::vector<float> betas;
+        if (node.Has("activation_alpha")) alphas = node.Floats("activation_alpha");
+        if (node.Has("activation_beta")) betas = node.Floats("activation_beta");
+        double clip = node.Float("clip", 0.0);
+        for (size_t i = 0; i < names.size(); ++i) {
+            std::string name = names[i];
+            for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            const NamedActivation* found = nullptr;
+            for (const NamedActivation& each : kActivations) {
+                if (name == each.name) found = &each;
+            }
+            if (found == nullptr) throw ModelError{"there is no activation '", names[i], "'"};
+            activations_.push_back({found->function, i < alphas.size() ? alphas[i] : found->alpha,
+                                    i < betas.size() ? betas[i] : found->beta, clip});
+        }
+        per_direction_ = static_cast<int>(defaults.size());
+    }
+
+    // The parts of a direction that its steps use.
+    struct Direction {
+        int index;
+        int64_t units;
+        Array recurrent;            // (gates units, units)
+        std::optional<Array> bias;  // of the recurrent part
+        const Activation* activations;
+    };
+    using States = std::array<Array, 2>;
+
+    // Runs step(direction, projected input, states) over time; it changes the states.
+    template <class Step>
+    Arrays Run(const Inputs& in, Step&& step) const {
+        Array x = layout_ ? Transpose(in[0], Axes{1, 0, 2}) : in[0];
+        const Array& w = in[1];
+        const Array& r = in[2];
+        if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3)
+            throw ModelError{"an operand does not have three dimensions"};
+        int64_t units = r.shape()[2];
+        auto directions = static_cast<int64_t>(reversed_.size());
+        bool fits = w.shape() == Shape{directions, gates_ * units, x.shape()[2]} &&
+                    r.shape() == Shape{directions, gates_ * units, units} &&
+                    (hidden_size_ < 0 || hidden_size_ == units) &&
+                    (!in.Has(3) || in[3].shape() == Shape{directions, 2 * gates_ * units});
+        if (!fits) throw ModelError{"the shapes of the weights are ", w.shape(), " and ", r.shape()};
+        int64_t length = x.shape()[0];
+        int64_t batch = x.shape()[1];
+        std::vector<int64_t> lengths;
+        if (in.Has(4)) lengths = ReadInts(in[4]);
+        if (in.Has(4) && static_cast<int64_t>(lengths.size()) != batch) throw ModelError{lengths.size(), " lengths"};
+        Array length_column = lengths.empty() ? Array{} : Reshape(Cast(in[4], Dtype::kInt64), Shape{batch, 1});
+        Arrays ys;
+        std::array<Arrays, 2> finals;
+        for (int64_t d = 0; d < directions; ++d) {
+            auto row = [d](const Array& a) { return At(a, {d}); };
+            Direction direction{static_cast<int>(d), units, AsContiguous(row(r)), std::nullopt,
+                                &activations_[d * per_direction_]};
+            std::optional<Array> bias;
+            if (in.Has(3)) {
+                bias = AsContiguous(SliceAxis(row(in[3]), 0, 0, gates_ * units));
+                direction.bias = AsContiguous(SliceAxis(row(in[3]), 0, gates_ * units, 2 * gates_ * units));
+            }
+            Array projected = Reshape(Linear(Reshape(x, Shape{length * batch, x.shape()[2]}), row(w), bias),
+                                      Shape{length, batch, gates_ * units});
+            States states;
+            for (int s = 0; s < n_states_; ++s) {
+                Shape shape{batch, units};
+                if (in.Has(5 + s)) {
+                    Array given = layout_ ? Transpose(in[5 + s], Axes{1, 0, 2}) : in[5 + s];
+                    if (given.shape() != Shape{directions, batch, units})
+                        throw ModelError{"a state has the shape ", given.shape()};
+                    states[s] = row(given);
+                } else {
+                    states[s] = Zeros(shape, x.dtype(), x.device());
+                }
+            }
+            Arrays steps(length);
+            for (int64_t i = 0; i < length; ++i) {
+                int64_t t = reversed_[d] ? length - 1 - i : i;
+                States old = states;
+                step(direction, At(projected, {t}), &states);
+                if (!lengths.empty()) {
+                    // Sequences that have ended keep their states and give zeros.
+                    Array on = Greater(length_column, Scalar{t});
+                    for (int s = 0; s < n_states_; ++s) states[s] = Where(on, states[s], old[s]);
+                    steps[t] = Where(on, states[0], Scalar{0});
+                } else {
+                    steps[t] = states[0];
+                }
+            }
+            ys.push_back(length > 0 ? Stack(steps, 0) : Zeros(Shape{0, batch, units}, x.dtype(), x.device()));
+            for (int s = 0; s < n_states_; ++s) finals[s].push_back(states[s]);
+        }
+        Arrays out{Stack(ys, 1)};
+        for (int s = 0; s < n_states_; ++s) out.push_back(Stack(finals[s], 0));
+        if (layout_) {
+            out[0] = Transpose(out[0], Axes{2, 0, 1, 3});
+            for (int s = 0; s < n_states_; ++s) out[s + 1] = Transpose(out[s + 1], Axes{1, 0, 2});
+        }
+        return out;
+    }
+
+private:
+    int gates_;
+    int n_states_;
+    bool layout_;
+    int64_t hidden_size_;
+    std::vector<bool> reversed_;
+    std::vector<Activation> activations_;
+    int per_direction_;
+};
+
+// The part of a gate or some gates.
+Array Gate(const Array& a, int64_t units, int64_t first, int64_t count = 1) {
+    return SliceAxis(a, a.ndim() - 1, first * units, (first + count) * units);
+}
+
+Kernel Rnn(const Node& node) {
+    Layer layer{node, 1, {"Tanh"}, 1};
+    return [layer](const Inputs& in) {
+        return layer.Run(in, [](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+            (*s)[0] = d.activations[0](gate + Linear((*s)[0], d.recurrent, d.bias));
+        });
+    };
+}
+
+Kernel Gru(const Node& node) {
+    Layer layer{node, 3, {"Sigmoid", "Tanh"}, 1};
+    bool is_linear_first = node.Int("linear_before_reset", 0) != 0;
+    return [layer, is_linear_first](const Inputs& in) {
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+            const Array& h = (*s)[0];
+            int64_t u = d.units;
+            auto rows = [u](const Array& a, int64_t first, int64_t count) {
+                return SliceAxis(a, 0, first * u, (first + count) * u);
+            };
+            auto bias = [&](int64_t first, int64_t count) {
+                return d.bias ? std::optional{rows(*d.bias, first, count)} : std::nullopt;
+            };
+            Array both = d.activations[0](Gate(gate, u, 0, 2) + Linear(h, rows(d.recurrent, 0, 2), bias(0, 2)));
+            Array update = Gate(both, u, 0);
+            Array reset = Gate(both, u, 1);
+            Array w = rows(d.recurrent, 2, 1);
+            Array inner = is_linear_first ? reset * Linear(h, w, bias(2, 1)) : Linear(reset * h, w, bias(2, 1));
+            Array candidate = d.activations[1](Gate(gate, u, 2) + inner);
+            (*s)[0] = (Scalar{1.0} - update) * candidate + update * h;
+        });
+    };
+}
+
+Kernel Lstm(const Node& node) {
+    Layer layer{node, 4, {"Sigmoid", "Tanh", "Tanh"}, 2};
+    bool is_coupled = node.Int("input_forget", 0) != 0;
+    return [layer, is_coupled](const Inputs& in) {
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+            int64_t u = d.units;
+            Array c = (*s)[1];
+            Array a = gate + Linear((*s)[0], d.recurrent, d.bias);
+            auto peep = [&](const Array& x, int64_t i) {
+                if (!in.Has(7)) return x;
+                return x + c * Gate(At(in[7], {static_cast<int64_t>(d.index)}), u, i);
+            };
+            const Activation* f = d.activations;
+            Array enter = f[0](peep(Gate(a, u, 0), 0));
+            Array keep = is_coupled ? Scalar{1.0} - enter : f[0](peep(Gate(a, u, 2), 2));
+            c = keep * c + enter * f[1](Gate(a, u, 3));
+            Array out = f[0](peep(Gate(a, u, 1), 1));
+            (*s)[0] = out * f[2](c);
+            (*s)[1] = c;
+        });
+    };
+}
+
+const Operator kOperators[] = {
+        {"GRU", 3, 6, Gru},
+        {"LSTM", 3, 8, Lstm},
+        {"RNN", 3, 6, Rnn},
+};
+
+}  // namespace
+
+CHAINERX_ONNX_FAMILY(Recurrent)
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,168 @@
+// Regions of images.
+
+#include <algorithm>
+#include <cmath>
+
+#include "chainerx_onnx/operators/common.h"
+
+namespace chainerx::onnx {
+namespace {
+
+Array InHostMemory(const Array& a, Dtype dtype) { return AsContiguous(Cast(ToDevice(a, HostDevice()), dtype)); }
+
+struct Box {
+    double low[2];
+    double high[2];
+    double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
+    double Common(const Box& o) const {
+        double product = 1;
+        for (int i = 0; i < 2; ++i) product *= std::max(std::min(high[i], o.high[i]) - std::max(low[i], o.low[i]), 0.0);
+        return product;
+    }
+};
+
+Box MakeBox(const double* p, bool is_centered) {
+    Box box;
+    for (int i = 0; i < 2; ++i) {
+        double a = is_centered ? p[i] - p[i + 2] / 2 : p[i];
+        double b = is_centered ? p[i] + p[i + 2] / 2 : p[i + 2];
+        box.low[i] = std::min(a, b);
+        box.high[i] = std::max(a, b);
+    }
+    return box;
+}
+
+Kernel NonMaxSuppression(const Node& node) {
+    bool is_centered = node.Int("center_point_box", 0) != 0;
+    IntsParameter most{node, nullptr, 2};
+    return [is_centered, most](const Inputs& in) {
+        if (in[0].ndim() != 3 || in[1].ndim() != 3 || in[0].shape()[2] != 4 || in[0].shape()[0] != in[1].shape()[0] ||
+            in[0].shape()[1] != in[1].shape()[2]) {
+            throw ModelError{"the shapes are ", in[0].shape(), " and ", in[1].shape()};
+        }
+        Array boxes = InHostMemory(in[0], Dtype::kFloat64);
+        Array scores = InHostMemory(in[1], Dtype::kFloat64);
+        int64_t limit = most.ReadOne(in, 0);
+        double overlap = in.Has(3) ? static_cast<double>(ReadScalar(in[3])) : 0;
+        std::optional<double> least;
+        if (in.Has(4)) least = static_cast<double>(ReadScalar(in[4]));
+        int64_t classes = scores.shape()[1];
+        int64_t n = scores.shape()[2];
+        std::vector<int64_t> chosen;
+        for (int64_t row = 0; row < scores.shape()[0] * classes; ++row) {
+            const double* score = scores.data<double>() + row * n;
+            const double* corners = boxes.data<double>() + row / classes * n * 4;
+            std::vector<int64_t> order;
+            for (int64_t i = 0; i < n; ++i) {
+                if (!least || score[i] > *least) order.push_back(i);
+            }
+            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+            std::vector<Box> kept;
+            for (int64_t i : order) {
+                if (static_cast<int64_t>(kept.size()) >= limit) break;
+                Box box = MakeBox(corners + i * 4, is_centered);
+                bool is_new = std::all_of(kept.begin(), kept.end(), [&](const Box& each) {
+                    double common = box.Common(each);
+                    return common <= overlap * (box.area() + each.area() - common);
+                });
+                if (!is_new) continue;
+                kept.push_back(box);
+                chosen.insert(chosen.end(), {row / classes, row % classes, i});
+            }
+        }
+        Array out = IntsArray(chosen);
+        return ToDevice(Reshape(out, Shape{out.GetTotalSize() / 3, 3}), in[0].device());
+    };
+}
+
+// The two neighbors of a place along an axis; both weights are 0 outside.
+struct Neighbors {
+    Neighbors(double place, int64_t length) {
+        auto last = static_cast<double>(length - 1);
+        bool is_inside = place >= -1 && place <= static_cast<double>(length);
+        double x = is_inside ? std::min(std::max(place, 0.0), last) : 0;
+        places[0] = static_cast<int64_t>(x);
+        places[1] = std::min(places[0] + 1, length - 1);
+        double share = x - static_cast<double>(places[0]);
+        weights[0] = is_inside ? 1 - share : 0;
+        weights[1] = is_inside ? share : 0;
+    }
+    int64_t places[2];
+    double weights[2];
+};
+
+Kernel RoiAlign(const Node& node) {
+    const char* usual = node.opset() >= 16 ? "half_pixel" : "output_half_pixel";
+    std::string coordinates = node.String("coordinate_transformation_mode", usual);
+    bool is_half = coordinates == "half_pixel";
+    if (!is_half && coordinates != "output_half_pixel") {
+        throw ModelError{"its coordinate_transformation_mode is '", coordinates, "'"};
+    }
+    bool is_mean = node.Choice("mode", {"avg", "max"}) == 0;
+    int64_t outs[2] = {node.Int("output_height", 1), node.Int("output_width", 1)};
+    int64_t ratio = node.Int("sampling_ratio", 0);
+    double scale = node.Float("spatial_scale", 1.0);
+    return [=](const Inputs& in) {
+        Array x = InHostMemory(in[0], Dtype::kFloat64);
+        Array rois = InHostMemory(in[1], Dtype::kFloat64);
+        std::vector<int64_t> images = ReadInts(in[2]);
+        if (x.ndim() != 4 || rois.ndim() != 2 || rois.shape()[1] != 4 || x.GetTotalSize() == 0 ||
+            static_cast<int64_t>(images.size()) != rois.shape()[0]) {
+            throw ModelError{"the shapes are ", x.shape(), " and ", rois.shape()};
+        }
+        int64_t channels = x.shape()[1];
+        int64_t sizes[2] = {x.shape()[2], x.shape()[3]};
+        Array out =
+                Empty(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8), Dtype::kFloat64, HostDevice());
+        double* y = out.data<double>();
+        for (size_t r = 0; r < images.size(); ++r) {
+            if (images[r] < 0 || images[r] >= x.shape()[0]) throw ModelError{"there is no image ", images[r]};
+            const double* roi = rois.data<double>() + r * 4;
+            std::vector<Neighbors> neighbors[2];
+            int64_t counts[2];
+            for (int axis = 0; axis < 2; ++axis) {
+                double begin = roi[1 - axis] * scale - (is_half ? 0.5 : 0);
+                double span = roi[3 - axis] * scale - (is_half ? 0.5 : 0) - begin;
+                if (!is_half) span = std::max(span, 1.0);
+                double each = std::ceil(span / static_cast<double>(outs[axis]));
+                if (!(each < 1e6)) throw ModelError{"a region has the size ", span};
+                counts[axis] = ratio > 0 ? ratio : std::max<int64_t>(static_cast<int64_t>(each), 1);
+                int64_t total = CheckedShape({outs[axis], counts[axis]}, 64).GetTotalSize();
+                for (int64_t i = 0; i < total; ++i) {
+                    double place = begin + (static_cast<double>(i) + 0.5) * span / static_cast<double>(total);
+                    neighbors[axis].emplace_back(place, sizes[axis]);
+                }
+            }
+            for (int64_t c = 0; c < channels; ++c) {
+                const double* image = x.data<double>() + (images[r] * channels + c) * sizes[0] * sizes[1];
+                for (int64_t o = 0; o < outs[0] * outs[1]; ++o) {
+                    double sum = 0;
+                    double most = -INFINITY;
+                    for (int64_t k = 0; k < counts[0] * counts[1]; ++k) {
+                        const Neighbors& rows = neighbors[0][o / outs[1] * counts[0] + k / counts[1]];
+                        const Neighbors& columns = neighbors[1][o % outs[1] * counts[1] + k % counts[1]];
+                        for (int i = 0; i < 4; ++i) {
+                            double term = image[rows.places[i / 2] * sizes[1] + columns.places[i % 2]] *
+                                          rows.weights[i / 2] * columns.weights[i % 2];
+                            sum += term;
+                            most = std::max(most, term);
+                        }
+                    }
+                    *y++ = is_mean ? sum / static_cast<double>(counts[0] * counts[1]) : most;
+                }
+            }
+        }
+        return ToDevice(Cast(out, in[0].dtype()), in[0].device());
+    };
+}
+
+const Operator kOperators[] = {
+        {"NonMaxSuppression", 2, 5, NonMaxSuppression},
+        {"RoiAlign", 3, 3, RoiAlign},
+};
+
+}  // namespace
+
+CHAINERX_ONNX_FAMILY(Regions)
+
+}  // namespace chainerx::onnx

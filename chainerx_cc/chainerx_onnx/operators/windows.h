@@ -1,0 +1,112 @@
+#pragma once
+
+// Windows of convolutions and poolings as ONNX describes them.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chainerx_onnx/operators/common.h"
+
+namespace chainerx::onnx {
+
+using Ints = std::vector<int64_t>;
+
+// A list attribute with an integer for each spatial axis.
+inline Ints Spread(const Ints& values, size_t count, int64_t value) {
+    if (values.empty()) return Ints(count, value);
+    if (values.size() != count) throw ModelError{"an attribute has ", values.size(), " values for ", count, " axes"};
+    for (int64_t v : values) {
+        // Products and sums of sizes within 31 bits do not overflow.
+        if (v < INT32_MIN || v > INT32_MAX) throw ModelError{"an attribute has the value ", v};
+    }
+    return values;
+}
+
+inline Shape ToShape(const Ints& values) { return Shape{values.begin(), values.end()}; }
+
+// The attributes that windows have in common.
+struct WindowAttributes {
+    explicit WindowAttributes(const Node& node)
+        : auto_pad{node.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""})} {
+        if (node.Has("pads")) pads = node.Ints("pads");
+        if (node.Has("strides")) strides = node.Ints("strides");
+        if (node.Has("dilations")) dilations = node.Ints("dilations");
+    }
+
+    enum { kNotSet, kSameUpper, kSameLower, kValid };
+    int auto_pad;
+    Ints pads;
+    Ints strides;
+    Ints dilations;
+};
+
+// The sizes of windows on an input.
+struct Windows {
+    Windows(const WindowAttributes& a, const Shape& shape, const Ints& kernel_sizes) {
+        if (shape.ndim() < 2) throw ModelError{"the shape is ", shape};
+        size_t count = shape.size() - 2;
+        kernel = Spread(kernel_sizes, count, 1);
+        strides = Spread(a.strides, count, 1);
+        dilations = Spread(a.dilations, count, 1);
+        Ints pads = Spread(a.pads, 2 * count, 0);
+        for (size_t i = 0; i < count; ++i) {
+            if (kernel[i] < 1 || strides[i] < 1 || dilations[i] < 1) {
+                throw ModelError{"a window, stride or dilation is not positive"};
+            }
+            in.push_back(shape[static_cast<int64_t>(i) + 2]);
+            spans.push_back((kernel[i] - 1) * dilations[i] + 1);
+            before.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid ? pads[i]
+                                                                                                              : 0);
+            behind.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid
+                                     ? pads[count + i]
+                                     : 0);
+            if (a.auto_pad == WindowAttributes::kSameUpper || a.auto_pad == WindowAttributes::kSameLower) {
+                int64_t total = std::max<int64_t>(
+                        ((in[i] + strides[i] - 1) / strides[i] - 1) * strides[i] + spans[i] - in[i], 0);
+                before[i] = a.auto_pad == WindowAttributes::kSameUpper ? total / 2 : total - total / 2;
+                behind[i] = total - before[i];
+            }
+        }
+    }
+
+    size_t count() const { return in.size(); }
+    bool IsSymmetric() const {
+        for (size_t i = 0; i < count(); ++i) {
+            if (before[i] != behind[i] || before[i] < 0) return false;
+        }
+        return true;
+    }
+
+    Ints in;
+    Ints kernel;
+    Ints strides;
+    Ints dilations;
+    Ints spans;
+    Ints before;
+    Ints behind;
+};
+
+// Pads the spatial axes of x (N, C, ...) by a constant; negative widths cut.
+inline Array PadSpatial(Array x, const Ints& before, const Ints& behind, const Scalar& value = Scalar{0}) {
+    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
+    std::vector<int64_t> dims = ToVector(x.shape());
+    bool is_needed = false;
+    for (size_t i = 0; i < before.size(); ++i) {
+        int axis = static_cast<int>(i) + 2;
+        int64_t first = std::max<int64_t>(-before[i], 0);
+        int64_t last = dims[axis] - std::max<int64_t>(-behind[i], 0);
+        if (first > 0 || last < dims[axis]) {
+            if (last < first) throw ModelError{"the widths ", before[i], " and ", behind[i], " cut all"};
+            x = SliceAxis(x, axis, first, last);
+        }
+        widths[axis] = {std::max<int64_t>(before[i], 0), std::max<int64_t>(behind[i], 0)};
+        dims[axis] += before[i] + behind[i];
+        is_needed = is_needed || before[i] > 0 || behind[i] > 0;
+    }
+    if (!is_needed) return x;
+    CheckedShape(dims, x.GetItemSize());
+    return Pad(x, Sides<int64_t>{widths}, PadMode::kConstant, value);
+}
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,375 @@
+#include "chainerx_onnx/planner.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "chainerx/ops/manipulation.h"
+#include "chainerx_onnx/error.h"
+#include "chainerx_onnx/registry.h"
+#include "chainerx_onnx/tensor.h"
+
+namespace chainerx::onnx {
+namespace {
+
+// A file may call functions that call functions. These bound what a small file can grow to.
+constexpr int64_t kMaxNodes = 1'000'000;
+constexpr int kMaxDepth = 64;
+// Constants that need more memory than this are computed at each run instead.
+constexpr int64_t kMaxFoldedBytes = int64_t{1} << 26;
+
+// The names that a graph takes from those around it.
+void FindFree(const GraphMessage& graph, std::set<std::string> known, std::vector<std::string>* out) {
+    for (const ValueMessage& value : graph.inputs) known.insert(value.name);
+    for (const TensorMessage& tensor : graph.initializers) known.insert(tensor.name);
+    for (const SparseTensorMessage& tensor : graph.sparse_initializers) known.insert(tensor.values.name);
+    auto use = [&](const std::string& name) {
+        if (!name.empty() && known.count(name) == 0 && std::find(out->begin(), out->end(), name) == out->end()) {
+            out->push_back(name);
+        }
+    };
+    for (const NodeMessage& node : graph.nodes) {
+        for (const std::string& name : node.inputs) use(name);
+        for (const AttributeMessage& attribute : node.attributes) {
+            if (attribute.g) FindFree(*attribute.g, known, out);
+        }
+        known.insert(node.outputs.begin(), node.outputs.end());
+    }
+    for (const ValueMessage& value : graph.outputs) use(value.name);
+}
+
+const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage& node) {
+    for (const FunctionMessage& f : model.functions) {
+        if (f.name == node.op_type && f.domain == node.domain && f.overload == node.overload) return &f;
+    }
+    return nullptr;
+}
+
+// Nodes that only name their input anew.
+bool IsIdentity(const Node& node) {
+    if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
+    if (node.op_type() == "Identity") return true;
+    if (node.op_type() != "Dropout" || node.HasOutput(1) || node.opset() < 7) return false;
+    if (!node.HasInput(2)) return true;
+    Array training = node.Constant(2);
+    return training && training.GetTotalSize() == 1 && !static_cast<bool>(AsScalar(training));
+}
+
+// Runs the plan of a function; inputs at the end may be missing.
+Kernel MakeFunctionKernel(std::shared_ptr<const Plan> plan) {
+    return [plan = std::move(plan)](const Inputs& in) {
+        Arrays inputs = in.From(0);
+        inputs.resize(plan->input_count());
+        return plan->Run(inputs);
+    };
+}
+
+}  // namespace
+
+Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Arrays& known) {
+    std::set<std::string> initializers;
+    for (const TensorMessage& tensor : graph.initializers) initializers.insert(tensor.name);
+    for (const ValueMessage& value : graph.inputs) {
+        // Those of old files name their initializers, too.
+        if (initializers.count(value.name) == 0) AddInput(value.name, Array{});
+    }
+    for (size_t i = 0; i < captured.size(); ++i) AddInput(captured[i], known[i]);
+    for (const TensorMessage& tensor : graph.initializers) {
+        names_[tensor.name] = AddConstant(tensor.name, ToDevice(ReadTensor(tensor, planning_.folder), device()));
+    }
+    for (const SparseTensorMessage& tensor : graph.sparse_initializers) {
+        Array dense = ToDevice(ReadSparseTensor(tensor, planning_.folder), device());
+        names_[tensor.values.name] = AddConstant(tensor.values.name, std::move(dense));
+    }
+    for (const NodeMessage& node : graph.nodes) AddNode(node);
+    std::vector<std::string> outputs;
+    for (const ValueMessage& value : graph.outputs) outputs.push_back(value.name);
+    return Finish(outputs);
+}
+
+Plan Planner::PlanFunction(const FunctionMessage& function, const Arrays& known) {
+    for (size_t i = 0; i < function.inputs.size(); ++i) {
+        AddInput(function.inputs[i], i < known.size() ? known[i] : Array{});
+    }
+    for (const NodeMessage& node : function.nodes) AddNode(node);
+    return Finish(function.outputs);
+}
+
+int32_t Planner::AddValue(const std::string& name) {
+    values_.push_back(Value{name});
+    return static_cast<int32_t>(values_.size()) - 1;
+}
+
+int32_t Planner::AddConstant(const std::string& name, Array array) {
+    int32_t number = AddValue(name);
+    values_[number].constant = std::move(array);
+    return number;
+}
+
+void Planner::AddInput(const std::string& name, const Array& known) {
+    int32_t number = AddValue(name);
+    values_[number].constant = known;
+    names_[name] = number;
+    inputs_.push_back(number);
+}
+
+int32_t Planner::ValueOf(const std::string& name) const {
+    if (name.empty()) return -1;
+    auto it = names_.find(name);
+    if (it == names_.end()) throw ModelError{"nothing gives its input '", name, "'"};
+    return it->second;
+}
+
+void Planner::ReadAttributes(Node* node) {
+    for (const AttributeMessage& attribute : node->message->attributes) {
+        const AttributeMessage* bound = &attribute;
+        if (!attribute.ref_attr_name.empty()) {
+            auto it = bindings_.find(attribute.ref_attr_name);
+            if (it == bindings_.end()) continue;  // the call does not give it
+            bound = it->second;
+        }
+        node->attributes_[attribute.name] = bound;
+    }
+}
+
+void Planner::Capture(Node* node) {
+    std::vector<std::string> names;
+    for (const auto& [name, attribute] : node->attributes_) {
+        if (attribute->type == AttributeType::kGraph && attribute->g) FindFree(*attribute->g, {}, &names);
+    }
+    for (const std::string& name : names) node->inputs.push_back(ValueOf(name));
+    node->captured_count_ = static_cast<int>(names.size());
+    node->captured_ = std::move(names);
+}
+
+void Planner::AddNode(const NodeMessage& message) {
+    if (++planning_.n_nodes > kMaxNodes) throw ModelError{"it has more than ", kMaxNodes, " nodes"};
+    Node& node = nodes_.emplace_back();
+    node.message = &message;
+    node.planner_ = this;
+    try {
+        auto opset = opsets_.find(message.domain);
+        if (opset == opsets_.end()) {
+            throw ModelError{"the model imports no version of the domain '", message.domain, "'"};
+        }
+        node.opset_ = opset->second;
+        for (const std::string& name : message.inputs) node.inputs.push_back(ValueOf(name));
+        ReadAttributes(&node);
+        if (FindFunction(*planning_.model, message) == nullptr) {
+            node.op = FindOperator(message.domain, message.op_type, node.opset_);
+            if (node.op == nullptr) throw ModelError{"the operator is not supported in opset ", node.opset_};
+            int count = node.input_count();
+            if (count < node.op->min_inputs || count > node.op->max_inputs) {
+                throw ModelError{"it has ", count, " inputs"};
+            }
+            for (int i = 0; i < node.op->min_inputs; ++i) {
+                if (!node.HasInput(i)) throw ModelError{"its input ", i, " is missing"};
+            }
+        }
+        Capture(&node);
+        for (const std::string& name : message.outputs) {
+            node.outputs.push_back(name.empty() ? -1 : AddValue(name));
+        }
+        if (IsIdentity(node)) {
+            names_[message.outputs[0]] = node.inputs[0];
+            nodes_.pop_back();
+            return;
+        }
+        if (!Fold(&node)) {
+            for (int32_t number : node.outputs) {
+                if (number >= 0) values_[number].producer = &node;
+            }
+        }
+        for (size_t i = 0; i < message.outputs.size(); ++i) {
+            if (!message.outputs[i].empty()) names_[message.outputs[i]] = node.outputs[i];
+        }
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        std::string text = error.what();
+        throw ModelError{text.rfind("node ", 0) == 0 ? text : node.Label() + ": " + text};
+    }
+}
+
+Kernel Planner::MakeKernelOf(const Node& node) {
+    if (node.op != nullptr) {
+        Kernel kernel = node.op->make(node);
+        if (const char* name = node.UnreadAttribute()) throw ModelError{"there is no attribute '", name, "'"};
+        return kernel;
+    }
+    const FunctionMessage& function = *FindFunction(*planning_.model, *node.message);
+    if (planning_.depth >= kMaxDepth) throw ModelError{"functions call each other more than ", kMaxDepth, " times"};
+    Bindings bindings;
+    for (const AttributeMessage& attribute : function.default_attributes) bindings[attribute.name] = &attribute;
+    for (const auto& [name, attribute] : node.attributes_) {
+        bool is_known = bindings.count(name) != 0 || std::find(function.attributes.begin(), function.attributes.end(),
+                                                               name) != function.attributes.end();
+        if (!is_known) throw ModelError{"there is no attribute '", name, "'"};
+        bindings[name] = attribute;
+    }
+    if (node.inputs.size() > function.inputs.size()) throw ModelError{"it has ", node.inputs.size(), " inputs"};
+    Arrays known;
+    for (int i = 0; i < node.input_count(); ++i) known.push_back(node.Constant(i));
+    ++planning_.depth;
+    Planner body{planning_, function.opsets, bindings};
+    auto plan = std::make_shared<Plan>(body.PlanFunction(function, known));
+    --planning_.depth;
+    return MakeFunctionKernel(std::move(plan));
+}
+
+bool Planner::Fold(Node* node) {
+    if (node->op == nullptr || node->op->purity != Purity::kPure) return false;
+    Arrays constants;
+    std::vector<int32_t> in;
+    int64_t bytes = 0;
+    for (int32_t number : node->inputs) {
+        if (number >= 0 && !values_[number].constant) return false;
+        in.push_back(~static_cast<int32_t>(constants.size()));
+        constants.push_back(number < 0 ? Array{} : values_[number].constant);
+        if (number >= 0) bytes += constants.back().GetNBytes();
+    }
+    Kernel kernel = MakeKernelOf(*node);
+    Arrays slots(node->outputs.size());
+    std::vector<int32_t> out(node->outputs.size());
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int32_t>(i);
+    try {
+        kernel(Inputs{ValueTable{constants.data(), slots.data()}, in.data(), static_cast<int>(in.size())}, slots.data(),
+               out.data(), static_cast<int>(out.size()));
+    } catch (const std::exception&) {
+        return false;  // an error of those runs that reach the node
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+        if (node->outputs[i] >= 0 && (!slots[i] || slots[i].GetNBytes() > bytes + kMaxFoldedBytes)) return false;
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+        if (node->outputs[i] >= 0) values_[node->outputs[i]].constant = std::move(slots[i]);
+    }
+    node->is_dead = true;
+    return true;
+}
+
+void Planner::DropUse(int32_t number) {
+    Value& value = values_[number];
+    if (--value.uses == 0) value.constant = Array{};
+}
+
+void Planner::CountUses() {
+    for (Value& value : values_) value.uses = 0;
+    for (int32_t number : outputs_) ++values_[number].uses;
+    // Backwards, so that nodes whose results nothing uses do not count.
+    for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
+        if (it->is_dead) continue;
+        bool is_used = std::any_of(it->outputs.begin(), it->outputs.end(),
+                                   [&](int32_t number) { return number >= 0 && values_[number].uses > 0; });
+        it->is_dead = !is_used;
+        if (!is_used) continue;
+        for (int32_t number : it->inputs) {
+            if (number >= 0) ++values_[number].uses;
+        }
+    }
+}
+
+// Turns the nodes that are left into steps.
+class PlanEmitter {
+public:
+    explicit PlanEmitter(Planner& planner) : planner_{planner} {}
+
+    Plan Emit() {
+        planner_.CountUses();
+        slots_.assign(planner_.values_.size(), kNone);
+        plan_.constants_.emplace_back();  // what is missing
+        plan_.n_inputs_ = static_cast<int>(planner_.inputs_.size());
+        for (int32_t number : planner_.inputs_) slots_[number] = plan_.n_slots_++;
+        for (Node& node : planner_.nodes_) {
+            if (!node.is_dead) AddStep(node);
+        }
+        for (int32_t number : planner_.outputs_) plan_.outputs_.push_back(NumberOf(number));
+        FreeAfterLastUses();
+        return std::move(plan_);
+    }
+
+private:
+    static constexpr int32_t kNone = INT32_MIN;
+
+    int32_t NumberOf(int32_t value) {
+        if (value < 0) return ~0;
+        if (slots_[value] == kNone) {
+            const Array& constant = planner_.values_[value].constant;
+            if (!constant) throw ModelError{"nothing gives '", planner_.values_[value].name, "'"};
+            slots_[value] = ~static_cast<int32_t>(plan_.constants_.size());
+            plan_.constants_.push_back(constant);
+        }
+        return slots_[value];
+    }
+
+    void AddStep(Node& node) {
+        Plan::Step step;
+        try {
+            step.kernel = planner_.MakeKernelOf(node);
+        } catch (const std::bad_alloc&) {
+            throw;
+        } catch (const std::exception& error) {
+            std::string text = error.what();
+            throw ModelError{text.rfind("node ", 0) == 0 ? text : node.Label() + ": " + text};
+        }
+        step.begin = static_cast<int32_t>(plan_.numbers_.size());
+        step.n_inputs = node.input_count();
+        step.n_outputs = node.output_count();
+        step.n_last = 0;
+        step.label = static_cast<int32_t>(plan_.labels_.size());
+        plan_.labels_.push_back(node.Label());
+        for (int i = 0; i < node.input_count(); ++i) {
+            int32_t number = node.inputs[i];
+            bool is_consumed = node.consumed_.count(i) != 0;
+            plan_.numbers_.push_back(NumberOf(is_consumed ? -1 : number));
+            if (is_consumed && number >= 0) planner_.DropUse(number);
+        }
+        for (int32_t number : node.outputs) {
+            int32_t slot = plan_.n_slots_++;
+            if (number >= 0) slots_[number] = slot;
+            plan_.numbers_.push_back(slot);
+        }
+        plan_.steps_.push_back(std::move(step));
+    }
+
+    // Rewrites the numbers with the slots that each step is the last to touch.
+    void FreeAfterLastUses() {
+        std::vector<char> is_kept(plan_.n_slots_, 0);
+        for (int32_t number : plan_.outputs_) {
+            if (number >= 0) is_kept[number] = 1;
+        }
+        std::vector<std::vector<int32_t>> last(plan_.steps_.size());
+        for (size_t s = plan_.steps_.size(); s-- > 0;) {
+            const Plan::Step& step = plan_.steps_[s];
+            for (int32_t i = 0; i < step.n_inputs + step.n_outputs; ++i) {
+                int32_t number = plan_.numbers_[step.begin + i];
+                if (number < 0 || is_kept[number] != 0) continue;
+                is_kept[number] = 1;
+                last[s].push_back(number);
+            }
+        }
+        std::vector<int32_t> numbers;
+        for (size_t s = 0; s < plan_.steps_.size(); ++s) {
+            Plan::Step& step = plan_.steps_[s];
+            auto begin = plan_.numbers_.begin() + step.begin;
+            step.begin = static_cast<int32_t>(numbers.size());
+            numbers.insert(numbers.end(), begin, begin + step.n_inputs + step.n_outputs);
+            numbers.insert(numbers.end(), last[s].begin(), last[s].end());
+            step.n_last = static_cast<int32_t>(last[s].size());
+        }
+        plan_.numbers_ = std::move(numbers);
+    }
+
+    Planner& planner_;
+    Plan plan_;
+    std::vector<int32_t> slots_;
+};
+
+Plan Planner::Finish(const std::vector<std::string>& outputs) {
+    for (const std::string& name : outputs) outputs_.push_back(ValueOf(name));
+    CountUses();
+    Fuse(*this);
+    return PlanEmitter{*this}.Emit();
+}
+
+}  // namespace chainerx::onnx

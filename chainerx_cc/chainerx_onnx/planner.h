@@ -1,0 +1,85 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chainerx_onnx/model.h"
+#include "chainerx_onnx/node.h"
+#include "chainerx_onnx/plan.h"
+
+namespace chainerx::onnx {
+
+// What all graphs of a model share while it is planned.
+struct Planning {
+    const ModelMessage* model;
+    std::string folder;  // of external data; empty for none
+    Device* device;
+    int64_t n_nodes{0};
+    int depth{0};
+};
+
+// Attributes of a function's call, by name.
+using Bindings = std::map<std::string, const AttributeMessage*>;
+
+// A value between nodes.
+struct Value {
+    std::string name;
+    Array constant;  // no array if it is not known before a run
+    int uses{0};     // by nodes and as outputs of the graph
+    Node* producer{nullptr};
+};
+
+// Makes the plan of a graph. Reads its nodes in their order and runs those that depend on nothing else at once, then
+// simplifies the rest (fuse.cc), and finally makes the steps.
+class Planner {
+public:
+    Planner(Planning& planning, const Opsets& opsets, const Bindings& bindings)
+        : planning_{planning}, opsets_{opsets}, bindings_{bindings} {}
+
+    // `captured`: values of the graphs around it, which are further inputs; those that are known are arrays.
+    Plan PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Arrays& known);
+    Plan PlanFunction(const FunctionMessage& function, const Arrays& known);
+
+    // For simplifications.
+    std::deque<Node>& nodes() { return nodes_; }
+    Value& value(int32_t number) { return values_[number]; }
+    int32_t AddConstant(const std::string& name, Array array);
+    void CountUses();
+    // Frees a constant after its last use.
+    void DropUse(int32_t number);
+    Device& device() const { return *planning_.device; }
+
+private:
+    friend class Node;
+
+    int32_t AddValue(const std::string& name);
+    int32_t ValueOf(const std::string& name) const;
+    void AddInput(const std::string& name, const Array& known);
+    void AddNode(const NodeMessage& message);
+    void ReadAttributes(Node* node);
+    void Capture(Node* node);
+    // Runs a node whose inputs are known. False if it has to wait for a run.
+    bool Fold(Node* node);
+    Kernel MakeKernelOf(const Node& node);
+    Plan Finish(const std::vector<std::string>& outputs);
+
+    Planning& planning_;
+    const Opsets& opsets_;
+    const Bindings& bindings_;
+    std::map<std::string, int32_t> names_;
+    std::vector<Value> values_;
+    std::deque<Node> nodes_;
+    std::vector<int32_t> inputs_;
+    std::vector<int32_t> outputs_;
+
+    friend class PlanEmitter;
+};
+
+// Folds batch normalization into convolutions, adds biases to products and convolutions, and joins them with the Relu
+// that follows.
+void Fuse(Planner& planner);
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,42 @@
+#include "chainerx_onnx/registry.h"
+
+#include <map>
+#include <utility>
+
+namespace chainerx::onnx {
+namespace {
+
+using Key = std::pair<std::string, std::string>;
+
+const std::multimap<Key, const Operator*>& Table() {
+    static const auto* table = [] {
+        auto* out = new std::multimap<Key, const Operator*>;
+        for (OperatorTable family : {
+#define CHAINERX_ONNX_X(Name) Name##Operators(),
+                     CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_X)
+#undef CHAINERX_ONNX_X
+             }) {
+            for (const Operator* op = family.begin; op != family.end; ++op) out->insert({{op->domain, op->name}, op});
+        }
+        return out;
+    }();
+    return *table;
+}
+
+}  // namespace
+
+const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset) {
+    auto [begin, end] = Table().equal_range({domain, name});
+    for (auto it = begin; it != end; ++it) {
+        if (!domain.empty() || opset <= it->second->last) return it->second;
+    }
+    return nullptr;
+}
+
+std::vector<const Operator*> AllOperators() {
+    std::vector<const Operator*> out;
+    for (const auto& [key, op] : Table()) out.push_back(op);
+    return out;
+}
+
+}  // namespace chainerx::onnx

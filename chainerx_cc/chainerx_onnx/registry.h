@@ -1,0 +1,74 @@
+#pragma once
+
+#include <string>
+
+#include "chainerx_onnx/kernel.h"
+#include "chainerx_onnx/node.h"
+
+namespace chainerx::onnx {
+
+// Reads a node and gives what it does at each run.
+using MakeKernel = Kernel (*)(const Node&);
+
+constexpr int kAnyNumber = 1 << 30;
+constexpr int64_t kNewestOpset = 28;
+
+// What a run may do with an operator beside running it.
+enum class Purity : uint8_t {
+    kPure,    // constant inputs give constant outputs
+    kRandom,  // runs anew each time
+};
+
+struct Operator {
+    const char* name;
+    int min_inputs;  // those that must be there
+    int max_inputs;
+    MakeKernel make;
+    Purity purity{Purity::kPure};
+    int64_t last{kNewestOpset};  // the newest opset that has it
+    const char* domain{""};
+};
+
+// The operator for a domain and an opset, or null.
+const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset);
+
+// Those of all domains, in the order of their names.
+std::vector<const Operator*> AllOperators();
+
+// The tables of the families, each of which is a file in operators/.
+struct OperatorTable {
+    const Operator* begin;
+    const Operator* end;
+};
+
+#define CHAINERX_ONNX_FAMILIES(X) \
+    X(Activations)                \
+    X(Arrays)                     \
+    X(Attention)                  \
+    X(Control)                    \
+    X(Convolutions)               \
+    X(Elementwise)                \
+    X(Gathering)                  \
+    X(Generators)                 \
+    X(Images)                     \
+    X(Learning)                   \
+    X(Linear)                     \
+    X(Logic)                      \
+    X(Normalizations)             \
+    X(Pooling)                    \
+    X(Quantization)               \
+    X(Recurrent)                  \
+    X(Reductions)                 \
+    X(Regions)                    \
+    X(Signals)                    \
+    X(Types)
+
+#define CHAINERX_ONNX_DECLARE_FAMILY(Name) OperatorTable Name##Operators();
+CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_DECLARE_FAMILY)
+#undef CHAINERX_ONNX_DECLARE_FAMILY
+
+// At the end of a family's file, whose operators are in `kOperators`.
+#define CHAINERX_ONNX_FAMILY(Name) \
+    OperatorTable Name##Operators() { return {std::begin(kOperators), std::end(kOperators)}; }
+
+}  // namespace chainerx::onnx

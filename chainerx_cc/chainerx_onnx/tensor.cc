@@ -1,0 +1,232 @@
+#include "chainerx_onnx/tensor.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "chainerx_onnx/error.h"
+
+namespace chainerx::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TypePair {
+    ElementType element_type;
+    Dtype dtype;
+};
+constexpr TypePair kTypes[] = {
+        {ElementType::kBool, Dtype::kBool},       {ElementType::kInt8, Dtype::kInt8},
+        {ElementType::kInt16, Dtype::kInt16},     {ElementType::kInt32, Dtype::kInt32},
+        {ElementType::kInt64, Dtype::kInt64},     {ElementType::kUInt8, Dtype::kUInt8},
+        {ElementType::kFloat16, Dtype::kFloat16}, {ElementType::kFloat32, Dtype::kFloat32},
+        {ElementType::kFloat64, Dtype::kFloat64},
+};
+
+// ONNX's names of the element types by their numbers.
+constexpr const char* kTypeNames[] = {
+        "undefined", "float",      "uint8",      "int8",         "uint16",         "int16",      "int32",
+        "int64",     "string",     "bool",       "float16",      "double",         "uint32",     "uint64",
+        "complex64", "complex128", "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+        "uint4",     "int4",       "float4e2m1", "float8e8m0",   "uint2",          "int2",
+};
+
+int64_t PhysicalMemory() {
+    static const int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+    return bytes;
+}
+
+int64_t ParseNumber(const std::string& text, const char* what) {
+    int64_t value = 0;
+    for (char c : text) {
+        if (c < '0' || c > '9' || value > (INT64_MAX - 9) / 10) throw ModelError{"its ", what, " is '", text, "'"};
+        value = value * 10 + (c - '0');
+    }
+    return value;
+}
+
+std::string ReadExternal(const TensorMessage& message, const std::string& folder, int64_t expected) {
+    auto entry = [&](const char* key) {
+        auto it = message.external_data.find(key);
+        return it == message.external_data.end() ? std::string{} : it->second;
+    };
+    std::string location = entry("location");
+    if (folder.empty()) throw ModelError{"its data is in '", location, "', and a model in memory has no folder"};
+    if (location.empty()) throw ModelError{"its data is in another file without a name"};
+    std::error_code error;
+    fs::path root = fs::weakly_canonical(folder, error);
+    fs::path path = fs::weakly_canonical(root / location, error);
+    auto [end, _] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+    if (error || location.find('\0') != std::string::npos || fs::path{location}.is_absolute() || end != root.end()) {
+        throw ModelError{"its data is in '", location, "', outside of the folder of the model"};
+    }
+    if (!fs::is_regular_file(path, error)) {
+        throw ModelError{"its data is in '", location, "', which is not a file beside the model"};
+    }
+    int64_t offset = ParseNumber(entry("offset"), "offset");
+    std::string length = entry("length");
+    if (!length.empty() && ParseNumber(length, "length") != expected) {
+        throw ModelError{"its data has ", length, " bytes, and ", expected, " belong to its shape"};
+    }
+    auto size = static_cast<int64_t>(fs::file_size(path, error));
+    if (error || offset > size - expected) {
+        throw ModelError{"its data is at ", offset, " of '", location, "', which has ", size, " bytes"};
+    }
+    std::string bytes(static_cast<size_t>(expected), '\0');
+    std::ifstream file{path, std::ios::binary};
+    if (!file.seekg(offset) || !file.read(bytes.data(), expected)) throw ModelError{"'", location, "' cannot be read"};
+    return bytes;
+}
+
+template <class T, class Values>
+void CopyTyped(const Values& values, const Array& out) {
+    if (static_cast<int64_t>(values.size()) != out.GetTotalSize()) {
+        throw ModelError{"it has ",          values.size(),           " values, and ",
+                         out.GetTotalSize(), " belong to its shape ", out.shape()};
+    }
+    T* p = out.data<T>();
+    for (auto v : values) *p++ = static_cast<T>(v);
+}
+
+void CopyTypedData(const TensorMessage& message, const Array& out) {
+    switch (out.dtype()) {
+        case Dtype::kFloat32:
+            return CopyTyped<float>(message.float_data, out);
+        case Dtype::kFloat64:
+            return CopyTyped<double>(message.double_data, out);
+        case Dtype::kInt64:
+            return CopyTyped<int64_t>(message.int64_data, out);
+        case Dtype::kFloat16:
+            return CopyTyped<uint16_t>(message.int32_data, out);  // the bits of the numbers
+        case Dtype::kBool:
+            return CopyTyped<bool>(message.int32_data, out);
+        default:
+            return VisitDtype(out.dtype(), [&](auto tag) {
+                using T = typename decltype(tag)::type;
+                if constexpr (std::is_integral_v<T>) CopyTyped<T>(message.int32_data, out);
+            });
+    }
+}
+
+Array ReadUnnamed(const TensorMessage& message, const std::string& folder) {
+    Dtype dtype = DtypeOf(message.data_type);
+    Shape shape = CheckedShape(message.dims, GetItemSize(dtype));
+    int64_t bytes = shape.GetTotalSize() * GetItemSize(dtype);
+    if (message.is_segment) throw ModelError{"it is a segment of a tensor, which is not supported"};
+    std::string external;
+    std::optional<std::string_view> raw = message.raw_data;
+    if (message.is_external) {
+        external = ReadExternal(message, folder, bytes);
+        raw = external;
+    }
+    if (raw && static_cast<int64_t>(raw->size()) != bytes) {
+        throw ModelError{"it has ", raw->size(), " bytes, and ", bytes, " belong to its shape ", shape};
+    }
+    if (!raw && bytes > 0) {
+        size_t items = message.float_data.size() + message.double_data.size() + message.int32_data.size() +
+                       message.int64_data.size();
+        if (static_cast<int64_t>(items) != shape.GetTotalSize()) {
+            throw ModelError{"it has ", items, " values, and ", shape.GetTotalSize(), " belong to its shape ", shape};
+        }
+    }
+    Array out = Empty(shape, dtype, HostDevice());
+    if (raw) {
+        if (dtype == Dtype::kBool) {
+            for (int64_t i = 0; i < bytes; ++i) out.data<bool>()[i] = (*raw)[i] != 0;
+        } else if (bytes > 0) {
+            std::memcpy(out.raw_data(), raw->data(), bytes);
+        }
+    } else {
+        CopyTypedData(message, out);
+    }
+    return out;
+}
+
+}  // namespace
+
+Dtype DtypeOf(int32_t element_type) {
+    for (const TypePair& pair : kTypes) {
+        if (static_cast<int32_t>(pair.element_type) == element_type) return pair.dtype;
+    }
+    if (element_type < 0 || element_type >= static_cast<int32_t>(std::size(kTypeNames))) {
+        throw ModelError{"there is no element type ", element_type};
+    }
+    throw ModelError{"the element type ", kTypeNames[element_type], " is not supported"};
+}
+
+int32_t ElementTypeOf(Dtype dtype) {
+    for (const TypePair& pair : kTypes) {
+        if (pair.dtype == dtype) return static_cast<int32_t>(pair.element_type);
+    }
+    return 0;
+}
+
+Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size) {
+    if (dims.size() > static_cast<size_t>(kMaxNdim)) throw ModelError{"it has ", dims.size(), " dimensions"};
+    Shape shape{dims.begin(), dims.end()};
+    int64_t bytes = item_size;
+    bool is_empty = false;
+    for (int64_t n : shape) {
+        if (n < 0) throw ModelError{"the shape ", shape, " has a negative dimension"};
+        is_empty = is_empty || n == 0;
+        if (n != 0 && __builtin_mul_overflow(bytes, n, &bytes)) throw ModelError{"the shape ", shape, " overflows"};
+    }
+    if (!is_empty && bytes > PhysicalMemory()) {
+        throw ModelError{"the shape ", shape, " needs ", bytes, " bytes, and this machine has ", PhysicalMemory()};
+    }
+    return shape;
+}
+
+Array ReadTensor(const TensorMessage& message, const std::string& folder) {
+    try {
+        return ReadUnnamed(message, folder);
+    } catch (const ModelError& error) {
+        throw ModelError{"tensor '", message.name, "': ", error.what()};
+    }
+}
+
+Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& folder) {
+    const std::string& name = message.values.name;
+    Array values = ReadTensor(message.values, folder);
+    Array indices = ReadTensor(message.indices, folder);
+    Shape shape = CheckedShape(message.dims, values.GetItemSize());
+    int64_t count = values.GetTotalSize();
+    int64_t width = indices.ndim() == 2 ? shape.ndim() : 1;
+    if (indices.dtype() != Dtype::kInt64 || indices.GetTotalSize() != count * width) {
+        throw ModelError{"sparse tensor '", name, "': wrong shape of indices"};
+    }
+    Array out = Zeros(shape, values.dtype(), HostDevice());
+    int64_t item = values.GetItemSize();
+    const int64_t* index = indices.data<int64_t>();
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t place = 0;
+        for (int64_t d = 0; d < width; ++d) {
+            int64_t n = indices.ndim() == 2 ? shape[d] : shape.GetTotalSize();
+            int64_t at = index[i * width + d];
+            if (at < 0 || at >= n) throw ModelError{"sparse tensor '", name, "': indices out of bounds"};
+            place = place * n + at;
+        }
+        std::memcpy(out.raw_data() + place * item, values.raw_data() + i * item, item);
+    }
+    return out;
+}
+
+std::vector<int64_t> ReadInts(const Array& a) {
+    Array host = AsContiguous(AsType(ToDevice(a, HostDevice()), Dtype::kInt64, false));
+    return {host.data<int64_t>(), host.data<int64_t>() + host.GetTotalSize()};
+}
+
+std::vector<float> ReadFloats(const Array& a) {
+    Array host = AsContiguous(AsType(ToDevice(a, HostDevice()), Dtype::kFloat32, false));
+    return {host.data<float>(), host.data<float>() + host.GetTotalSize()};
+}
+
+Array IntsArray(const std::vector<int64_t>& values) {
+    return FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kInt64, values.data(), HostDevice());
+}
+
+Device& HostDevice() { return GetDefaultContext().GetDevice("native:0"); }
+
+}  // namespace chainerx::onnx

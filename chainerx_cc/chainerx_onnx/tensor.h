@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chainerx/chainerx.h"
+#include "chainerx_onnx/model.h"
+
+namespace chainerx::onnx {
+
+// The dtype of an element type. Raises ModelError for those that ChainerX does not have; `what` begins the message.
+Dtype DtypeOf(int32_t element_type);
+int32_t ElementTypeOf(Dtype dtype);
+
+// Raises ModelError for a negative dimension, and for an array that does not fit into the machine's memory.
+Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size);
+
+// A tensor of a file as an array in host memory. `folder`: where the files of external data are; empty allows none.
+Array ReadTensor(const TensorMessage& message, const std::string& folder);
+// As a dense array.
+Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& folder);
+
+// The values of an array of integers or booleans of any device.
+std::vector<int64_t> ReadInts(const Array& a);
+std::vector<float> ReadFloats(const Array& a);
+// An int64 vector in host memory.
+Array IntsArray(const std::vector<int64_t>& values);
+
+// The device of values that shapes are made of.
+Device& HostDevice();
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,217 @@
+"""Exported models give in the C++ runner what they give in Chainer."""
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip('onnx')
+
+import chainer  # noqa: E402
+import chainer.functions as F  # noqa: E402
+import chainer.links as L  # noqa: E402
+import chainerx  # noqa: E402
+import onnx_chainer  # noqa: E402
+
+pytestmark = [
+    pytest.mark.chainerx,
+    pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built'),
+]
+
+
+def f32(*shape):
+    return np.random.RandomState(sum(shape)).uniform(-1, 1, shape).astype('f')
+
+
+def links(**named):
+    """A chain of some links, and statistics that differ from those at first."""
+    chain = chainer.Chain()
+    with chain.init_scope():
+        for name, link in named.items():
+            setattr(chain, name, link)
+            if isinstance(link, L.BatchNormalization):
+                link.avg_mean[...] = f32(link.avg_mean.size)
+                link.avg_var[...] = f32(link.avg_var.size) + 2
+                link.gamma.array[...] += f32(link.gamma.size)
+    return chain
+
+
+class Model(chainer.Chain):
+    def __init__(self, chain, forward):
+        super().__init__()
+        with self.init_scope():
+            self.chain = chain
+        self._forward = forward
+
+    def forward(self, *xs):
+        return self._forward(self.chain, *xs)
+
+
+def mlp():
+    chain = links(a=L.Linear(5, 7), b=L.Linear(7, 6), c=L.Linear(6, 3))
+    return Model(chain, lambda m, x: m.c(F.tanh(m.b(F.relu(m.a(x)))))), [f32(4, 5)], 4
+
+
+def cnn():
+    chain = links(
+        conv=L.Convolution2D(3, 8, 3, pad=1, nobias=True),
+        norm=L.BatchNormalization(8),
+        deep=L.Convolution2D(8, 6, 3, stride=2, groups=2),
+        fc=L.Linear(24, 4),
+    )
+
+    def forward(m, x):
+        h = F.max_pooling_2d(F.relu(m.norm(m.conv(x))), 2, cover_all=False)
+        return F.softmax(m.fc(F.relu(m.deep(h))))
+
+    return Model(chain, forward), [f32(2, 3, 10, 10)], 7
+
+
+def residual():
+    chain = links(
+        a=L.Convolution2D(4, 4, 3, pad=1, nobias=True),
+        p=L.BatchNormalization(4),
+        b=L.Convolution2D(4, 4, 3, pad=1, nobias=True),
+        q=L.BatchNormalization(4),
+    )
+
+    def forward(m, x):
+        return F.mean(F.relu(x + m.q(m.b(F.relu(m.p(m.a(x)))))), axis=(2, 3))
+
+    return Model(chain, forward), [f32(2, 4, 6, 6)], None
+
+
+def lstm():
+    def forward(m, x):
+        h, c, ys = m.lstm(None, None, [each for each in x])
+        return F.stack(ys)
+
+    return Model(links(lstm=L.NStepLSTM(1, 4, 5, 0)), forward), [f32(2, 3, 4)], None
+
+
+def attention():
+    layer = L.TransformerEncoderLayer(8, 2, dropout=0, activation=F.gelu, norm_first=True)
+    return Model(links(a=layer), lambda m, x: m.a(x, causal=True)), [f32(2, 5, 8)], None
+
+
+@pytest.mark.parametrize('make', [mlp, cnn, residual, lstm, attention])
+def test_models(make, tmp_path):
+    model, xs, steps = make()
+    shapes = [('batch', *x.shape[1:]) for x in xs] if make is not lstm else None
+    with chainer.using_config('train', False):
+        onnx_chainer.export(model, tuple(xs), filename=tmp_path / 'm.onnx', input_shapes=shapes)
+        runner = chainerx.onnx.load(tmp_path / 'm.onnx')
+        if steps:
+            assert len(runner.steps) <= steps, runner.steps
+        for n in (len(xs[0]), 1, 3) if shapes else (len(xs[0]),):
+            inputs = [np.concatenate([x] * 3)[:n] for x in xs]
+            y = runner(*inputs)
+            np.testing.assert_allclose(
+                chainerx.to_numpy(y), model(*inputs).array, rtol=1e-5, atol=1e-5
+            )
+
+
+@pytest.fixture(scope='module')
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp('small') / 'm.onnx'
+    model, (x,), _ = mlp()
+    onnx_chainer.export(
+        model, x, filename=path, input_names=['x'], output_names=['y'], input_shapes=('n', 5)
+    )
+    return path, x, model(x).array
+
+
+def test_what_a_model_tells(small):
+    path, x, _ = small
+    model = chainerx.onnx.load(path)
+    assert isinstance(model, chainerx.onnx.Model)
+    assert model.input_names == ('x',)
+    assert model.output_names == ('y',)
+    assert model.inputs == (('x', 'float32', ('n', 5)),)
+    assert model.outputs == (('y', 'float32', ('n', 3)),)
+    assert model.device is chainerx.get_default_device()
+
+
+def test_ways_to_call(small):
+    path, x, expected = small
+    for source in path, str(path), path.read_bytes():
+        model = chainerx.onnx.load(source, 'native:0')
+        for y in (
+            model(x),
+            model(chainerx.array(x)),
+            model(x.tolist() and np.asfortranarray(x)),
+            model.run([x])[0],
+        ):
+            assert isinstance(y, chainerx.ndarray)
+            np.testing.assert_allclose(chainerx.to_numpy(y), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_results_are_outside_of_graphs(small):
+    path, x, _ = small
+    assert not chainerx.onnx.load(path)(chainerx.array(x).require_grad()).is_backprop_required()
+
+
+def test_threads(small):
+    path, x, expected = small
+    model = chainerx.onnx.load(path)
+    wrong = []
+
+    def run():
+        for _ in range(50):
+            if not np.allclose(chainerx.to_numpy(model(x)), expected, atol=1e-6):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    'xs,message',
+    [
+        ((), 'the model takes 1 inputs and gets 0'),
+        ((f32(2, 5), f32(2, 5)), 'the model takes 1 inputs and gets 2'),
+        ((f32(2, 4),), r"input 'x' has the shape \(2, 4\), not \(n, 5\)"),
+        ((f32(5),), r"input 'x' has the shape \(5,\), not \(n, 5\)"),
+        ((f32(2, 5).astype('d'),), "input 'x' has the dtype float64, not float32"),
+    ],
+)
+def test_wrong_inputs(small, xs, message):
+    model = chainerx.onnx.load(small[0])
+    with pytest.raises(chainerx.ModelError, match=f'^{message}$'):
+        model(*xs)
+
+
+@pytest.mark.parametrize('data', [b'', b'\x00' * 99, b'not a model', b'PK\x03\x04' + b'\x00' * 64])
+def test_other_files(data, tmp_path):
+    path = tmp_path / 'm.onnx'
+    path.write_bytes(data)
+    for source in data, path:
+        with pytest.raises(ValueError, match='no ONNX model'):
+            chainerx.onnx.load(source)
+
+
+def test_damaged_files(small):
+    """Random changes of bytes give models or errors, and nothing else."""
+    path, x, _ = small
+    data = path.read_bytes()
+    rng = np.random.RandomState(0)
+    errors = 0
+    for _ in range(500):
+        damaged = bytearray(data)
+        for place in rng.randint(0, len(data), rng.randint(1, 4)):
+            damaged[place] = rng.randint(256)
+        try:
+            chainerx.onnx.load(bytes(damaged))(x)
+        except (chainerx.ChainerxError, MemoryError):
+            errors += 1
+    assert 50 < errors < 500
+
+
+def test_operators():
+    names = chainerx.onnx.operators()
+    assert {'Conv', 'Gemm', 'LSTM', 'If', 'ai.onnx.ml.Binarizer'} <= set(names)
+    assert list(names) == sorted(names, key=lambda n: n.rpartition('.')[::2])
