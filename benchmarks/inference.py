@@ -27,7 +27,6 @@ def resnet50():
     import chainer
     import chainer.links as L
 
-    chainer.global_config.dtype = np.dtype('f')
     model = L.ResNet50Layers(pretrained_model=None)
     x = np.random.RandomState(0).uniform(-1, 1, (1, 3, 224, 224)).astype('f')
 
