@@ -55,9 +55,15 @@ class Target:
     zig: str | None = None
 
 
+# The libraries of Debian's cross compiler. The loader must find no others: with another build of
+# the C library than its own, threads do not start.
+ARM = '/usr/aarch64-linux-gnu'
 TARGETS = {
     'aarch64': Target(
-        ('qemu-aarch64', '-cpu', 'cortex-a72', '-L', '/usr/aarch64-linux-gnu'),
+        (
+            *('qemu-aarch64', '-cpu', 'cortex-a72', '-L', ARM),
+            *('-E', f'LD_LIBRARY_PATH={ARM}/lib'),
+        ),
         'Linux',
         'aarch64',
         'manylinux_2_28_aarch64',
@@ -95,13 +101,25 @@ def _openblas(folder, platform):
     return [f'-DCHAINERX_OPENBLAS_LIBRARY={library}', f'-DCHAINERX_OPENBLAS_LICENSE={license}']
 
 
+# The linker of Zig 0.17 crashes with -bundle, which CMake gives for modules.
+_NO_BUNDLES = """\
+for word; do
+    shift
+    [ "$word" != -bundle ] || word=-dynamiclib
+    set -- "$@" "$word"
+done
+"""
+
+
 def _zig_arguments(folder, target):
     """Returns CMake's arguments for a compiler of ``ziglang``, which CMake calls as one program."""
     programs = {'CXX_COMPILER': f'c++ -target {target}', 'AR': 'ar', 'RANLIB': 'ranlib'}
     arguments = []
     for name, command in programs.items():
         path = folder / f'zig-{name.lower()}'
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} -m ziglang {command} "$@"\n')
+        path.write_text(
+            f'#!/bin/sh\n{_NO_BUNDLES}exec {sys.executable} -m ziglang {command} "$@"\n'
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         arguments.append(f'-DCMAKE_{name}={path}')
     return arguments
@@ -118,8 +136,7 @@ def compile_for(name):
         *_openblas(folder, target.wheels),
     ]
     if target.zig:
-        soabi = 'cpython-{}{}-darwin'.format(*sys.version_info)
-        arguments += [*_zig_arguments(folder, target.zig), f'-DPython_SOABI={soabi}']
+        arguments += _zig_arguments(folder, target.zig)
     else:
         arguments += [
             f'-DCMAKE_CXX_COMPILER={target.processor}-linux-gnu-g++',
