@@ -87,6 +87,17 @@ TEST_F(OnnxTest, Function) {
     ExpectNear(LoadBytes(SampleModels()[3]).Run({x})[0], x + x);
 }
 
+TEST_F(OnnxTest, CallsThatLeaveOutAnInput) {
+    // The function takes two values, and the call gives one.
+    std::string function = Bytes(25, Bytes(1, "f") + Bytes(4, "a") + Bytes(4, "b") + Bytes(5, "c") +
+                                             Bytes(7, Bytes(1, "a") + Bytes(1, "b") + Bytes(2, "c") + Bytes(4, "Add")) +
+                                             Bytes(9, Number(2, 17)) + Bytes(10, "mine"));
+    std::string imports = Bytes(8, Bytes(1, "mine") + Number(2, 1));
+    Model model =
+            LoadBytes(File(Input("x", {2}) + Output("y") + Node("f", {"x"}, {"y"}, "", "mine"), function + imports));
+    EXPECT_EQ(ErrorOf([&] { model.Run({Ramp(Shape{2})}); }), "node (Add): its input 1 is missing");
+}
+
 TEST_F(OnnxTest, RunsRecordNoGraph) {
     Array x = Ramp(Shape{2, 3});
     x.RequireGrad();

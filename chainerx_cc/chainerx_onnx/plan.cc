@@ -29,7 +29,11 @@ void Plan::Run(const Array* inputs, Array* outputs) const {
         for (; step != end; ++step) {
             const int32_t* in = numbers_.data() + step->begin;
             const int32_t* out = in + step->n_inputs;
-            step->kernel(Inputs{values, in, step->n_inputs}, values.slots, out, step->n_outputs);
+            Inputs inputs_of_step{values, in, step->n_inputs};
+            for (int i = 0; i < step->n_required; ++i) {
+                if (!inputs_of_step[i]) throw ModelError{"its input ", i, " is missing"};
+            }
+            step->kernel(inputs_of_step, values.slots, out, step->n_outputs);
             const int32_t* last = out + step->n_outputs;
             for (int i = 0; i < step->n_last; ++i) values.slots[last[i]] = Array{};
         }

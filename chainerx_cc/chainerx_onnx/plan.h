@@ -30,6 +30,7 @@ private:
         // Places in numbers_: the inputs, then the outputs, then the slots that no later step reads.
         int32_t begin;
         int32_t n_inputs;
+        int32_t n_required;  // inputs that must be there; a function's call may leave out others
         int32_t n_outputs;
         int32_t n_last;
         int32_t label;

@@ -45,6 +45,13 @@ const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage
     return nullptr;
 }
 
+// How many of the first inputs a node cannot do without: all, if it takes any number.
+int RequiredInputs(const Node& node) {
+    if (node.op == nullptr) return 0;
+    bool needs_all = node.op->max_inputs == kAnyNumber && node.op->purity == Purity::kPure;
+    return needs_all ? node.input_count() : node.op->min_inputs;
+}
+
 // Nodes that only name their input anew.
 bool IsIdentity(const Node& node) {
     if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
@@ -96,7 +103,7 @@ Plan Planner::PlanFunction(const FunctionMessage& function, const Arrays& known)
 }
 
 int32_t Planner::AddValue(const std::string& name) {
-    values_.push_back(Value{name});
+    values_.emplace_back().name = name;
     return static_cast<int32_t>(values_.size()) - 1;
 }
 
@@ -162,7 +169,7 @@ void Planner::AddNode(const NodeMessage& message) {
             if (count < node.op->min_inputs || count > node.op->max_inputs) {
                 throw ModelError{"it has ", count, " inputs"};
             }
-            for (int i = 0; i < node.op->min_inputs; ++i) {
+            for (int i = 0; i < RequiredInputs(node); ++i) {
                 if (!node.HasInput(i)) throw ModelError{"its input ", i, " is missing"};
             }
         }
@@ -314,6 +321,9 @@ private:
         }
         step.begin = static_cast<int32_t>(plan_.numbers_.size());
         step.n_inputs = node.input_count();
+        step.n_required = RequiredInputs(node);
+        // Those that the kernel keeps itself come last.
+        if (!node.consumed_.empty()) step.n_required = std::min(step.n_required, *node.consumed_.begin());
         step.n_outputs = node.output_count();
         step.n_last = 0;
         step.label = static_cast<int32_t>(plan_.labels_.size());

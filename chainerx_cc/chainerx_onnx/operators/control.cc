@@ -9,6 +9,7 @@ namespace {
 using Body = std::shared_ptr<const Plan>;
 
 bool IsTrue(const Array& a) {
+    if (!a) throw ModelError{"the condition is missing"};
     if (a.GetTotalSize() != 1) throw ModelError{"the condition has the shape ", a.shape()};
     return static_cast<bool>(ReadScalar(a));
 }
@@ -29,6 +30,9 @@ Kernel If(const Node& node) {
 Arrays StackAll(const std::vector<Arrays>& scanned, Device& device) {
     Arrays out;
     for (const Arrays& each : scanned) {
+        for (const Array& a : each) {
+            if (!a) throw ModelError{"an iteration gives nothing"};
+        }
         out.push_back(each.empty() ? Empty(Shape{0}, Dtype::kFloat32, device) : Stack(each, 0));
     }
     return out;
@@ -90,6 +94,7 @@ struct ScanAttributes {
         Arrays inputs{values.begin() + static_cast<std::ptrdiff_t>(n_states), values.end() - captured};
         int64_t length = -1;
         for (size_t i = 0; i < inputs.size(); ++i) {
+            if (!inputs[i]) throw ModelError{"an input is missing"};
             inputs[i] = Moveaxis(inputs[i], Axes{CheckAxis(At(axes, i), inputs[i].ndim())}, Axes{0});
             if (length >= 0 && inputs[i].shape()[0] != length) throw ModelError{"the inputs differ in their lengths"};
             length = inputs[i].shape()[0];
@@ -132,7 +137,10 @@ Kernel Scan(const Node& node) {
     return [scan](const Inputs& in) {
         Arrays values = in.From(1);
         size_t n = values.size() - scan.captured;
-        int64_t batch = values[0].ndim() > 0 ? values[0].shape()[0] : 0;
+        for (size_t i = 0; i < n; ++i) {
+            if (!values[i] || values[i].ndim() == 0) throw ModelError{"an input is missing or has no batch"};
+        }
+        int64_t batch = n > 0 ? values[0].shape()[0] : 0;
         std::vector<Arrays> rows(scan.body->output_count());
         for (int64_t b = 0; b < batch; ++b) {
             Arrays row = values;
