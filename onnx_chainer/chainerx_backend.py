@@ -52,9 +52,8 @@ class ChainerXBackend(NodeBackend):
     @classmethod
     def prepare(cls, model: ModelProto, device: str = 'CPU', **kwargs: Any) -> ChainerXBackendRep:
         """Loads a model onto a device."""
-        from chainerx import onnx as runner
-
-        return ChainerXBackendRep(runner.load(model.SerializeToString(), _device(device)))
+        runner = chainerx.onnx.load(model.SerializeToString(), _device(device))
+        return ChainerXBackendRep(runner)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

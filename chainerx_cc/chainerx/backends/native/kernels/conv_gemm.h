@@ -1,8 +1,9 @@
 #pragma once
 
 // Convolution as implicit GEMM. Packs the weights once, packs blocks of columns directly from the image, for as many
-// channels as fit the cache, and multiplies tile by tile. If there are few rows of weights, packing columns would take
-// most of the time; they are then read from copies of rows of the image where possible. For *_isa.cc sources only.
+// channels as fit the cache, and multiplies tile by tile. If there are few rows of weights or few channels, packing
+// columns would take most of the time; they are then read from copies of rows of the image where possible. For *_isa.cc
+// sources only.
 
 #include <cstdint>
 
@@ -332,7 +333,8 @@ void Multiply(const Problem<T>& p) {
         return;
     }
     PackedLayout<T> layout{p.filters.rows, p.filters.channels, p.filters.taps};
-    bool slides = p.filters.rows <= 32 && SlidingRows<T>::Fits(p.window);
+    // Packing columns pays for many rows of weights, and needs some channels for each look at the plans of vectors.
+    bool slides = (p.filters.rows <= 32 || p.filters.channels < 8) && SlidingRows<T>::Fits(p.window);
     // For few columns, packing the weights takes longer than it saves.
     bool packs = p.packed == nullptr && (slides || count * kTileColumns<T> > 64 * Simd<T>::kSize);
     Scratch<T> own{packs ? layout.Size() : 0};

@@ -59,6 +59,15 @@ bool HasLongRows(const ConvShape& s) {
     return s.dilation[last] == 1 && s.kernel[last] >= 8 && s.kernel[last] > s.out[last];
 }
 
+// Whether the only window is the whole image.
+bool IsGlobal(const ConvShape& s) {
+    bool is_global = true;
+    for (int d = 0; d < s.ndim; ++d) {
+        is_global = is_global && s.out[d] == 1 && s.kernel[d] == s.in[d] && s.pad[d] == 0 && s.dilation[d] == 1;
+    }
+    return is_global;
+}
+
 // Calls visit(output of the row, offset in the image, length) for the rows of the windows of row number `row_index`
 // of the outputs, as far as they lie in the image.
 template <class F>
@@ -161,6 +170,10 @@ void AveragePoolForward(const ConvShape& s, PoolPadding padding, const T* x, T* 
     int64_t rows = SpatialSize(s.out, s.ndim - 1);
     int64_t count = s.out[s.ndim - 1];
     auto window = static_cast<T>(SpatialSize(s.kernel, s.ndim));
+    if (IsGlobal(s)) {
+        ForPlanes(s, [&](int64_t plane) { y[plane] = static_cast<T>(RowSum(x + plane * in_size, in_size)) / window; });
+        return;
+    }
     Divisors<T> divisors{s};
     ForPlanes(s, [&](int64_t plane) {
         const T* image = x + plane * in_size;

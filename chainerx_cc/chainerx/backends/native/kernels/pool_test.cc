@@ -36,6 +36,7 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(1, 2, {{7, 2, 2, 0, 4}, {5, 2, 2, 0, 3}}),  // hanging over the end
             MakeShape(1, 2, {{5, 3, 1, 1, 5}, {33, 3, 1, 1, 33}}),
             MakeShape(1, 2, {{9, 3, 3, 0, 3}}),
+            MakeShape(2, 3, {{7, 7, 1, 0, 1}, {5, 5, 3, 0, 1}}),  // one window over the whole image
             MakeShape(1, 2, {{5, 2, 1, 1, 6}, {4, 2, 2, 1, 3}, {6, 3, 2, 0, 2}}),
             MakeShape(1, 2, {{3, 2, 2, 2, 4}, {3, 2, 2, 0, 1}}),  // a window wholly in the padding
             MakeShape(2, 2, {{9, 3, 1, 2, 9, 2}, {8, 2, 3, 1, 3, 1}}),
