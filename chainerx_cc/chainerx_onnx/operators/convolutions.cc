@@ -1,6 +1,6 @@
 // Convolutions.
 
-#include "chainerx_onnx/operators/convolve.h"
+#include "chainerx/ops/packed_convolution.h"
 #include "chainerx_onnx/operators/windows.h"
 
 namespace chainerx::onnx {
@@ -40,14 +40,17 @@ Kernel ConvNode(const Node& node) {
         CheckKernelShape(kernel_shape, w.shape());
         // The sizes of the input do not matter here.
         Windows windows{attributes, w.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        if (windows.IsSymmetric()) {
-            ConvolutionAttributes a{ToShape(windows.strides), ToShape(windows.before), ToShape(windows.dilations),
-                                    groups};
-            PackedConvolution convolution{w, b, a, relu};
-            node.Consume(1);
-            node.Consume(2);
-            return [convolution](const Inputs& in) { return convolution(in[0]); };
-        }
+        ConvOptions options;
+        options.stride = PerAxis{ToShape(windows.strides)};
+        options.pad = PerAxis{ToShape(windows.before)};
+        options.end_pad = PerAxis{ToShape(windows.behind)};
+        options.dilate = PerAxis{ToShape(windows.dilations)};
+        options.groups = groups;
+        options.use_relu = relu;
+        PackedConvolution convolution{w, b ? std::optional{b} : std::nullopt, options};
+        node.Consume(1);
+        node.Consume(2);
+        return [convolution](const Inputs& in) { return convolution(in[0]); };
     }
     return [attributes, groups, kernel_shape, relu](const Inputs& in) {
         CheckKernelShape(kernel_shape, in[1].shape());
