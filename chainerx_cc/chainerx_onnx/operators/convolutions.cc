@@ -1,6 +1,7 @@
 // Convolutions.
 
-#include "chainerx/ops/packed_convolution.h"
+#include <algorithm>
+
 #include "chainerx_onnx/operators/windows.h"
 
 namespace chainerx::onnx {
@@ -40,17 +41,21 @@ Kernel ConvNode(const Node& node) {
         CheckKernelShape(kernel_shape, w.shape());
         // The sizes of the input do not matter here.
         Windows windows{attributes, w.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        ConvOptions options;
-        options.stride = PerAxis{ToShape(windows.strides)};
-        options.pad = PerAxis{ToShape(windows.before)};
-        options.end_pad = PerAxis{ToShape(windows.behind)};
-        options.dilate = PerAxis{ToShape(windows.dilations)};
-        options.groups = groups;
-        options.use_relu = relu;
-        PackedConvolution convolution{w, b ? std::optional{b} : std::nullopt, options};
-        node.Consume(1);
-        node.Consume(2);
-        return [convolution](const Inputs& in) { return convolution(in[0]); };
+        auto is_negative = [](int64_t n) { return n < 0; };
+        if (std::none_of(windows.before.begin(), windows.before.end(), is_negative) &&
+            std::none_of(windows.behind.begin(), windows.behind.end(), is_negative)) {
+            ConvOptions options;
+            options.stride = PerAxis{ToShape(windows.strides)};
+            options.pad = PerAxis{ToShape(windows.before)};
+            options.end_pad = PerAxis{ToShape(windows.behind)};
+            options.dilate = PerAxis{ToShape(windows.dilations)};
+            options.groups = groups;
+            options.use_relu = relu;
+            PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
+            node.Consume(1);
+            node.Consume(2);
+            return [convolution](const Inputs& in) { return convolution(in[0]); };
+        }
     }
     return [attributes, groups, kernel_shape, relu](const Inputs& in) {
         CheckKernelShape(kernel_shape, in[1].shape());
