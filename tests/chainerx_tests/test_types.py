@@ -143,7 +143,9 @@ def test_devices_can_be_pickled(protocol):
     assert copy.deepcopy(device) is device
 
 
-@pytest.mark.parametrize('name', [name for name in MAKE if '__init__' in vars(getattr(_core, name))])
+@pytest.mark.parametrize(
+    'name', [name for name in MAKE if '__init__' in vars(getattr(_core, name))]
+)
 def test_second_init(name):
     o = MAKE[name]()
     for args in (), (chainerx.Context(),), ('native',), (None,), (1, 2, 3):
