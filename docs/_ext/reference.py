@@ -12,8 +12,6 @@ import itertools
 import pkgutil
 from pathlib import Path
 
-from sphinx.ext import napoleon
-
 import chainer
 import chainermn
 import onnx_chainer
@@ -180,6 +178,8 @@ def _add_namespace(pages, module):
     """Adds the page of a namespace and those of its objects."""
     lines = [*_title(module.__name__), '.. currentmodule:: ' + module.__name__, '']
     if module.__doc__:
+        from sphinx.ext import napoleon  # tests read the lists of this module without it
+
         config = napoleon.Config(napoleon_use_ivar=False)  # its attributes are listed only here
         doc = inspect.cleandoc(module.__doc__)
         lines += [str(napoleon.GoogleDocstring(doc, config, what='module')), '']

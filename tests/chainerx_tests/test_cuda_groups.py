@@ -13,9 +13,13 @@ from chainerx import _core
 from tests.helpers.cuda_emulation import is_emulated
 from tests.helpers.programs import run_python
 
-if chainerx.get_backend('cuda').get_device_count() < 2:
-    pytest.skip('needs two GPUs', allow_module_level=True)
 DTYPES = 'int8 uint8 int32 int64 float16 float32 float64'.split()
+
+
+@pytest.fixture(autouse=True)
+def _two_gpus():
+    if chainerx.get_backend('cuda').get_device_count() < 2:
+        pytest.skip('needs two GPUs')
 
 
 def _run(size, call):
