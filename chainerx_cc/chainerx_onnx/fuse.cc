@@ -1,6 +1,7 @@
 // Simplifications of a graph between its nodes and its steps.
 
 #include <string>
+#include <unordered_map>
 
 #include "chainerx/chainerx.h"
 #include "chainerx_onnx/planner.h"
@@ -17,12 +18,13 @@ public:
     explicit Fuser(Planner& planner) : planner_{planner} {}
 
     void Run() {
+        for (Node& node : planner_.nodes()) places_[&node] = places_.size();
         for (Node& node : planner_.nodes()) {
             if (node.is_dead || node.op == nullptr) continue;
             if (Is(node, "BatchNormalization")) {
                 FoldBatchNorm(&node);
             } else if (Is(node, "Add")) {
-                if (!JoinBias(&node, 0, 1)) JoinBias(&node, 1, 0);
+                JoinBias(&node, 0, 1) || JoinBias(&node, 1, 0) || JoinSum(&node, 0) || JoinSum(&node, 1);
             } else if (Is(node, "Relu")) {
                 JoinRelu(&node);
             }
@@ -57,7 +59,8 @@ private:
     // y = (w * x + b - mean) s + beta = (s w) * x + (b - mean) s + beta, s = gamma / sqrt(var + epsilon)
     void FoldBatchNorm(Node* node) {
         Node* conv = OnlyProducer(*node, 0);
-        if (conv == nullptr || !Is(*conv, "Conv") || node->Int("training_mode", 0) != 0 || node->Int("spatial", 1) == 0)
+        if (conv == nullptr || !Is(*conv, "Conv") || conv->HasInput(3) || node->Int("training_mode", 0) != 0 ||
+            node->Int("spatial", 1) == 0)
             return;
         for (int i = 1; i < node->output_count(); ++i) {
             if (node->HasOutput(i)) return;
@@ -104,6 +107,20 @@ private:
         return true;
     }
 
+    // Makes the other operand of a sum, which must be there by then, a fourth input of a convolution.
+    bool JoinSum(Node* node, int input) {
+        Node* conv = OnlyProducer(*node, input);
+        if (conv == nullptr || !Is(*conv, "Conv") || conv->HasInput(3) || node->opset() < 7) return false;
+        Array w = conv->Constant(1);
+        int32_t other = node->inputs[1 - input];
+        const Node* producer = planner_.value(other).producer;
+        if (!w || !IsFloat(w.dtype()) || (producer != nullptr && places_[producer] >= places_[conv])) return false;
+        conv->inputs.resize(3, -1);
+        conv->inputs.push_back(other);
+        Absorb(conv, node);
+        return true;
+    }
+
     void JoinRelu(Node* node) {
         Node* before = OnlyProducer(*node, 0);
         if (before == nullptr || !(Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul"))) return;
@@ -114,6 +131,7 @@ private:
     }
 
     Planner& planner_;
+    std::unordered_map<const Node*, size_t> places_;
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 #include "chainerx_onnx/onnx.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "chainerx/core/backprop_mode.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx_onnx/check.h"
+#include "chainerx_onnx/file_bytes.h"
 #include "chainerx_onnx/model.h"
 #include "chainerx_onnx/planner.h"
 #include "chainerx_onnx/registry.h"
@@ -89,35 +89,39 @@ std::vector<Array> Model::Run(const std::vector<Array>& inputs) const {
     return outputs;
 }
 
-Model LoadBytes(std::string_view bytes, const std::string& folder, Device& device) {
-    ModelMessage message = ReadModel(bytes);
-    CheckModel(message);
-    auto impl = std::make_shared<Model::Impl>();
-    std::set<std::string> given;
-    for (const TensorMessage& tensor : message.graph.initializers) given.insert(tensor.name);
-    for (const ValueMessage& value : message.graph.inputs) {
-        if (given.count(value.name) == 0) impl->inputs.push_back(InfoOf(value));
+class ModelLoader {
+public:
+    static Model Load(std::string_view bytes, const std::string& folder, Device& device,
+                      std::function<void(std::string_view)> forget) {
+        ModelMessage message = ReadModel(bytes);
+        CheckModel(message);
+        auto impl = std::make_shared<Model::Impl>();
+        std::set<std::string> given;
+        for (const TensorMessage& tensor : message.graph.initializers) given.insert(tensor.name);
+        for (const ValueMessage& value : message.graph.inputs) {
+            if (given.count(value.name) == 0) impl->inputs.push_back(InfoOf(value));
+        }
+        for (const ValueMessage& value : message.graph.outputs) impl->outputs.push_back(InfoOf(value));
+        impl->device = &device;
+        NoBackpropModeScope no_backprop{device.context()};
+        DeviceScope scope{device};
+        Planning planning{&message, folder, &device, std::move(forget)};
+        Planner planner{planning, message.opsets, Bindings{}};
+        impl->plan = planner.PlanGraph(message.graph, {}, {});
+        Model model;
+        model.impl_ = std::move(impl);
+        return model;
     }
-    for (const ValueMessage& value : message.graph.outputs) impl->outputs.push_back(InfoOf(value));
-    impl->device = &device;
-    NoBackpropModeScope no_backprop{device.context()};
-    DeviceScope scope{device};
-    Planning planning{&message, folder, &device};
-    Planner planner{planning, message.opsets, Bindings{}};
-    impl->plan = planner.PlanGraph(message.graph, {}, {});
-    Model model;
-    model.impl_ = std::move(impl);
-    return model;
+};
+
+Model LoadBytes(std::string_view bytes, const std::string& folder, Device& device) {
+    return ModelLoader::Load(bytes, folder, device, nullptr);
 }
 
 Model Load(const std::string& path, Device& device) {
-    std::ifstream file{path, std::ios::binary | std::ios::ate};
-    if (!file) throw ModelError{"'", path, "' cannot be opened: ", std::strerror(errno)};
-    auto size = file.tellg();
-    std::string bytes(size < 0 ? 0 : static_cast<size_t>(size), '\0');
-    if (size < 0 || !file.seekg(0) || !file.read(bytes.data(), size)) throw ModelError{"'", path, "' cannot be read"};
+    FileBytes file{path};
     std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-    return LoadBytes(bytes, folder.string(), device);
+    return ModelLoader::Load(file.view(), folder.string(), device, [&](std::string_view part) { file.Forget(part); });
 }
 
 std::vector<std::string> OperatorNames() {

@@ -47,7 +47,7 @@ public:
     void Run(const Array* inputs, Array* outputs) const;
 
 private:
-    friend Model LoadBytes(std::string_view, const std::string&, Device&);
+    friend class ModelLoader;
 
     struct Impl;
     std::shared_ptr<const Impl> impl_;

@@ -83,6 +83,10 @@ Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string
     for (size_t i = 0; i < captured.size(); ++i) AddInput(captured[i], known[i]);
     for (const TensorMessage& tensor : graph.initializers) {
         names_[tensor.name] = AddConstant(tensor.name, ToDevice(ReadTensor(tensor, planning_.folder), device()));
+        // Bodies of loops and functions may be planned more than once.
+        if (&graph == &planning_.model->graph && planning_.forget && tensor.raw_data) {
+            planning_.forget(*tensor.raw_data);
+        }
     }
     for (const SparseTensorMessage& tensor : graph.sparse_initializers) {
         Array dense = ToDevice(ReadSparseTensor(tensor, planning_.folder), device());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,8 @@ struct Planning {
     const ModelMessage* model;
     std::string folder;  // of external data; empty for none
     Device* device;
+    // Called with each part of the model's own bytes that nothing reads again; may be empty.
+    std::function<void(std::string_view)> forget;
     int64_t n_nodes{0};
     int depth{0};
 };

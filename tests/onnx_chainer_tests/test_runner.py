@@ -78,6 +78,29 @@ def residual():
     def forward(m, x):
         return F.mean(F.relu(x + m.q(m.b(F.relu(m.p(m.a(x)))))), axis=(2, 3))
 
+    # Convolution and relu, convolution and sum and relu, mean
+    return Model(chain, forward), [f32(2, 4, 6, 6)], 3
+
+
+def sums():
+    """Sums with convolutions that another node must not join, or must not take for more."""
+    chain = links(
+        a=L.Convolution2D(4, 4, 3, pad=1),
+        b=L.Convolution2D(4, 4, 1, nobias=True),
+        c=L.Convolution2D(4, 4, 3, pad=1),
+        norm=L.BatchNormalization(4),
+        d=L.Convolution2D(4, 4, (6, 6)),
+    )
+
+    def forward(m, x):
+        y = m.a(x) + m.b(x)  # a runs first, so b takes it
+        y = F.relu(m.norm(m.c(y) + x))  # normalizes the sum
+        z = m.a(y)
+        y = F.relu(z + z)
+        narrow = m.d(y) + F.mean(y, axis=(2, 3), keepdims=True)
+        wide = m.d(x) + y  # larger than the convolution
+        return F.relu(m.c(x) + narrow) + F.relu(wide)
+
     return Model(chain, forward), [f32(2, 4, 6, 6)], None
 
 
@@ -94,7 +117,7 @@ def attention():
     return Model(links(a=layer), lambda m, x: m.a(x, causal=True)), [f32(2, 5, 8)], None
 
 
-@pytest.mark.parametrize('make', [mlp, cnn, residual, lstm, attention])
+@pytest.mark.parametrize('make', [mlp, cnn, residual, sums, lstm, attention])
 def test_models(make, tmp_path):
     model, xs, steps = make()
     shapes = [('batch', *x.shape[1:]) for x in xs] if make is not lstm else None

@@ -44,6 +44,12 @@ PackedConvolution::PackedConvolution(const Array& w, const std::optional<Array>&
     if (filters_ == nullptr) w_ = MakeContiguousCopy(w.AsDetached(), dtype_);
 }
 
+PackedConvolution PackedConvolution::WithoutRelu() const {
+    PackedConvolution out = *this;
+    out.options_.use_relu = false;
+    return out;
+}
+
 WindowGeometry PackedConvolution::MakeGeometry(const Shape& x) const {
     WindowGeometry g;
     g.ndim = w_shape_.ndim() - 2;

@@ -46,6 +46,9 @@ public:
     // w (O, C / groups, k_1, ..., k_n), b (O) of its dtype and on its device. Later changes of both have no effect.
     PackedConvolution(const Array& w, const std::optional<Array>& b, const ConvOptions& options = {});
 
+    // The same without relu; both share the weights.
+    PackedConvolution WithoutRelu() const;
+
     // The shape of the output for an input (N, C, l_1, ..., l_n).
     Shape OutShape(const Shape& x) const { return MakeGeometry(x).OutShape(w_shape_[0]); }
 

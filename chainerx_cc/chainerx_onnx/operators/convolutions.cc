@@ -7,6 +7,9 @@
 namespace chainerx::onnx {
 namespace {
 
+// The input of a convolution that the planner has joined with a sum: it is added to the result.
+constexpr int kAddend = 3;
+
 std::optional<Array> OptionalBias(const Inputs& in, int i) { return in.Optional(i); }
 
 void CheckKernelShape(const std::optional<Ints>& given, const Shape& w) {
@@ -54,12 +57,20 @@ Kernel ConvNode(const Node& node) {
             PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
             node.Consume(1);
             node.Consume(2);
-            return [convolution](const Inputs& in) { return convolution(in[0]); };
+            if (!node.HasInput(kAddend)) return [convolution](const Inputs& in) { return convolution(in[0]); };
+            PackedConvolution plain = convolution.WithoutRelu();
+            return [convolution, plain, relu](const Inputs& in) {
+                const Array& addend = in[kAddend];
+                if (addend.shape() == convolution.OutShape(in[0].shape())) return convolution(in[0], addend);
+                Array y = plain(in[0]) + addend;
+                return relu ? Relu(y) : y;
+            };
         }
     }
     return [attributes, groups, kernel_shape, relu](const Inputs& in) {
         CheckKernelShape(kernel_shape, in[1].shape());
         Array y = Convolve(in[0], in[1], OptionalBias(in, 2), attributes, groups);
+        if (in.Has(kAddend)) y = y + in[kAddend];
         return relu ? Relu(y) : y;
     };
 }
