@@ -9,7 +9,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, defs, helper
 from onnx.backend.base import Backend, BackendRep
 
-from onnx_chainer.importing.tensors import elem_type_of
+from onnx_chainer.importing._tensors import elem_type_of
 
 
 def _newest(domain: str) -> int:

@@ -7,7 +7,7 @@ a device is there. A device is ``'CPU'``, ``'CUDA'`` or ``'CUDA:1'``, or any tha
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import ModelProto
@@ -17,7 +17,10 @@ import chainer
 from chainer.backends import cuda
 from onnx_chainer._backend_base import NodeBackend
 from onnx_chainer.importing import ImportedChain, load
-from onnx_chainer.importing.values import on_host
+from onnx_chainer.importing._values import on_host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _device(name: str) -> Any:
@@ -77,8 +80,8 @@ class ChainerBackend(NodeBackend):
         return True
 
 
-is_compatible = ChainerBackend.is_compatible
-prepare = ChainerBackend.prepare
-run_model = ChainerBackend.run_model
-run_node = ChainerBackend.run_node
-supports_device = ChainerBackend.supports_device
+is_compatible: Callable[..., bool] = ChainerBackend.is_compatible
+prepare: Callable[..., ChainerBackendRep] = ChainerBackend.prepare
+run_model: Callable[..., tuple[Any, ...]] = ChainerBackend.run_model
+run_node: Callable[..., tuple[Any, ...]] = ChainerBackend.run_node
+supports_device: Callable[..., bool] = ChainerBackend.supports_device

@@ -6,7 +6,7 @@ It has the functions of :mod:`onnx_chainer.backend`. A device is ``'CPU'``, ``'C
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import ModelProto
@@ -14,6 +14,9 @@ from onnx.backend.base import BackendRep
 
 import chainerx
 from onnx_chainer._backend_base import NodeBackend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _device(name: str) -> Any:
@@ -65,8 +68,8 @@ class ChainerXBackend(NodeBackend):
         return True
 
 
-is_compatible = ChainerXBackend.is_compatible
-prepare = ChainerXBackend.prepare
-run_model = ChainerXBackend.run_model
-run_node = ChainerXBackend.run_node
-supports_device = ChainerXBackend.supports_device
+is_compatible: Callable[..., bool] = ChainerXBackend.is_compatible
+prepare: Callable[..., ChainerXBackendRep] = ChainerXBackend.prepare
+run_model: Callable[..., tuple[Any, ...]] = ChainerXBackend.run_model
+run_node: Callable[..., tuple[Any, ...]] = ChainerXBackend.run_node
+supports_device: Callable[..., bool] = ChainerXBackend.supports_device

@@ -10,11 +10,11 @@ import numpy as np
 import chainer
 from chainer import Chain, Variable
 
-from . import values as v
+from . import _values as v
+from ._graph import Planner, domain_of, read
+from ._plan import Plan, Run
+from ._tensors import dtype_of
 from .errors import ModelError, naming
-from .graph import Planner, domain_of, read
-from .plan import Plan, Run
-from .tensors import dtype_of
 
 if TYPE_CHECKING:
     import os
@@ -43,7 +43,9 @@ class ImportedChain(Chain):
         super().__init__()
         self.attribute_names: dict[str, str] = {}
         self._constants: dict[str, Any] = {}
-        self.opset_imports = {domain_of(o.domain): o.version for o in model.opset_import}
+        self.opset_imports: dict[str, int] = {
+            domain_of(o.domain): o.version for o in model.opset_import
+        }
         self._inputs = {value.name: _Input(value) for value in model.graph.input}
         self.input_names: tuple[str, ...] = ()
         self.output_names: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from onnx_chainer_tests.helpers_of_import import (  # noqa: E402
 )
 
 import onnx_chainer  # noqa: E402
-from onnx_chainer.importing import ModelError, graph  # noqa: E402
+from onnx_chainer.importing import ModelError, _graph as graph  # noqa: E402
 
 X = np.ones((2, 3), 'f')
 

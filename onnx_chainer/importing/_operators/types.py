@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 from onnx import numpy_helper
 
-from .. import values as v
+from .. import _values as v
+from .._tensors import dtype_of
 from ..registry import operator
-from ..tensors import dtype_of
 
 # Floats whose largest values stand for all larger ones.
 _SMALL_FLOATS = {

@@ -6,9 +6,9 @@ import numpy as np
 
 from chainer import functions as F
 
-from .. import values as v
+from .. import _values as v
+from .._tensors import dtype_of
 from ..registry import HOST, operator
-from ..tensors import dtype_of
 
 
 def _transform(real, imaginary, inverse, onesided):

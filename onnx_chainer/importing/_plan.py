@@ -10,7 +10,7 @@ import numpy as np
 
 from chainer import backend
 
-from . import values as v
+from . import _values as v
 from .errors import ModelError, naming
 from .registry import ARRAYS, HOST, VALUES, Operator, find
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer import functions as F
 
-from .. import values as v
+from .. import _values as v
 from ..registry import operator
 from .elementwise import align
 

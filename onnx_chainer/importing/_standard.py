@@ -11,10 +11,10 @@ from typing import Any
 
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs, helper
 
+from ._plan import Body, Node, Plan, Run, Step
+from ._tensors import elem_type_of
 from .errors import naming
-from .plan import Body, Node, Plan, Run, Step
 from .registry import VALUES, Operator
-from .tensors import elem_type_of
 
 
 def _schema(node: Node) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from .. import values as v
+from .. import _values as v
+from .._tensors import dtype_of
 from ..registry import HOST, operator
-from ..tensors import dtype_of
 from .convolutions import convolve, padding, spread
 from .types import converted
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .. import values as v
+from .. import _values as v
 from ..registry import ARRAYS, HOST, operator
 
 _ML = 'ai.onnx.ml'

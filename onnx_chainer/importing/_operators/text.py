@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from .. import values as v
+from .. import _values as v
 from ..registry import HOST, operator
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from chainer import functions as F
 
-from .. import values as v
+from .. import _values as v
 from ..registry import VALUES, operator
 
 

@@ -11,7 +11,7 @@ import chainer
 import chainerx
 from chainer import Variable, backend
 
-from .tensors import checked_size
+from ._tensors import checked_size
 
 Value = Any
 

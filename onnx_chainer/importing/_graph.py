@@ -14,11 +14,11 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from onnx_chainer import onnx_helper
 
-from . import standard, tensors
+from . import _standard as standard, _tensors as tensors
+from ._plan import Node, Plan, Step
+from ._values import is_float
 from .errors import ModelError, naming
-from .plan import Node, Plan, Step
 from .registry import Operator, find
-from .values import is_float
 
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from .. import values as v
+from .. import _values as v
+from .._tensors import dtype_of
 from ..registry import HOST, operator
-from ..tensors import dtype_of
 
 
 @operator('Constant', takes=HOST)
