@@ -33,8 +33,12 @@ def _random(*shape):
     return np.random.default_rng(0).standard_normal(shape).astype('float32')
 
 
+#: Kernels that the backend does without, and why.
+MISSING = {'pack_filters': 'its convolution reads weights as they are'}
+
+
 def test_all_kernels_are_there():
-    assert [name for name, present in _core._kernels('cuda') if not present] == []
+    assert {name for name, present in _core._kernels('cuda') if not present} == MISSING.keys()
 
 
 @pytest.mark.parametrize('op', _core._ops(), ids=lambda op: op['name'])
