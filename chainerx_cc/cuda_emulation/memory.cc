@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kReserved = size_t{4} << 30;  // addresses of each device
 constexpr size_t kAlignment = 512;
 constexpr size_t kPage = 4096;
+// Of freed memory, so much may stay in use as filled pages.
+constexpr size_t kMostFilled = size_t{16} << 20;
 
 size_t GetEnvironment(const char* name, size_t value) {
     const char* text = std::getenv(name);
@@ -30,6 +32,7 @@ struct Device {
     size_t reserved{0};
     size_t peak_reserved{0};
     size_t reached{0};  // bytes from the first address on that have been in use
+    size_t filled{0};   // bytes of freed memory that were filled since all free pages were returned
 };
 
 struct Memory {
@@ -117,6 +120,7 @@ void FreeMemory(void* pointer) {
     {
         MemoryAccess access;
         std::memset(p, 0xff, std::min(length, kPage));
+        d.filled += std::min(length, kPage);
     }
     ReturnPages(p + kPage, p + length);
     auto next = d.free.lower_bound(p);
@@ -128,6 +132,10 @@ void FreeMemory(void* pointer) {
         std::prev(next)->second += length;
     } else {
         d.free[p] = length;
+    }
+    if (d.filled > kMostFilled) {
+        for (auto [begin, bytes] : d.free) ReturnPages(begin, begin + bytes);
+        d.filled = 0;
     }
 }
 
