@@ -172,7 +172,7 @@ def load(source: str | os.PathLike[str] | bytes | Any) -> ImportedChain:
     Its parameters have the names of the initializers in the file, where characters that attributes
     cannot have become ``_``. It can be called, trained, copied, saved by the serializers, sent to
     any device, and exported again, like any other link. Random values and dropout are as the file
-    says, whatever :ref:`chainer.config.train` is.
+    says, whatever ``chainer.config.train`` is.
 
     Args:
         source: A path, the bytes of a file, a binary file, or an ``onnx.ModelProto``. Data outside
