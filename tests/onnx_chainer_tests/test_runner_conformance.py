@@ -23,6 +23,9 @@ pytestmark = [
 EXCEPTIONS = Exceptions(pathlib.Path(__file__).with_name('runner_conformance_exceptions.txt'))
 LIST_HOLDS = onnx.__version__.startswith('1.23.')  # other versions have other cases
 
+# NumPy 1 computes their references in float64.
+MAY_PASS = {'test_dft_inverse', 'test_dft_inverse_opset19'}
+
 
 @pytest.fixture(scope='module')
 def suite():
@@ -37,7 +40,7 @@ def test_exceptions_are_cases_with_reasons(suite):
 @pytest.mark.slow
 def test_nodes(suite):
     cases = suite['NodeModel']
-    EXCEPTIONS.check(cases, LIST_HOLDS)
+    EXCEPTIONS.check(cases, LIST_HOLDS, MAY_PASS)
     if LIST_HOLDS:
         assert len(cases) - len(EXCEPTIONS.keys() & cases.keys()) >= 1398
 
