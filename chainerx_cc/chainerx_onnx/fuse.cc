@@ -24,7 +24,7 @@ public:
             if (Is(node, "BatchNormalization")) {
                 FoldBatchNorm(&node);
             } else if (Is(node, "Add")) {
-                JoinBias(&node, 0, 1) || JoinBias(&node, 1, 0) || JoinSum(&node, 0) || JoinSum(&node, 1);
+                if (!JoinBias(&node, 0, 1) && !JoinBias(&node, 1, 0) && !JoinSum(&node, 0)) JoinSum(&node, 1);
             } else if (Is(node, "Relu")) {
                 JoinRelu(&node);
             }
