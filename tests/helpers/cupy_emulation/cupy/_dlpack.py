@@ -11,6 +11,8 @@ _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 #: Where the tensor begins in a capsule of each kind.
 _OFFSETS = {b'dltensor': 0, b'dltensor_versioned': 32}
 _CPU, _CUDA = 1, 2
+#: Whether NumPy makes and takes versioned capsules.
+_HAS_VERSIONS = numpy.lib.NumpyVersion(numpy.__version__) >= '2.1.0'
 
 
 def _device(capsule):
@@ -22,22 +24,26 @@ def _device(capsule):
 
 def export(a, device_id, max_version):
     """A capsule of a NumPy array in the memory of a device."""
-    is_known = numpy.lib.NumpyVersion(numpy.__version__) >= '2.1.0'
-    capsule = a.__dlpack__(max_version=max_version) if is_known else a.__dlpack__()
+    capsule = a.__dlpack__(max_version=max_version) if _HAS_VERSIONS else a.__dlpack__()
     _device(capsule)[:] = _CUDA, device_id
     return capsule
 
 
 def take(x, index, stream, copy):
     """A NumPy array over memory of the device."""
-    capsule = x.__dlpack__(stream=stream, max_version=(1, 0), copy=copy)
+    max_version = (1, 0) if _HAS_VERSIONS else None
+    capsule = x.__dlpack__(stream=stream, max_version=max_version, copy=copy)
     device = _device(capsule)
     if tuple(device) != (_CUDA, index):
         raise BufferError(f'the capsule is of device {tuple(device)}, not {(_CUDA, index)}')
     device[:] = _CPU, 0
 
     class Host:
-        __dlpack_device__ = staticmethod(lambda: (_CPU, 0))
-        __dlpack__ = staticmethod(lambda **kwargs: capsule)
+        def __dlpack_device__(self):
+            return _CPU, 0
 
-    return numpy.from_dlpack(Host)
+        def __dlpack__(self, **kwargs):
+            return capsule
+
+    # NumPy 1 looks the methods up on the type.
+    return numpy.from_dlpack(Host())
