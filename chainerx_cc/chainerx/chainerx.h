@@ -23,6 +23,7 @@
 #include "chainerx/ops/normalization.h"
 #include "chainerx/ops/optimizer.h"
 #include "chainerx/ops/packed_convolution.h"
+#include "chainerx/ops/packed_linear.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"

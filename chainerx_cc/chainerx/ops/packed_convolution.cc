@@ -3,6 +3,7 @@
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/check_like.h"
 #include "chainerx/ops/convolution.h"
 #include "chainerx/ops/creation.h"
 
@@ -13,12 +14,6 @@ const PackFiltersKernel kPackFiltersKernel{"pack_filters"};
 namespace {
 
 constexpr const char* kName = "packed convolution";
-
-void CheckLike(const char* name, const Array& a, const Shape& shape, Dtype dtype, Device& device) {
-    if (a.shape() != shape) throw DimensionError{kName, ": ", name, " has shape ", a.shape(), ", expected ", shape};
-    if (a.dtype() != dtype) throw DtypeError{kName, ": ", name, " has dtype ", a.dtype(), ", expected ", dtype};
-    if (&a.device() != &device) ThrowDeviceMismatch(a.device(), device);
-}
 
 std::unique_ptr<PackedFilters> Pack(const Array& w, int64_t groups) {
     if (w.device().backend().FindKernel(kPackFiltersKernel) == nullptr) return nullptr;
@@ -37,7 +32,7 @@ PackedConvolution::PackedConvolution(const Array& w, const std::optional<Array>&
                              options.groups, " with w of shape ", w_shape_};
     }
     if (b.has_value()) {
-        CheckLike("b", *b, Shape{w_shape_[0]}, dtype_, *device_);
+        CheckLike(kName, "b", *b, Shape{w_shape_[0]}, dtype_, *device_);
         b_ = MakeContiguousCopy(b->AsDetached(), dtype_);
     }
     filters_ = Pack(w.AsDetached(), options.groups);
@@ -77,9 +72,9 @@ WindowGeometry PackedConvolution::MakeGeometry(const Shape& x) const {
 void PackedConvolution::Run(const Array& x, const Array& out, const std::optional<Array>& addend) const {
     WindowGeometry g = MakeGeometry(x.shape());
     Shape shape = g.OutShape(g.out_channels);
-    CheckLike("x", x, x.shape(), dtype_, *device_);
-    CheckLike("out", out, shape, dtype_, *device_);
-    if (addend.has_value()) CheckLike("addend", *addend, shape, dtype_, *device_);
+    CheckLike(kName, "x", x, x.shape(), dtype_, *device_);
+    CheckLike(kName, "out", out, shape, dtype_, *device_);
+    if (addend.has_value()) CheckLike(kName, "addend", *addend, shape, dtype_, *device_);
     if (!out.IsContiguous()) throw DimensionError{kName, ": out must be contiguous"};
     Array input = Contiguous(x.AsDetached());
     Array sum = addend.has_value() ? Contiguous(addend->AsDetached()) : Array{};

@@ -4,23 +4,22 @@
 #include <cmath>
 
 #include "chainerx_onnx/operators/common.h"
-#include "chainerx_onnx/operators/dense.h"
 
 namespace chainerx::onnx {
 namespace {
 
 // A product with a matrix that no run changes, as (inner, columns), and a bias that is added to its rows.
-Kernel MakeDense(const Node& node, const Array& w, const Array& b) {
-    Dense dense{w, b, node.relu};
+Kernel MakeLinear(const Node& node, const Array& w, const Array& b) {
+    PackedLinear linear{w, b ? std::optional{b} : std::nullopt, node.relu};
     node.Consume(1);
     node.Consume(2);
-    return [dense](const Inputs& in) { return dense(in[0]); };
+    return [linear](const Inputs& in) { return linear(in[0]); };
 }
 
 Kernel MatMul(const Node& node) {
     if (Array w = node.Constant(1); w && w.ndim() == 2 && IsFloat(w.dtype())) {
         // The third input is a bias that the planner has joined.
-        return MakeDense(node, w, node.Constant(2));
+        return MakeLinear(node, w, node.Constant(2));
     }
     bool relu = node.relu;
     return [relu](const Inputs& in) {
@@ -39,9 +38,9 @@ Kernel Gemm(const Node& node) {
     Array c = node.Constant(2);
     bool is_bias = !node.HasInput(2) ||
                    (c && w && w.ndim() == 2 && beta == 1 && c.GetTotalSize() == w.shape()[trans_b ? 0 : 1] &&
-                    c.shape()[c.ndim() - 1] == c.GetTotalSize());
+                    (c.ndim() == 0 || c.shape().back() == c.GetTotalSize()));
     if (w && w.ndim() == 2 && IsFloat(w.dtype()) && !trans_a && alpha == 1 && is_bias) {
-        return MakeDense(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
+        return MakeLinear(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
     }
     bool relu = node.relu;
     return [alpha, beta, trans_a, trans_b, align, relu](const Inputs& in) {

@@ -3,15 +3,21 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/linalg.h"
+#include "chainerx/ops/packed_linear.h"
 
 namespace chainerx::native {
 namespace {
+
+// The number of multiplications above which the interpreter lock is released.
+constexpr int64_t kBlocking = 262144;
 
 struct Matrix {
     bool transposed;
@@ -91,7 +97,7 @@ void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& o
     int64_t batch = out.GetTotalSize() / (rows * columns);
     std::vector<Loop> loops = MakeLoops(a, b);
     const Loop& inner_loop = loops.front();
-    BlockingScope blocking{batch * rows * columns * inner > 262144};
+    BlockingScope blocking{batch * rows * columns * inner > kBlocking};
     for (int64_t i = 0; i < batch; i += inner_loop.count) {
         int64_t offset_a = 0;
         int64_t offset_b = 0;
@@ -156,8 +162,42 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
     }
 }
 
+template <class T>
+class NativeWeights final : public PackedWeights {
+public:
+    NativeWeights(const Array& w, const Matrix& layout)
+        : inner_{w.shape()[0]},
+          columns_{w.shape()[1]},
+          packed_{layout.transposed, inner_, columns_, w.data<T>(), layout.leading} {}
+
+    void Run(const Array& x, const Array& bias, bool use_relu, const Array& y) const override {
+        int64_t rows = x.GetTotalSize() / inner_;
+        BlockingScope blocking{rows * inner_ * columns_ > kBlocking};
+        packed_.Multiply({rows, x.data<T>(), inner_, false, bias ? bias.data<T>() : nullptr, use_relu, y.data<T>(),
+                          columns_});
+    }
+
+private:
+    int64_t inner_;
+    int64_t columns_;
+    PackedMatrix<T> packed_;
+};
+
+std::unique_ptr<PackedWeights> PackWeights(const Array& w_) {
+    if (w_.GetTotalSize() == 0) return nullptr;
+    Matrix layout;
+    Array w = MakeReadable(w_, &layout);
+    BlockingScope blocking{w.GetTotalSize() > kBlocking};
+    if (w.dtype() == Dtype::kFloat32) return std::make_unique<NativeWeights<float>>(w, layout);
+    if (w.dtype() == Dtype::kFloat64) return std::make_unique<NativeWeights<double>>(w, layout);
+    return nullptr;
+}
+
 }  // namespace
 
-const NativeKernels g_gemm_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
+const NativeKernels g_gemm_kernels{[](Backend& backend) {
+    kMatmulKernel.Register(backend, &Matmul);
+    kPackWeightsKernel.Register(backend, &PackWeights);
+}};
 
 }  // namespace chainerx::native

@@ -31,10 +31,10 @@ public:
             packed_.emplace(trans, k, n, b, trans ? k : n);
         }
     }
-    // C = A op(B) + beta C
+    // C = A op(B) + beta C, with beta zero or one
     void Multiply(int64_t m, const T* a, T beta, T* c) const {
         if (packed_.has_value()) {
-            packed_->Multiply(m, a, k_, beta, c, n_);
+            packed_->Multiply({m, a, k_, beta != 0, nullptr, false, c, n_});
         } else {
             Gemm<T>(false, trans_, m, n_, k_, T{1}, a, k_, b_, trans_ ? k_ : n_, beta, c, n_);
         }

@@ -11,6 +11,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/gemm.h"
+#include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/kernels/norm.h"
 #include "chainerx/backends/native/kernels/pool.h"
@@ -76,7 +77,10 @@ void BenchGemm() {
           Shape{false, true, 32, 32, 32}, Shape{false, false, 64, 64, 64}, Shape{false, true, 100, 1000, 784},
           Shape{true, false, 1000, 784, 100}, Shape{false, false, 100, 784, 1000}, Shape{false, true, 20, 2048, 512},
           Shape{false, false, 512, 512, 512}, Shape{false, false, 1024, 1024, 1024}, Shape{false, true, 1, 1000, 1000},
-          Shape{false, false, 1, 1000, 1000}}) {
+          Shape{false, false, 1, 1000, 1000}, Shape{false, false, 100, 1000, 1000}, Shape{false, false, 100, 10, 1000},
+          Shape{false, true, 1, 1000, 2048}, Shape{false, true, 1, 10, 16}, Shape{false, false, 256, 768, 256},
+          Shape{false, false, 256, 256, 1024}, Shape{false, false, 4, 1024, 256}, Shape{false, false, 2000, 1000, 64},
+          Shape{false, false, 40, 4096, 4096}}) {
         std::vector<float> a(s.m * s.k, 0.5F);
         std::vector<float> b(s.k * s.n, 0.25F);
         std::vector<float> c(s.m * s.n, 0.0F);
@@ -87,6 +91,11 @@ void BenchGemm() {
             Gemm<float>(s.ta, s.tb, s.m, s.n, s.k, 1, a.data(), s.ta ? s.m : s.k, b.data(), s.tb ? s.k : s.n, 0,
                         c.data(), s.n);
         });
+        if (s.ta) continue;
+        PackedMatrix<float> packed{s.tb, s.k, s.n, b.data(), s.tb ? s.k : s.n};
+        std::snprintf(name, sizeof(name), "gemm packed %ld %ld %ld", static_cast<long>(s.m), static_cast<long>(s.n),
+                      static_cast<long>(s.k));
+        Bench(name, [&] { packed.Multiply({s.m, a.data(), s.k, false, nullptr, false, c.data(), s.n}); });
     }
 }
 

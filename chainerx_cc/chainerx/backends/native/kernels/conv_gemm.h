@@ -120,29 +120,18 @@ void PackFilters(const Filters<T>& f, T* packed) {
                 });
 }
 
-// Columns are cut into tiles of about equally many vectors, none of which spans two images.
+// The columns of all images, cut into tiles none of which spans two images.
 template <class T>
 class ColumnTiles {
 public:
-    explicit ColumnTiles(const Window& window) : columns_{SpatialSize(window.columns, window.ndim)} {
-        vectors_ = (columns_ + Simd<T>::kSize - 1) / Simd<T>::kSize;
-        per_image_ = (vectors_ + kTileVectors - 1) / kTileVectors;
-    }
-    int64_t per_image() const { return per_image_; }
-    int64_t Image(int64_t tile) const { return tile / per_image_; }
-    int64_t Column(int64_t tile) const { return Edge(tile % per_image_); }
-    int Count(int64_t tile) const {
-        int64_t i = tile % per_image_;
-        int64_t end = Edge(i + 1);
-        return static_cast<int>((end < columns_ ? end : columns_) - Edge(i));
-    }
+    explicit ColumnTiles(const Window& window) : tiles_{SpatialSize(window.columns, window.ndim)} {}
+    int64_t per_image() const { return tiles_.count(); }
+    int64_t Image(int64_t tile) const { return tile / tiles_.count(); }
+    int64_t Column(int64_t tile) const { return tiles_.Column(tile % tiles_.count()); }
+    int Count(int64_t tile) const { return tiles_.Columns(tile % tiles_.count()); }
 
 private:
-    int64_t Edge(int64_t i) const { return i * vectors_ / per_image_ * Simd<T>::kSize; }
-
-    int64_t columns_;
-    int64_t vectors_;
-    int64_t per_image_;
+    VectorTiles<T> tiles_;
 };
 
 // Columns of some tiles, packed for a block of channels at a time as [tile][channel, tap][column].
@@ -222,6 +211,7 @@ TileOutput<T> OutputOf(const Problem<T>& p, const PackedLayout<T>& layout, const
     out.bias = p.bias != nullptr ? p.bias + m : nullptr;
     out.accumulate = block > 0;
     out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
+    out.addend_row = p.y_channel;
     out.relu = is_last && p.relu;
     out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
     return out;

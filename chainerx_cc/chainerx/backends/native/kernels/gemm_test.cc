@@ -25,8 +25,9 @@ struct Shape {
 };
 
 // The largest error of `gemm` against sums in double, with padded rows and padding checked to be untouched.
-template <class T, class F>
-double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta) {
+// `after` changes the value expected in a column.
+template <class T, class F, class After>
+double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta, const After& after) {
     constexpr int64_t kPad = 3;
     int64_t lda = (ta ? s.m : s.k) + kPad;
     int64_t ldb = (tb ? s.k : s.n) + kPad;
@@ -53,13 +54,18 @@ double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta) {
                     sum += static_cast<double>(a[ta ? p * lda + i : i * lda + p]) *
                            static_cast<double>(b[tb ? j * ldb + p : p * ldb + j]);
                 }
-                value = alpha * sum + beta * value;
+                value = after(j, alpha * sum + beta * value);
             }
             double difference = std::abs(value - c[i * ldc + j]);
             error = difference <= error ? error : difference;  // a NaN wins
         }
     }
     return error;
+}
+
+template <class T, class F>
+double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta) {
+    return GemmError(gemm, ta, tb, s, alpha, beta, [](int64_t, double sum) { return sum; });
 }
 
 template <class T>
@@ -150,18 +156,53 @@ TYPED_TEST(GemmTest, Batched) {
     }
 }
 
-TYPED_TEST(GemmTest, Packed) {
+TYPED_TEST(GemmTest, PackedOnAllInstructionSets) {
     using T = TypeParam;
-    auto gemm = [](bool, bool trans_b, int64_t m, int64_t n, int64_t k, T, const T* a, int64_t lda, const T* b,
-                   int64_t ldb, T beta, T* c,
-                   int64_t ldc) { PackedMatrix<T>{trans_b, k, n, b, ldb}.Multiply(m, a, lda, beta, c, ldc); };
-    for (Shape s : {Shape{1, 1, 1}, Shape{0, 3, 2}, Shape{20, 64, 128}, Shape{7, 100, 300}, Shape{70, 65, 129}}) {
-        for (bool trans : {false, true}) {
-            for (T beta : {T{0}, T{1}, T{0.5}}) {
-                EXPECT_LE(GemmError<T>(gemm, false, trans, s, T{1}, beta), sizeof(T) == 4 ? 1e-4 : 1e-12);
+    auto check = [](auto get_size, auto pack, auto multiply, const char* name) {
+        for (Shape s : {Shape{1, 1, 1}, Shape{0, 3, 2}, Shape{20, 64, 128}, Shape{7, 100, 300}, Shape{70, 65, 129},
+                        Shape{5, 49, 1030}, Shape{300, 33, 2100}, Shape{2, 16, 513}}) {
+            for (int choice = 0; choice < 16; ++choice) {
+                bool trans = (choice & 1) != 0;
+                auto bias = RandomVector<T>(s.n, 4);
+                Product<T> p{};
+                p.m = s.m;
+                p.accumulate = (choice & 2) != 0;
+                p.bias = (choice & 4) != 0 ? bias.data() : nullptr;
+                p.relu = (choice & 8) != 0;
+                auto gemm = [&](bool, bool, int64_t, int64_t n, int64_t k, T, const T* a, int64_t lda, const T* b,
+                                int64_t ldb, T, T* c, int64_t ldc) {
+                    int64_t size = 0;
+                    get_size(k, n, &size);
+                    std::vector<T> packed(size);
+                    pack(trans, k, n, b, ldb, packed.data());
+                    p.a = a;
+                    p.lda = lda;
+                    p.c = c;
+                    p.ldc = ldc;
+                    multiply(k, n, packed.data(), p);
+                };
+                auto after = [&](int64_t column, double sum) {
+                    double value = sum + (p.bias != nullptr ? bias[column] : 0);
+                    return p.relu && value < 0 ? 0 : value;
+                };
+                T beta = p.accumulate ? T{1} : T{0};
+                EXPECT_LE(GemmError<T>(gemm, false, trans, s, T{1}, beta, after),
+                          s.k * 4 * std::numeric_limits<T>::epsilon())
+                        << name << s.m << " " << s.n << " " << s.k << " " << choice;
             }
         }
+    };
+    check(GetPackedMatrixSize<T>, PackMatrix<T>, MultiplyPacked<T>, "best ");
+    check(base::GetPackedMatrixSize<T>, base::PackMatrix<T>, base::MultiplyPacked<T>, "base ");
+#if CHAINERX_ISA_X86
+    if (GetIsa() >= Isa::kV3) {
+        check(v3::GetPackedMatrixSize<T>, v3::PackMatrix<T>, v3::MultiplyPacked<T>, "v3 ");
     }
+#endif
+    int original = GetNumThreads();
+    SetNumThreads(3);
+    check(GetPackedMatrixSize<T>, PackMatrix<T>, MultiplyPacked<T>, "3 threads ");
+    SetNumThreads(original);
 }
 
 TYPED_TEST(GemmTest, TooLargeForBlas) {

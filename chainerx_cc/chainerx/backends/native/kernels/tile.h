@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocked matrix products over packed panels, for the convolutions. For *_isa.cc sources only.
+// Blocked matrix products over packed panels. For *_isa.cc sources only.
 //
 // A panel of A holds up to kRows rows as [k][rows], a panel of B holds kColumns columns as [k][kColumns].
 
@@ -45,6 +45,29 @@ CHAINERX_INLINE int64_t PanelRows(int64_t m) {
     return (m + panels - 1) / panels;
 }
 
+// Columns cut into tiles of at most kTileVectors vectors, about equally many each.
+template <class T>
+class VectorTiles {
+public:
+    CHAINERX_INLINE explicit VectorTiles(int64_t columns)
+        : columns_{columns},
+          vectors_{(columns + Simd<T>::kSize - 1) / Simd<T>::kSize},
+          count_{(vectors_ + kTileVectors - 1) / kTileVectors} {}
+    CHAINERX_INLINE int64_t count() const { return count_; }
+    CHAINERX_INLINE int64_t vectors() const { return vectors_; }
+    // The first column, and the number of columns
+    CHAINERX_INLINE int64_t Column(int64_t tile) const { return tile * vectors_ / count_ * Simd<T>::kSize; }
+    CHAINERX_INLINE int Columns(int64_t tile) const {
+        int64_t end = Column(tile + 1);
+        return static_cast<int>((end < columns_ ? end : columns_) - Column(tile));
+    }
+
+private:
+    int64_t columns_;
+    int64_t vectors_;
+    int64_t count_;
+};
+
 // The destination of a tile of C.
 template <class T>
 struct TileOutput {
@@ -53,7 +76,8 @@ struct TileOutput {
     int columns;             // valid columns
     const T* bias;           // per row, or null; with accumulate false
     bool accumulate;         // add to C
-    const T* addend;         // added at last, laid out as c; or null
+    const T* addend;         // added at last, or null
+    int64_t addend_row;      // distance of its rows; its columns are laid out as those of c
     bool relu;               // of the result
     const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
 };
@@ -73,7 +97,7 @@ __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int 
     for (int r = 0; r < rows; ++r, sums += width) {
         T* c = out.c + r * out.row;
         T bias = out.bias != nullptr ? out.bias[r] : T{0};
-        const T* addend = out.addend != nullptr ? out.addend + r * out.row : nullptr;
+        const T* addend = out.addend != nullptr ? out.addend + r * out.addend_row : nullptr;
         if (out.scatter != nullptr) {
             for (int i = 0; i < columns; ++i) {
                 int64_t at = out.scatter[i];
@@ -158,7 +182,7 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
         for (int v = 0; v < kVectors; ++v) {
             Vec<T> value = acc[r][v] + (out.accumulate ? Load(c + v * kSize) : bias);
             if (out.addend != nullptr) {
-                value += Load(out.addend + r * out.row + v * kSize);
+                value += Load(out.addend + r * out.addend_row + v * kSize);
             }
             Store(c + v * kSize, out.relu ? Rectify(value) : value);
         }
@@ -189,6 +213,56 @@ struct PackedTile {
             AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
         }
         StoreTile<T, kRows, kVectors>(out, acc);
+    }
+};
+
+// Memory that is fetched into the second-level cache while a tile is computed: one line in each step.
+template <class T>
+struct Ahead {
+    const T* data;
+    int64_t step;
+};
+
+// A is kRows rows as they are, `a_row` apart. B is a panel of kVectors vectors.
+template <class T>
+struct RowsTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t k, const T* a, int64_t a_row, const T* b, Ahead<T> ahead, const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        constexpr int kColumns = kVectors * Simd<T>::kSize;
+        constexpr int kSums = kRows * kVectors;
+        constexpr int kChains = kSums >= 8 ? 1 : kSums >= 4 ? 2 : 4;  // an addition takes several cycles
+        Vec<T> acc[kChains][kRows][kVectors] = {};
+        int64_t p = 0;
+        for (; p + kChains <= k; p += kChains) {
+#pragma GCC unroll 4
+            for (int i = 0; i < kChains; ++i, ++a, b += kColumns, ahead.data += ahead.step) {
+                Vec<T> bv[kVectors];
+                LoadPanel<T, kVectors>(b, bv);
+#pragma GCC unroll 16
+                for (int v = 0; v < kVectors; ++v) {
+                    __builtin_prefetch(b + kAheadColumns * kColumns + v * Simd<T>::kSize);
+                }
+                __builtin_prefetch(ahead.data, 0, 2);
+                AddProducts<T, kRows, kVectors>(a, a_row, bv, acc[i]);
+            }
+        }
+        for (; p < k; ++p, ++a, b += kColumns) {
+            Vec<T> bv[kVectors];
+            LoadPanel<T, kVectors>(b, bv);
+            AddProducts<T, kRows, kVectors>(a, a_row, bv, acc[0]);
+        }
+#pragma GCC unroll 4
+        for (int i = 1; i < kChains; ++i) {
+#pragma GCC unroll 16
+            for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+                for (int v = 0; v < kVectors; ++v) {
+                    acc[0][r][v] += acc[i][r][v];
+                }
+            }
+        }
+        StoreTile<T, kRows, kVectors>(out, acc[0]);
     }
 };
 
