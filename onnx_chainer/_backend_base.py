@@ -39,6 +39,36 @@ def model_of(node: NodeProto, arrays: Sequence[np.ndarray[Any, Any]], **kwargs: 
     return helper.make_model(graph, opset_imports=imports)
 
 
+class ModelRep(BackendRep):
+    """A model that is ready to run.
+
+    Attributes:
+        model: What loads the file; ``input_names`` are those of its inputs.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Computes the outputs as NumPy arrays.
+
+        Args:
+            inputs: A sequence in the order of the file, a dictionary by name, or one array.
+            kwargs: None are known.
+        """
+        if isinstance(inputs, np.ndarray):
+            inputs = [inputs]
+        if not isinstance(inputs, dict):
+            names = self.model.input_names
+            if len(inputs) > len(names):
+                raise ValueError(f'the model takes {len(names)} inputs and gets {len(inputs)}')
+            inputs = dict(zip(names, inputs))
+        return self._compute(inputs)
+
+    def _compute(self, inputs: dict[str, Any]) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+
 class NodeBackend(Backend):
     """A backend that runs a node as a model."""
 

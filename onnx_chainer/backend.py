@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from onnx import ModelProto
-from onnx.backend.base import BackendRep
 
 import chainer
 from chainer.backends import cuda
-from onnx_chainer._backend_base import NodeBackend
+from onnx_chainer._backend_base import ModelRep, NodeBackend
 from onnx_chainer.importing import ImportedChain, load
 from onnx_chainer.importing._values import on_host
 
@@ -32,27 +30,16 @@ def _device(name: str) -> Any:
     return chainer.get_device(name)
 
 
-class ChainerBackendRep(BackendRep):
+class ChainerBackendRep(ModelRep):
     """A model that is ready to run.
 
     Attributes:
         model: The link.
     """
 
-    def __init__(self, model: ImportedChain) -> None:
-        self.model = model
+    model: ImportedChain
 
-    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Computes the outputs as NumPy arrays.
-
-        Args:
-            inputs: A sequence in the order of the file, a dictionary by name, or one array.
-            kwargs: None are known.
-        """
-        if isinstance(inputs, np.ndarray):
-            inputs = [inputs]
-        if not isinstance(inputs, dict):
-            inputs = dict(zip(self.model.input_names, inputs))
+    def _compute(self, inputs: dict[str, Any]) -> tuple[Any, ...]:
         with chainer.no_backprop_mode():
             return tuple(on_host(y) for y in self.model.run(inputs))
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from onnx import ModelProto
-from onnx.backend.base import BackendRep
 
 import chainerx
-from onnx_chainer._backend_base import NodeBackend
+from onnx_chainer._backend_base import ModelRep, NodeBackend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,28 +23,17 @@ def _device(name: str) -> Any:
     return chainerx.get_device(f'{kind}:{number or 0}')
 
 
-class ChainerXBackendRep(BackendRep):
+class ChainerXBackendRep(ModelRep):
     """A model that is ready to run.
 
     Attributes:
         model: The model of :func:`chainerx.onnx.load`.
     """
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Computes the outputs as NumPy arrays.
-
-        Args:
-            inputs: A sequence in the order of the file, a dictionary by name, or one array.
-            kwargs: None are known.
-        """
-        if isinstance(inputs, np.ndarray):
-            inputs = [inputs]
-        if isinstance(inputs, dict):
-            inputs = [inputs[name] for name in self.model.input_names]
-        return tuple(chainerx.to_numpy(y) for y in self.model.run(inputs))
+    def _compute(self, inputs: dict[str, Any]) -> tuple[Any, ...]:
+        # The runner tells how many it wants.
+        given = [inputs[name] for name in self.model.input_names if name in inputs]
+        return tuple(chainerx.to_numpy(y) for y in self.model.run(given))
 
 
 class ChainerXBackend(NodeBackend):

@@ -34,9 +34,7 @@ def _random(*shape):
 
 
 #: Kernels that the backend does without, and why.
-MISSING = dict.fromkeys(
-    ('pack_filters', 'pack_weights'), 'its products read weights as they are'
-)
+MISSING = dict.fromkeys(('pack_filters', 'pack_weights'), 'its products read weights as they are')
 
 
 def test_all_kernels_are_there():

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip('onnx')
+onnx = pytest.importorskip('onnx')
 
 import chainer  # noqa: E402
 import chainer.functions as F  # noqa: E402
@@ -132,6 +132,62 @@ def test_models(make, tmp_path):
             np.testing.assert_allclose(
                 chainerx.to_numpy(y), model(*inputs).array, rtol=1e-5, atol=1e-5
             )
+
+
+def linear_model(x_shape, w, bias, op_type='Gemm', **attributes):
+    """A product with constant weights, a bias and relu, as nodes that the runner joins."""
+    helper, array = onnx.helper, onnx.numpy_helper.from_array
+    constants = {'w': w}
+    if bias is not None:
+        constants['b'] = bias
+    if op_type == 'Gemm':
+        nodes = [helper.make_node('Gemm', ['x', *constants], ['s'], 'product', **attributes)]
+    else:
+        nodes = [helper.make_node('MatMul', ['x', 'w'], ['p'], 'product')]
+        nodes.append(helper.make_node('Add', ['p', 'b'], ['s']))
+    nodes.append(helper.make_node('Relu', ['s'], ['y']))
+    dtype = onnx.helper.np_dtype_to_tensor_dtype(w.dtype)
+    graph = helper.make_graph(
+        nodes,
+        'linear',
+        [helper.make_tensor_value_info('x', dtype, x_shape)],
+        [helper.make_tensor_value_info('y', dtype, None)],
+        [array(value, name) for name, value in constants.items()],
+    )
+    opset = helper.make_opsetid('', 17)
+    return helper.make_model(graph, opset_imports=[opset], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('inner,columns', [(1, 1), (5, 7), (33, 49), (1100, 20), (0, 3)])
+def test_products_with_packed_weights(inner, columns, dtype):
+    w, b = f32(inner, columns).astype(dtype), f32(columns).astype(dtype)
+    tolerance = {'rtol': 1e-2, 'atol': 1e-1} if dtype == 'float16' else {'rtol': 1e-4, 'atol': 1e-4}
+    for shape in (1, inner), (13, inner), (0, inner), (2, 3, inner):
+        x = f32(*shape).astype(dtype)
+        expected = np.maximum(x.astype('d') @ w.astype('d') + b, 0)
+        names = [*'pqr'[: x.ndim - 1], 'k']
+        models = [linear_model(names, w, b, 'MatMul')]
+        if x.ndim == 2:
+            models += [linear_model(names, w, b), linear_model(names, w.T.copy(), b, transB=1)]
+        for model in map(chainerx.onnx.load, models):
+            assert len(model.steps) == 1
+            for each in x, chainerx.array(np.asfortranarray(x)):
+                y = model(each)
+                assert y.dtype == dtype
+                np.testing.assert_allclose(chainerx.to_numpy(y), expected, **tolerance)
+    x = f32(3, inner).astype(dtype)
+    y = chainerx.onnx.load(linear_model(['n', 'k'], w, None))(x)
+    expected = np.maximum(x.astype('d') @ w.astype('d'), 0)
+    np.testing.assert_allclose(chainerx.to_numpy(y), expected, **tolerance)
+
+
+def test_products_that_do_not_fit():
+    model = chainerx.onnx.load(linear_model(['n', 'k'], f32(4, 3), f32(3)))
+    with pytest.raises(
+        chainerx.ChainerxError, match=r"node 'product' \(Gemm\): .*\(2, 5\).*\(4, 3\)"
+    ):
+        model(f32(2, 5))
 
 
 @pytest.fixture(scope='module')

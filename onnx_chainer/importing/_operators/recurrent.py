@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from chainer import functions as F
@@ -71,16 +73,20 @@ def _layer(
     make_step,
     *,
     gates,
-    activations,
     defaults,
-    activation_alpha,
-    activation_beta,
-    clip,
-    direction,
-    hidden_size,
-    layout,
+    activation_alpha=None,
+    activation_beta=None,
+    activations=None,
+    clip=None,
+    direction='forward',
+    hidden_size=None,
+    layout=0,
+    output_sequence=0,
 ):
-    """A layer of one or two directions; gives its outputs and its last states."""
+    """A layer of one or two directions; gives its outputs, asked for or not, and its last states.
+
+    The arguments with defaults are attributes of all layers.
+    """
     hidden = r.shape[-1]
     if hidden_size not in (None, hidden):
         raise ValueError(f'hidden_size is {hidden_size}, and the weights have {hidden}')
@@ -122,7 +128,21 @@ def _layer(
     return y, *states
 
 
+def _attributes_of_layers(function):
+    """Names what ``**attributes`` stands for in the signature, which the table reads."""
+    signature = inspect.signature(function)
+    shared = inspect.signature(_layer).parameters.values()
+    function.__signature__ = signature.replace(
+        parameters=[
+            *(p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD),
+            *(p for p in shared if p.kind is p.KEYWORD_ONLY and p.default is not p.empty),
+        ]
+    )
+    return function
+
+
 @operator('RNN', host=(4,), statistics=(5,))
+@_attributes_of_layers
 def rnn(
     node,
     x,
@@ -132,28 +152,17 @@ def rnn(
     lengths=None,
     h=None,
     /,
-    *,
-    activation_alpha=None,
-    activation_beta=None,
-    activations=None,
-    clip=None,
-    direction='forward',
-    hidden_size=None,
-    layout=0,
-    output_sequence=0,
+    **attributes,
 ):
     def make_step(functions, recurrent, bias, d):
         (f,) = functions
         return lambda gate, h: (f(gate + F.linear(h, recurrent, bias)),)
 
-    return _layer(
-        x, w, r, b, lengths, [h], make_step, gates=1, activations=activations,
-        defaults=('Tanh',), activation_alpha=activation_alpha, activation_beta=activation_beta,
-        clip=clip, direction=direction, hidden_size=hidden_size, layout=layout,
-    )  # fmt: skip
+    return _layer(x, w, r, b, lengths, [h], make_step, gates=1, defaults=('Tanh',), **attributes)
 
 
 @operator('GRU', host=(4,), statistics=(5,))
+@_attributes_of_layers
 def gru(
     node,
     x,
@@ -164,15 +173,8 @@ def gru(
     h=None,
     /,
     *,
-    activation_alpha=None,
-    activation_beta=None,
-    activations=None,
-    clip=None,
-    direction='forward',
-    hidden_size=None,
-    layout=0,
     linear_before_reset=0,
-    output_sequence=0,
+    **attributes,
 ):
     def make_step(functions, recurrent, bias, d):
         f, g = functions
@@ -195,14 +197,12 @@ def gru(
         return step
 
     return _layer(
-        x, w, r, b, lengths, [h], make_step, gates=3, activations=activations,
-        defaults=('Sigmoid', 'Tanh'), activation_alpha=activation_alpha,
-        activation_beta=activation_beta, clip=clip, direction=direction,
-        hidden_size=hidden_size, layout=layout,
-    )  # fmt: skip
+        x, w, r, b, lengths, [h], make_step, gates=3, defaults=('Sigmoid', 'Tanh'), **attributes
+    )
 
 
 @operator('LSTM', host=(4,), statistics=(5, 6))
+@_attributes_of_layers
 def lstm(
     node,
     x,
@@ -215,15 +215,8 @@ def lstm(
     peepholes=None,
     /,
     *,
-    activation_alpha=None,
-    activation_beta=None,
-    activations=None,
-    clip=None,
-    direction='forward',
-    hidden_size=None,
     input_forget=0,
-    layout=0,
-    output_sequence=0,
+    **attributes,
 ):
     def make_step(functions, recurrent, bias, d):
         f, g, last = functions
@@ -245,8 +238,14 @@ def lstm(
         return step
 
     return _layer(
-        x, w, r, b, lengths, [h, c], make_step, gates=4, activations=activations,
-        defaults=('Sigmoid', 'Tanh', 'Tanh'), activation_alpha=activation_alpha,
-        activation_beta=activation_beta, clip=clip, direction=direction,
-        hidden_size=hidden_size, layout=layout,
-    )  # fmt: skip
+        x,
+        w,
+        r,
+        b,
+        lengths,
+        [h, c],
+        make_step,
+        gates=4,
+        defaults=('Sigmoid', 'Tanh', 'Tanh'),
+        **attributes,
+    )

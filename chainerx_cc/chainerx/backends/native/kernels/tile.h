@@ -239,11 +239,13 @@ struct RowsTile {
             for (int i = 0; i < kChains; ++i, ++a, b += kColumns, ahead.data += ahead.step) {
                 Vec<T> bv[kVectors];
                 LoadPanel<T, kVectors>(b, bv);
+                if constexpr (kChains == 1) {  // the others mostly wait for B, which the processor fetches alone
 #pragma GCC unroll 16
-                for (int v = 0; v < kVectors; ++v) {
-                    __builtin_prefetch(b + kAheadColumns * kColumns + v * Simd<T>::kSize);
+                    for (int v = 0; v < kVectors; ++v) {
+                        __builtin_prefetch(b + kAheadColumns * kColumns + v * Simd<T>::kSize);
+                    }
+                    __builtin_prefetch(ahead.data, 0, 2);
                 }
-                __builtin_prefetch(ahead.data, 0, 2);
                 AddProducts<T, kRows, kVectors>(a, a_row, bv, acc[i]);
             }
         }
