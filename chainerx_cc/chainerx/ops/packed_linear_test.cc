@@ -29,9 +29,9 @@ TEST_F(PackedLinearTest, EqualsMatmul) {
         int64_t columns;
     };
     const Case cases[] = {
-            {Shape{1, 1}, 1},   {Shape{3, 5}, 7},      {Shape{17, 33}, 49}, {Shape{100, 20}, 100}, {Shape{9, 600}, 10},
-            {Shape{2, 3, 4}, 5}, {Shape{2, 1, 3, 4}, 6}, {Shape{6}, 4},       {Shape{0, 4}, 3},      {Shape{3, 0}, 4},
-            {Shape{3, 4}, 0},
+            {Shape{1, 1}, 1},    {Shape{3, 5}, 7},    {Shape{17, 33}, 49},    {Shape{100, 20}, 100},
+            {Shape{9, 600}, 10}, {Shape{2, 3, 4}, 5}, {Shape{2, 1, 3, 4}, 6}, {Shape{6}, 4},
+            {Shape{0, 4}, 3},    {Shape{3, 0}, 4},    {Shape{3, 4}, 0},
     };
     for (Dtype dtype : {Dtype::kFloat16, Dtype::kFloat32, Dtype::kFloat64}) {
         for (const Case& c : cases) {

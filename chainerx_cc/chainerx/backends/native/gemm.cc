@@ -173,8 +173,8 @@ public:
     void Run(const Array& x, const Array& bias, bool use_relu, const Array& y) const override {
         int64_t rows = x.GetTotalSize() / inner_;
         BlockingScope blocking{rows * inner_ * columns_ > kBlocking};
-        packed_.Multiply({rows, x.data<T>(), inner_, false, bias ? bias.data<T>() : nullptr, use_relu, y.data<T>(),
-                          columns_});
+        packed_.Multiply(
+                {rows, x.data<T>(), inner_, false, bias ? bias.data<T>() : nullptr, use_relu, y.data<T>(), columns_});
     }
 
 private:

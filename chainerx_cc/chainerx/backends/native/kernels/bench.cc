@@ -70,17 +70,20 @@ void BenchGemm() {
         bool ta, tb;
         int64_t m, n, k;
     };
-    for (Shape s :
-         {Shape{false, true, 1, 16, 784}, Shape{false, true, 1, 16, 16}, Shape{true, false, 16, 784, 1},
-          Shape{false, false, 1, 784, 16}, Shape{false, false, 16, 16, 16}, Shape{false, true, 16, 16, 16},
-          Shape{true, false, 16, 16, 16}, Shape{false, false, 24, 24, 24}, Shape{false, false, 32, 32, 32},
-          Shape{false, true, 32, 32, 32}, Shape{false, false, 64, 64, 64}, Shape{false, true, 100, 1000, 784},
-          Shape{true, false, 1000, 784, 100}, Shape{false, false, 100, 784, 1000}, Shape{false, true, 20, 2048, 512},
-          Shape{false, false, 512, 512, 512}, Shape{false, false, 1024, 1024, 1024}, Shape{false, true, 1, 1000, 1000},
-          Shape{false, false, 1, 1000, 1000}, Shape{false, false, 100, 1000, 1000}, Shape{false, false, 100, 10, 1000},
-          Shape{false, true, 1, 1000, 2048}, Shape{false, true, 1, 10, 16}, Shape{false, false, 256, 768, 256},
-          Shape{false, false, 256, 256, 1024}, Shape{false, false, 4, 1024, 256}, Shape{false, false, 2000, 1000, 64},
-          Shape{false, false, 40, 4096, 4096}}) {
+    for (Shape s : {Shape{false, true, 1, 16, 784},        Shape{false, true, 1, 16, 16},
+                    Shape{true, false, 16, 784, 1},        Shape{false, false, 1, 784, 16},
+                    Shape{false, false, 16, 16, 16},       Shape{false, true, 16, 16, 16},
+                    Shape{true, false, 16, 16, 16},        Shape{false, false, 24, 24, 24},
+                    Shape{false, false, 32, 32, 32},       Shape{false, true, 32, 32, 32},
+                    Shape{false, false, 64, 64, 64},       Shape{false, true, 100, 1000, 784},
+                    Shape{true, false, 1000, 784, 100},    Shape{false, false, 100, 784, 1000},
+                    Shape{false, true, 20, 2048, 512},     Shape{false, false, 512, 512, 512},
+                    Shape{false, false, 1024, 1024, 1024}, Shape{false, true, 1, 1000, 1000},
+                    Shape{false, false, 1, 1000, 1000},    Shape{false, false, 100, 1000, 1000},
+                    Shape{false, false, 100, 10, 1000},    Shape{false, true, 1, 1000, 2048},
+                    Shape{false, true, 1, 10, 16},         Shape{false, false, 256, 768, 256},
+                    Shape{false, false, 256, 256, 1024},   Shape{false, false, 4, 1024, 256},
+                    Shape{false, false, 2000, 1000, 64},   Shape{false, false, 40, 4096, 4096}}) {
         std::vector<float> a(s.m * s.k, 0.5F);
         std::vector<float> b(s.k * s.n, 0.25F);
         std::vector<float> c(s.m * s.n, 0.0F);

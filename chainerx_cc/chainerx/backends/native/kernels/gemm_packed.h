@@ -32,8 +32,7 @@ CHAINERX_ISA_KERNEL(MultiplyPacked, (int64_t k, int64_t n, const T* packed, cons
 template <class T>
 class PackedMatrix {
 public:
-    PackedMatrix(bool trans, int64_t k, int64_t n, const T* b, int64_t ldb)
-        : k_{k}, n_{n}, packed_{PackedSize(k, n)} {
+    PackedMatrix(bool trans, int64_t k, int64_t n, const T* b, int64_t ldb) : k_{k}, n_{n}, packed_{PackedSize(k, n)} {
         PackMatrix<T>(trans, k, n, b, ldb, packed_.data());
     }
     void Multiply(const Product<T>& product) const { MultiplyPacked<T>(k_, n_, packed_.data(), product); }

@@ -109,9 +109,9 @@ void MultiplyPacked(int64_t k, int64_t n, const T* packed, const Product<T>& p) 
     });
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                       \
-    template void GetPackedMatrixSize<T>(int64_t, int64_t, int64_t*);                 \
-    template void PackMatrix<T>(bool, int64_t, int64_t, const T*, int64_t, T*);       \
+#define CHAINERX_INSTANTIATE(T)                                                 \
+    template void GetPackedMatrixSize<T>(int64_t, int64_t, int64_t*);           \
+    template void PackMatrix<T>(bool, int64_t, int64_t, const T*, int64_t, T*); \
     template void MultiplyPacked<T>(int64_t, int64_t, const T*, const Product<T>&);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
