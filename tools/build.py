@@ -184,7 +184,8 @@ def run_tests(folder, **variables):
 def run_emulated_cuda_tests(folder):
     """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
     pytest = [
-        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600')
+        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600'),
+        *('--dist', 'worksteal'),  # some files take most of the time
     ]
     device = {
         'CHAINERX_PATH': str(folder / 'cuda_emulation'),
