@@ -242,6 +242,7 @@ def test_sums_of_sizes_that_overflow():
         lambda: chainerx.stack([x] * 4),
         lambda: x + chainerx.zeros((4, 1), 'int8'),
         lambda: chainerx.diag(x[:2], 2**63 - 1),
+        lambda: chainerx.pad(x[:2], (0, 2**58), mode='wrap'),
     ):
         with pytest.raises((DimensionError, MemoryError)):
             call()

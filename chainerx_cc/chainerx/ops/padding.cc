@@ -86,10 +86,14 @@ Array PadCopying(const Array& a, const PadWidths& widths, PadMode mode) {
             throw DimensionError{"pad: axis ", int{ax}, " of length 0 has no elements to copy, the array has shape ",
                                  a.shape()};
         }
-        std::vector<int64_t> indices;
-        for (int64_t i = -before; i < length + after; ++i) indices.push_back(Source(mode, i, length));
-        Shape shape{static_cast<int64_t>(indices.size())};
-        out = Take(out, FromHost(shape, Dtype::kInt64, indices.data(), a.device()), ax);
+        // The device goes first: it has an error at once for more memory than there is.
+        Array indices = Empty(Shape{before + length + after}, Dtype::kInt64, a.device());
+        std::vector<int64_t> sources(indices.GetTotalSize());
+        for (size_t i = 0; i < sources.size(); ++i) {
+            sources[i] = Source(mode, static_cast<int64_t>(i) - before, length);
+        }
+        a.device().CopyFromHost(indices.raw_data(), sources.data(), indices.GetNBytes());
+        out = Take(out, indices, ax);
     }
     return out.body() == a.body() ? Copy(a) : out;
 }
