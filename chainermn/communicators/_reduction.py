@@ -18,6 +18,8 @@ from chainermn.communicators._messages import parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+# Bytes of a message. The two directions of a connection would take turns for long ones.
+_PIECE = 1 << 18
 _SIGNAL = numpy.zeros(1, numpy.uint8)
 
 
@@ -64,12 +66,11 @@ class _StagedMean:
         self._stages: list[Callable[[], None]] = []
 
     def _exchange(self, tag: int, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
-        requests = [
-            self._comm.Irecv(part, i, tag) for i, array in incoming.items() for part in parts(array)
-        ]
-        return requests + [
-            self._comm.Isend(part, i, tag) for i, array in outgoing.items() for part in parts(array)
-        ]
+        requests = []
+        for call, arrays in (self._comm.Irecv, incoming), (self._comm.Isend, outgoing):
+            for i, array in arrays.items():
+                requests += [call(piece, i, tag) for piece in parts(array, _PIECE)]
+        return requests
 
     def test(self) -> bool:
         """Goes on as far as possible without waiting; tells whether the mean is there."""
