@@ -167,7 +167,9 @@ class SharedMean(_StagedMean):
         mpi_comm: Communicator of ranks on one host, for these messages alone.
         tag: First of two tags that no other pending mean uses.
         flat: Contiguous array of floating point numbers, replaced by the mean.
-        rows: One array like ``flat`` for each rank, which no other pending mean uses.
+        rows: One array like ``flat`` for each rank, which no other pending mean uses. Ranks write
+            the parts of others to their rows, and means in place of what they have read: that
+            is in the cache.
 
     """
 
@@ -187,19 +189,17 @@ class SharedMean(_StagedMean):
         self.test()
 
     def _signal(self, tag: int) -> None:
-        # Whoever got the signals of all others of the second stage may write to its row again:
-        # they have read it.
+        # Others touch a row only between its signals of the first stage and theirs of the second.
         signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
         self._requests = self._exchange(tag, dict.fromkeys(self._others, _SIGNAL), signals)
 
     def _add(self) -> None:
-        rank = self._comm.rank
-        rows = [row[self._own] for row in self._rows]
-        own = self._flat[self._own]
-        sources = [own if i == rank else row for i, row in enumerate(rows)]
-        _kernels.mean(sources, [rows[rank], own])
+        sources = [row[self._own] for row in self._rows]
+        sources[self._comm.rank] = self._flat[self._own]
+        _kernels.mean(sources, sources)
         self._signal(self._tag + 1)
 
     def _collect(self) -> None:
+        row = self._rows[self._comm.rank]
         for i in self._others:
-            self._flat[self._parts[i]] = self._rows[i][self._parts[i]]
+            self._flat[self._parts[i]] = row[self._parts[i]]

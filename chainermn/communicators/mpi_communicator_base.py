@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from chainer.link import Link
     from chainer.types import NdArray
 
+# Models whose buckets stay: several train in turn, such as a generator and a discriminator.
+_N_MODELS = 4
 # MPI promises tags up to this number. Pairs of tags number the means on their way.
 _LAST_TAG = 32766
 
@@ -355,7 +357,8 @@ class MpiCommunicatorBase(CommunicatorBase):
         if buckets is None:
             setting = self._configs['allreduce_grad_dtype']
             buckets = _gradients.make_buckets(params, setting, self._bucket_bytes)
-            self._forget_buckets()
+            if len(self._buckets) == _N_MODELS:
+                self._forget_buckets()
             self._buckets[key] = buckets
         return buckets
 
