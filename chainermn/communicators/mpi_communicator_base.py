@@ -352,7 +352,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     def _buckets_of(self, params: Sequence[Any]) -> list[_gradients.Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
-        key = tuple([(id(param), id(param.device)) for param in params])
+        key = tuple([(id(param), param.device) for param in params])
         buckets = self._buckets.get(key)
         if buckets is None:
             setting = self._configs['allreduce_grad_dtype']

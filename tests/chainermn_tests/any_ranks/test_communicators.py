@@ -255,6 +255,19 @@ def test_rows_without_memory(comm, monkeypatch):
     assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
 
 
+@pytest.mark.parametrize('device', DEVICES)
+def test_means_of_gradients_in_turn_use_the_same_memory(comm, device, monkeypatch):
+    comm = chainermn.create_communicator('naive', comm.mpi_comm)
+    calls = []
+    make_rows = _shared_rows.make_rows
+    monkeypatch.setattr(_shared_rows, 'make_rows', lambda *a: calls.append(a) or make_rows(*a))
+    models = make_model(comm.rank, device), make_model(comm.rank + 1, device)
+    for _ in range(3):
+        for model in models:
+            comm.multi_node_mean_grad(model)
+    assert len(calls) == (0 if comm.size == 1 else 2)
+
+
 def test_means_of_gradients_of_changing_models(comm, way):
     """A rank whose parameters are other objects than before does not wait for the others."""
     model = make_model(comm.rank)
