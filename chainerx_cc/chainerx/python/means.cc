@@ -1,12 +1,13 @@
 // What chainermn computes in the memory of NumPy arrays for means over ranks.
 
+#include "chainerx/backends/native/means.h"
+
 #include <Python.h>
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "chainerx/backends/native/means.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"

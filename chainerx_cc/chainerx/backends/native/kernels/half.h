@@ -63,8 +63,8 @@ CHAINERX_INLINE uint16_t FloatToBfloat16(float value) {
     return static_cast<uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fc0U : rounded);
 }
 
-// `count` elements from one to the other; T is float or double for float16, and float for bfloat16. (To double and back goes through float, with
-// round to odd so that no value is rounded twice.)
+// `count` elements from one to the other; T is float or double for float16, and float for bfloat16. (Double to float16
+// goes through float, with round to odd so that no value is rounded twice.)
 CHAINERX_ISA_KERNEL(ConvertFromHalf, (int64_t count, const uint16_t* from, T* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertToHalf, (int64_t count, const T* from, uint16_t* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertFromBfloat16, (int64_t count, const uint16_t* from, T* to), (count, from, to))
