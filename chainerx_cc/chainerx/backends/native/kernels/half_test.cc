@@ -117,6 +117,7 @@ TEST(HalfTest, EveryBfloat16BothWays) {
 }
 
 TEST(HalfTest, RoundsToNearestEvenBfloat16) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::vector<float> values;
     std::vector<uint16_t> expected;
     for (uint16_t half = 0; half < 0x7f7f; ++half) {
@@ -125,7 +126,7 @@ TEST(HalfTest, RoundsToNearestEvenBfloat16) {
         auto even = static_cast<uint16_t>(half + (half & 1));
         auto next = static_cast<uint16_t>(half + 1);
         for (auto [value, result] : std::vector<std::pair<float, uint16_t>>{
-                     {middle, even}, {std::nextafter(middle, 0.0F), half}, {std::nextafter(middle, 1e38F), next}}) {
+                     {middle, even}, {std::nextafter(middle, 0.0F), half}, {std::nextafter(middle, kInfinity), next}}) {
             values.push_back(value);
             expected.push_back(result);
             values.push_back(-value);
