@@ -25,6 +25,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / 'chainerx_cc'
 BUILD = ROOT / 'build' / 'chainerx'
+#: Tests that also run on the CUDA backend, on a GPU or emulated.
+CUDA_TESTS = [
+    f'tests/chainerx_tests/test_{name}.py'
+    for name in (
+        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_groups cuda_linalg '
+        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
+        'random special'
+    ).split()
+]
 
 
 class BuildError(Exception):
@@ -174,13 +183,9 @@ def run_tests(folder, **variables):
 
 def run_emulated_cuda_tests(folder):
     """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
-    names = (
-        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_groups cuda_linalg '
-        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
-        'random special'
-    )
     pytest = [
-        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600')
+        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600'),
+        *('--dist', 'worksteal'),  # some files take most of the time
     ]
     device = {
         'CHAINERX_PATH': str(folder / 'cuda_emulation'),
@@ -188,10 +193,8 @@ def run_emulated_cuda_tests(folder):
     }
     _run(
         'tests of the CUDA backend, emulated',
-        pytest
-        + [str(ROOT / 'tests' / 'chainerx_tests' / f'test_{name}.py') for name in names.split()]
-        # Here without CuPy
-        + [str(ROOT / 'tests' / 'chainermn_tests' / 'test_gpus.py')],
+        # chainermn's are here without CuPy
+        [*pytest, *(str(ROOT / t) for t in [*CUDA_TESTS, 'tests/chainermn_tests/test_gpus.py'])],
         **device,
     )
     tests = [

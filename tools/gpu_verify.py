@@ -28,6 +28,8 @@ import time
 from importlib import metadata
 from pathlib import Path
 
+from build import CUDA_TESTS
+
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / 'docs' / 'gpu_reports'
 PAGE = ROOT / 'docs' / 'gpu_verification.rst'
@@ -39,14 +41,6 @@ _MARKED = re.compile(r'(\.\. The table is made.*?\n\n).*\Z', re.DOTALL)
 _PYTEST = [
     *(sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--color=no'),
     *(['-n', '4'] if importlib.util.find_spec('xdist') else []),
-]
-_CUDA_TESTS = [
-    f'tests/chainerx_tests/test_{name}.py'
-    for name in (
-        'accuracy autograd cuda cuda_cudnn cuda_foreign_streams cuda_groups cuda_linalg '
-        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
-        'random special'
-    ).split()
 ]
 _ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}
 _FUNCTIONS = 'tests/chainer_tests/functions_tests'
@@ -68,7 +62,7 @@ def _benchmark(script, *arguments):
 #: Commands by part, and variables of their environment.
 PARTS = {
     'build': ([sys.executable, 'tools/build.py'], {'CHAINERX_BUILD_CUDA': '1'}),
-    'cuda': ([*_PYTEST, '-m', 'not slow', *_CUDA_TESTS], _ON_CUDA),
+    'cuda': ([*_PYTEST, '-m', 'not slow', *CUDA_TESTS], _ON_CUDA),
     'chainer': (
         [*_PYTEST, '-m', 'not slow', '-k', 'chainerx or cuda', 'tests/chainer_tests'],
         _ON_CUDA,

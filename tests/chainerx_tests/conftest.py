@@ -31,3 +31,5 @@ if DEVICE is not None:
     def _device():
         with chainerx.using_device(DEVICE):
             yield
+        # Work that waits in a stream would keep the memory of the tests after it.
+        chainerx.get_device(DEVICE).synchronize()

@@ -1,4 +1,4 @@
-"""The CUDA backend beside other libraries: their streams, and exchange by DLPack.
+"""The CUDA backend beside other libraries: their streams and memory, and exchange by DLPack.
 
 The other library is CUDA itself, as the emulation has it, which ``python tools/build.py --test`` builds
 and tests: there, work waits in its stream until something waits for it.
@@ -28,25 +28,23 @@ class Foreign:
 
     def __init__(self, device=0):
         path = os.path.join(os.environ['CHAINERX_PATH'], 'libcuda_emulation.so')
-        self._cuda = ctypes.CDLL(path)
+        self.cuda = ctypes.CDLL(path)
         ptr = ctypes.c_void_p()
-        self.on_device(
-            device, self._cuda.cudaStreamCreateWithFlags, ctypes.byref(ptr), NON_BLOCKING
-        )
+        self.on_device(device, self.cuda.cudaStreamCreateWithFlags, ctypes.byref(ptr), NON_BLOCKING)
         self.ptr = ptr.value
 
     def on_device(self, device, function, *args):
         current = ctypes.c_int()
-        self._cuda.cudaGetDevice(ctypes.byref(current))
-        self._cuda.cudaSetDevice(device)
+        self.cuda.cudaGetDevice(ctypes.byref(current))
+        self.cuda.cudaSetDevice(device)
         assert function(*args) == 0
-        self._cuda.cudaSetDevice(current)
+        self.cuda.cudaSetDevice(current)
 
     def synchronize(self):
-        assert self._cuda.cudaStreamSynchronize(ctypes.c_void_p(self.ptr)) == 0
+        assert self.cuda.cudaStreamSynchronize(ctypes.c_void_p(self.ptr)) == 0
 
     def __del__(self):
-        self._cuda.cudaStreamDestroy(ctypes.c_void_p(self.ptr))
+        self.cuda.cudaStreamDestroy(ctypes.c_void_p(self.ptr))
 
 
 def _wrap(foreign, device='cuda:0'):
@@ -61,6 +59,25 @@ def _ones(device='cuda:0'):
 
 def _is(x, value):
     return (chainerx.to_numpy(x) == value).all()
+
+
+def test_other_libraries_share_free_memory():
+    device = chainerx.get_device('cuda:0')
+    foreign = Foreign()
+    stream, n_bytes = ctypes.c_void_p(foreign.ptr), ctypes.c_size_t(64 << 20)
+    device.free_unused_blocks()
+    before = device.memory_statistics()
+    block = ctypes.c_void_p()
+    foreign.on_device(0, foreign.cuda.cudaMallocAsync, ctypes.byref(block), n_bytes, stream)
+    taken = device.memory_statistics()
+    assert taken['used'] == before['used']
+    assert taken['reserved'] >= before['reserved'] + n_bytes.value
+    address = block.value
+    foreign.on_device(0, foreign.cuda.cudaFreeAsync, block, stream)
+    foreign.synchronize()
+    x = chainerx.zeros(n_bytes.value, 'int8', device=device)
+    assert device.memory_statistics()['reserved'] == taken['reserved']
+    assert x.data_ptr == address
 
 
 class TestForeignStreams:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tools import gpu_verify
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools'))
+
+import gpu_verify  # noqa: E402
 
 
 def run(*arguments):
