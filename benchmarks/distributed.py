@@ -3,14 +3,18 @@
 Every workload runs in turn (A B C A B C) with ChainerMN, on NumPy and on ChainerX, over MPI, and
 with PyTorch's DistributedDataParallel (DDP) over gloo; each by one process alone, by as many
 processes as there are ranks that do not know of each other ("apart"), and by the ranks together.
-Each rank has the batch of the workload. The *overhead* is the time by which the step of the ranks
-is longer than that of one process, the *efficiency* its inverse ratio. The ranks start from the
-same parameters with different data, and their first losses must agree between all ways.
+Each rank has the batch of the workload, or of ``--batch`` samples. The *overhead* is the time by
+which the step of the ranks is longer than that of one process, the *efficiency* its inverse ratio.
+What the communication itself costs is the time by which the step is longer than "apart"; the *mean*
+is the time that averaging the gradients takes with nothing else to do, and in brackets, by how much
+it is faster than the first way of its engine. The ranks start from the same parameters with
+different data, and their first losses must agree between all ways.
 
 Several dtypes of gradients, with overlap of backward and communication and without, and states of
 the optimizer that are whole or sharded (with Adam) are compared by naming them with commas:
 
     python benchmarks/distributed.py --dtypes float32,bfloat16 --rate 1gbit
+    python benchmarks/distributed.py mlp --batch 10 --dtypes float32,bfloat16 --rate 1gbit
     python benchmarks/distributed.py gpt --overlap overlap,after
     python benchmarks/distributed.py mlp gpt --states whole,sharded
 
@@ -18,6 +22,7 @@ the optimizer that are whole or sharded (with Adam) are compared by naming them 
 """
 
 import argparse
+import copy
 import functools
 import itertools
 import os
@@ -49,6 +54,7 @@ def parse():
     parser.add_argument('--states', default='whole', help=' '.join(CHOICES['states']))
     parser.add_argument('--bucket-mib', type=float, default=4, help='size of buckets (4)')
     parser.add_argument('--adam', action='store_true', help='Adam in place of SGD')
+    parser.add_argument('--batch', type=int, help='samples in the batch of a rank')
     parser.add_argument('--rate', help='put two ranks on two hosts with this connection: 1gbit')
     parser.add_argument('--threads', type=int, default=1, help='threads of each rank (1)')
     parser.add_argument('--rounds', type=int, default=15, help='number of turns of each way')
@@ -104,9 +110,10 @@ def measure_workload(args, engines, ranks, workload):
     for way, step in together.items():
         engine = way.engine
         if (engine, 1) not in timers:
-            timers[engine, 1] = ranks.timer(alone[engine], 1)
-            timers[engine, args.ranks] = ranks.timer(alone[engine])
-        timers[way] = ranks.timer(step)
+            timers[engine, 1] = ranks.timer(alone[engine].run, 1)
+            timers[engine, args.ranks] = ranks.timer(alone[engine].run)
+        timers[way] = ranks.timer(step.run)
+        timers[way, 'mean'] = ranks.timer(step.mean)
     times = harness.measure(
         timers, args.rounds, args.seconds, min if args.best else statistics.median
     )
@@ -114,11 +121,14 @@ def measure_workload(args, engines, ranks, workload):
     counts = [len(getattr(args, name)) for name in CHOICES]
     rows = []
     first: dict[str, float] = {}  # of each engine
+    first_mean: dict[str, float] = {}
     ddp = first_overhead = None
     for way in ways:
         one, several = times[way.engine, 1], times[way]
         overhead = several - one
+        mean = times[way, 'mean']
         first.setdefault(way.engine, several)
+        first_mean.setdefault(way.engine, mean)
         if way.engine == 'torch' and ddp is None:
             ddp, first_overhead = several, overhead
         row = [way.title(counts), harness.format_time(one)]
@@ -127,12 +137,13 @@ def measure_workload(args, engines, ranks, workload):
         row.append('-' if first_overhead is None else f'{overhead / first_overhead:.2f}')
         row.append('-' if ddp is None else f'{ddp / several:.2f}')
         row.append(f'{first[way.engine] / several:.2f}')
+        row.append(f'{harness.format_time(mean)} ({first_mean[way.engine] / mean:.2f})')
         if args.adam:
             whole = alone[way.engine].state_bytes()
             row.append(f'{max(state[way]) / 2**20:.2f} MiB ({max(state[way]) / whole:.2f})')
         rows.append(row)
     heading = [f'`{workload.name}`', 'one process', 'apart', f'{args.ranks} ranks', 'overhead']
-    heading += ['efficiency', "overhead / DDP's", 'faster than DDP', 'than the first way']
+    heading += ['efficiency', "overhead / DDP's", 'faster than DDP', 'than the first way', 'mean']
     return heading + ['state of a rank'] * args.adam, rows
 
 
@@ -157,7 +168,12 @@ def main():
     show = harness.print_table if is_first else functools.partial(lambda *_: None)
     with ranks_module.torch_started(ranks, 'torch' in engines):
         for name in args.workload:
-            show(*measure_workload(args, engines, ranks, WORKLOADS[name]))
+            workload = copy.copy(WORKLOADS[name])
+            if args.batch:
+                if not hasattr(workload, 'batch'):
+                    raise ValueError(f'{name} has no choice of batch')
+                workload.batch = args.batch
+            show(*measure_workload(args, engines, ranks, workload))
     return 0
 
 

@@ -1,6 +1,7 @@
 """The training steps that ``distributed.py`` compares, in one process and on several ranks."""
 
 import contextlib
+import functools
 import time
 import warnings
 from typing import Any, NamedTuple
@@ -34,12 +35,14 @@ class Step:
     Args:
         run: Does a step and returns its loss.
         states: Returns the arrays of the optimizer's state.
+        mean: Averages the gradients of the last step over the ranks.
 
     """
 
-    def __init__(self, run, states):
+    def __init__(self, run, states, mean=None):
         self.run = run
         self.states = states
+        self.mean = mean
 
     def state_bytes(self):
         return sum(array.nbytes for array in self.states())
@@ -78,7 +81,11 @@ def _chainer_step(workload, engine, args, comm=None, way=None):
     # The shard of a parameter has its rule.
     rules = [param.update_rule for param in model.params()]
     # A rule that updates nothing on this rank has no state.
-    return Step(run, lambda: [a for r in rules for a in (r.state or {}).values() if a.ndim])
+    return Step(
+        run,
+        lambda: [a for r in rules for a in (r.state or {}).values() if a.ndim],
+        comm and functools.partial(comm.multi_node_mean_grad, model),
+    )
 
 
 def _torch_step(workload, args, rank=None, way=None):
@@ -115,7 +122,14 @@ def _torch_step(workload, args, rank=None, way=None):
         optimizer.step()
         return loss.detach()
 
-    return Step(run, lambda: [a for s in holder.state.values() for a in s.values() if a.ndim])
+    def mean():  # what DDP does, with all in one bucket
+        grads = [param.grad.reshape(-1) for param in model.parameters()]
+        flat = torch.cat(grads).to(getattr(torch, way.dtype)) / args.ranks
+        torch.distributed.all_reduce(flat)
+        for grad, part in zip(grads, flat.split([grad.numel() for grad in grads])):
+            grad.copy_(part)
+
+    return Step(run, lambda: [a for s in holder.state.values() for a in s.values() if a.ndim], mean)
 
 
 def _other_labels(workload, rank):
@@ -196,9 +210,9 @@ class Ranks:
                     f'{way} has {values}'
                 )
 
-    def timer(self, step, n=None):
-        """Returns what times ``step`` on the first ``n`` ranks at once, or all of them."""
-        return _Timer(self, step, self.comm.size if n is None else n)
+    def timer(self, call, n=None):
+        """Returns what times ``call`` on the first ``n`` ranks at once, or all of them."""
+        return _Timer(self, call, self.comm.size if n is None else n)
 
     def wait_quietly(self):
         """Waits for all ranks, and leaves the cores to those that still work."""
@@ -210,9 +224,9 @@ class Ranks:
 class _Timer:
     """Timer like :class:`timeit.Timer`, with the same result on all ranks."""
 
-    def __init__(self, ranks, step, n):
+    def __init__(self, ranks, call, n):
         self._ranks = ranks
-        self._step = step
+        self._call = call
         self._n = n
 
     def timeit(self, number):
@@ -224,7 +238,7 @@ class _Timer:
                 world.Barrier()
             start = time.perf_counter()
             for _ in range(number):
-                self._step.run()
+                self._call()
             seconds = time.perf_counter() - start
         self._ranks.wait_quietly()
         return world.allreduce(seconds) / self._n

@@ -297,6 +297,9 @@ class _Subgraph:
     def numpy_grad(self, indexes: int | Sequence[int], grad_outputs: Any) -> tuple[Any, ...]: ...
     def of_gradients(self, grad_outputs: Any, grad_inputs: Any) -> _Subgraph: ...
 
+def _from_half(halves: Any, floats: Any, is_bfloat16: bool) -> None:
+    """Inverse of ``_to_half``."""
+
 def _fromrawpointer(data_ptr: Any, shape: _Ints, dtype: DTypeLike, strides: int | Sequence[int], device: _DeviceLike, offset: int, base: Any) -> ndarray:
     """An array over memory at an address on a device, owned by ``base``."""
 
@@ -326,6 +329,9 @@ def _load_onnx_bytes(data: Any, folder: str = '', device: _DeviceLike = None) ->
 
 def _make_device_group_name(device: _DeviceLike) -> str:
     """A new name of a group of GPUs, with which each of its members joins it."""
+
+def _mean(sources: Any, results: Any) -> None:
+    """Writes the mean of arrays of float32 to others."""
 
 def _numpy_gradients(grads: Any) -> list[ndarray]:
     """ChainerX arrays of NumPy gradients."""
@@ -360,6 +366,9 @@ def _subgraph(inputs: Any, outputs: Any) -> Any:
 
 def _to_cupy(array: ndarray) -> Any:
     """The array as cupy.ndarray; it must live on a CUDA device."""
+
+def _to_half(floats: Any, halves: Any, is_bfloat16: bool) -> None:
+    """Rounds float32 to the bits of 16-bit numbers."""
 
 def _types() -> dict[str, Any]:
     """The types of parameters and result of each function and method, for type stubs."""

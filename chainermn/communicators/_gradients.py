@@ -10,7 +10,7 @@ import chainerx
 from chainer import backend
 from chainer._core import fresh_gradients, update
 from chainermn.communicators import _arrays
-from chainermn.communicators._reduction import HALVES
+from chainermn.communicators._kernels import HALVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

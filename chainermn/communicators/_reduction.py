@@ -7,62 +7,20 @@ ranks, so that all get the same bits, and rounds to 16 bits only what travels.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.backends import cuda
 from chainermn._mpi import mpi
+from chainermn.communicators import _kernels
 from chainermn.communicators._messages import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: Dtypes of 16 bits in which float32 can travel.
-HALVES = 'float16', 'bfloat16'
-
-
-# Elements that are rounded or added at once on the host: they stay in the cache.
-_BLOCK = 1 << 15
+# Bytes of a message. The two directions of a connection would take turns for long ones.
+_PIECE = 1 << 18
 _SIGNAL = numpy.zeros(1, numpy.uint8)
-
-
-def encode(array: Any, wire: str) -> Any:
-    """Rounds a float32 array to 16 bits, given as uint16; on NumPy and CuPy arrays."""
-    if wire == 'float16':
-        return array.astype(numpy.float16).view(numpy.uint16)
-    xp = cuda.get_array_module(array)
-    result = xp.empty(array.size, numpy.uint16)
-    step = _BLOCK if xp is numpy else max(array.size, 1)
-    for start in range(0, array.size, step):
-        part = array[start : start + step]
-        bits = part.view(numpy.uint32)
-        rounded = bits >> numpy.uint32(16)
-        rounded &= numpy.uint32(1)  # ties go to even numbers
-        rounded += numpy.uint32(0x7FFF)
-        rounded += bits
-        # Rounding would turn some not-a-numbers into numbers.
-        rounded[part != part] = 0x7FC00000
-        result[start : start + step] = _upper_halves(rounded)
-    return result
-
-
-def decode(bits: Any, wire: str) -> Any:
-    """Inverse of :func:`encode`."""
-    if wire == 'float16':
-        return bits.view(numpy.float16).astype(numpy.float32)
-    result = cuda.get_array_module(bits).zeros(bits.size, numpy.uint32)
-    _upper_halves(result)[...] = bits
-    return result.view(numpy.float32)
-
-
-def _upper_halves(words: Any) -> Any:
-    """Upper 16 of the 32 bits of each element, in its memory."""
-    return words.view(numpy.uint16)[_UPPER::2]
-
-
-_UPPER = 1 if sys.byteorder == 'little' else 0
 
 
 def bounds_of(size: int, n_ranks: int) -> list[int]:
@@ -108,12 +66,11 @@ class _StagedMean:
         self._stages: list[Callable[[], None]] = []
 
     def _exchange(self, tag: int, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
-        requests = [
-            self._comm.Irecv(part, i, tag) for i, array in incoming.items() for part in parts(array)
-        ]
-        return requests + [
-            self._comm.Isend(part, i, tag) for i, array in outgoing.items() for part in parts(array)
-        ]
+        requests = []
+        for call, arrays in (self._comm.Irecv, incoming), (self._comm.Isend, outgoing):
+            for i, array in arrays.items():
+                requests += [call(piece, i, tag) for piece in parts(array, _PIECE)]
+        return requests
 
     def test(self) -> bool:
         """Goes on as far as possible without waiting; tells whether the mean is there."""
@@ -152,9 +109,14 @@ class Mean(_StagedMean):
     ) -> None:
         super().__init__(mpi_comm, tag, flat)
         self._wire = wire
-        self._travelling = flat if wire is None else encode(flat, wire)
-        shape = self._own.stop - self._own.start
         self._memory = memory
+        self._travelling = flat
+        if wire is not None:
+            self._travelling = memory.take(flat.size, numpy.dtype(numpy.uint16))
+            for i in self._others:
+                part = self._parts[i]
+                _kernels.encode(flat[part], wire, self._travelling[part])
+        shape = self._own.stop - self._own.start
         dtype = self._travelling.dtype
         self._received = {i: self._memory.take(shape, dtype) for i in self._others}
         self._stages = [self._add, self._gather, self._finish]
@@ -165,26 +127,26 @@ class Mean(_StagedMean):
 
     def _add(self) -> None:
         own = self._flat[self._own]
-        total = None
-        for i in range(self._comm.size):  # in the same order on each rank
-            if i == self._comm.rank:
-                array = own
-            elif self._wire is None:
-                array = self._received[i]
-            else:
-                array = decode(self._received[i], self._wire)
-            if total is None:
-                total = array
-            else:
-                total += array
-        assert total is not None
-        numpy.multiply(total, total.dtype.type(1 / self._comm.size), out=own)
+        if self._wire is None:
+            _kernels.mean(self._sources(slice(None)), [own])
+        else:
+            rounded = self._travelling[self._own]
+            for start in range(0, own.size, _kernels.BLOCK):
+                block = slice(start, start + _kernels.BLOCK)
+                _kernels.mean(self._sources(block), [own[block]])
+                _kernels.encode(own[block], self._wire, rounded[block])
         while self._received:
             self._memory.give(self._received.popitem()[1])
 
-    def _gather(self) -> None:
+    def _sources(self, block: slice) -> list[Any]:
+        """What the ranks have in a block of this rank's part."""
+        arrays: dict[int, Any] = {i: array[block] for i, array in self._received.items()}
         if self._wire is not None:
-            self._travelling[self._own] = encode(self._flat[self._own], self._wire)
+            arrays = {i: _kernels.decode(array, self._wire) for i, array in arrays.items()}
+        arrays[self._comm.rank] = self._flat[self._own][block]
+        return [arrays[i] for i in range(self._comm.size)]  # in the same order on each rank
+
+    def _gather(self) -> None:
         own = self._travelling[self._own]
         self._requests = self._exchange(
             self._tag + 1,
@@ -194,7 +156,8 @@ class Mean(_StagedMean):
 
     def _finish(self) -> None:
         if self._wire is not None:
-            self._flat[...] = decode(self._travelling, self._wire)
+            _kernels.decode(self._travelling, self._wire, self._flat)
+            self._memory.give(self._travelling)
 
 
 class SharedMean(_StagedMean):
@@ -204,7 +167,9 @@ class SharedMean(_StagedMean):
         mpi_comm: Communicator of ranks on one host, for these messages alone.
         tag: First of two tags that no other pending mean uses.
         flat: Contiguous array of floating point numbers, replaced by the mean.
-        rows: One array like ``flat`` for each rank, which no other pending mean uses.
+        rows: One array like ``flat`` for each rank, which no other pending mean uses. Ranks write
+            the parts of others to their rows, and means in place of what they have read: that
+            is in the cache.
 
     """
 
@@ -224,25 +189,17 @@ class SharedMean(_StagedMean):
         self.test()
 
     def _signal(self, tag: int) -> None:
-        # Whoever got the signals of all others of the second stage may write to its row again:
-        # they have read it.
+        # Others touch a row only between its signals of the first stage and theirs of the second.
         signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
         self._requests = self._exchange(tag, dict.fromkeys(self._others, _SIGNAL), signals)
 
     def _add(self) -> None:
-        rank = self._comm.rank
-        sources = [self._flat if i == rank else row for i, row in enumerate(self._rows)]
-        scale = self._flat.dtype.type(1 / self._comm.size)
-        for start in range(self._own.start, self._own.stop, _BLOCK):
-            block = slice(start, min(start + _BLOCK, self._own.stop))
-            total = self._rows[rank][block]
-            numpy.add(sources[0][block], sources[1][block], out=total)
-            for source in sources[2:]:  # in the same order on each rank
-                total += source[block]
-            total *= scale
-            self._flat[block] = total
+        sources = [row[self._own] for row in self._rows]
+        sources[self._comm.rank] = self._flat[self._own]
+        _kernels.mean(sources, sources)
         self._signal(self._tag + 1)
 
     def _collect(self) -> None:
+        row = self._rows[self._comm.rank]
         for i in self._others:
-            self._flat[self._parts[i]] = self._rows[i][self._parts[i]]
+            self._flat[self._parts[i]] = row[self._parts[i]]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from chainer.link import Link
     from chainer.types import NdArray
 
+# Models whose buckets stay: several train in turn, such as a generator and a discriminator.
+_N_MODELS = 4
 # MPI promises tags up to this number. Pairs of tags number the means on their way.
 _LAST_TAG = 32766
 
@@ -350,12 +352,13 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     def _buckets_of(self, params: Sequence[Any]) -> list[_gradients.Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
-        key = tuple([(id(param), id(param.device)) for param in params])
+        key = tuple([(id(param), param.device) for param in params])
         buckets = self._buckets.get(key)
         if buckets is None:
             setting = self._configs['allreduce_grad_dtype']
             buckets = _gradients.make_buckets(params, setting, self._bucket_bytes)
-            self._forget_buckets()
+            if len(self._buckets) == _N_MODELS:
+                self._forget_buckets()
             self._buckets[key] = buckets
         return buckets
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import chainerx
 from chainer.backends import cuda
-from chainermn.communicators import _communication_utility, _reduction
+from chainermn.communicators import _communication_utility, _kernels
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
@@ -45,13 +45,13 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             travelling = flat
             kind = nccl.NCCL_FLOAT64 if flat.dtype.itemsize == 8 else nccl.NCCL_FLOAT32
         else:
-            travelling = _reduction.encode(flat, wire)
+            travelling = _kernels.encode(flat, wire)
             kind = nccl.NCCL_FLOAT16 if wire == 'float16' else nccl.NCCL_BFLOAT16
         stream = cuda.cupy.cuda.get_current_stream()
         pointer = travelling.data.ptr
         self.nccl_comm.allReduce(pointer, pointer, flat.size, kind, nccl.NCCL_SUM, stream.ptr)
         if wire is not None:
-            flat[...] = _reduction.decode(travelling, wire)
+            flat[...] = _kernels.decode(travelling, wire)
         return _Enqueued()
 
     def _start_mean_by_chainerx(self, flat: Any, wire: str | None) -> Any:

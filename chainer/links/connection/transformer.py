@@ -46,15 +46,19 @@ class _TransformerLayer(link.Chain):
                 layer_normalization.LayerNormalization(size, eps)
             )
 
+    def _drop(self, x):
+        # A mask of ones would take the time of drawing random numbers.
+        return functions.dropout(x, self.dropout) if self.dropout else x
+
     def _feed_forward(self, x):
-        h = functions.dropout(self.activation(self.linear1(x, n_batch_axes=2)), self.dropout)
+        h = self._drop(self.activation(self.linear1(x, n_batch_axes=2)))
         return self.linear2(h, n_batch_axes=2)
 
     def _residual(self, x, norm, block):
         """Applies a block with a shortcut and normalization before or after it."""
         if self.norm_first:
-            return x + functions.dropout(block(norm(x)), self.dropout)
-        return norm(x + functions.dropout(block(x), self.dropout))
+            return x + self._drop(block(norm(x)))
+        return norm(x + self._drop(block(x)))
 
 
 class TransformerEncoderLayer(_TransformerLayer):

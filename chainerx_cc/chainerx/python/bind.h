@@ -168,6 +168,7 @@ void BindConversions(const char* family);  // of Python objects to arrays
 void BindAutograd();
 void BindFunctionNode();
 void BindNumpyViews();
+void BindMeans();
 void BindInterop();
 void BindDlpack();
 

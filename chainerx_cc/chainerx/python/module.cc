@@ -115,6 +115,7 @@ void Init(py::module_& m) {
     BindDlpack();
     BindFunctionNode();
     BindNumpyViews();
+    BindMeans();
     BindCoreTypes();
     BindOnnx();
     BindModule();

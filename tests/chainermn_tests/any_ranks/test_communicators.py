@@ -12,7 +12,7 @@ import chainer
 import chainer.links as L
 import chainermn
 import chainerx
-from chainermn.communicators import _messages, _reduction, _shared_rows
+from chainermn.communicators import _kernels, _messages, _shared_rows
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
 WIRES = ['float16', 'bfloat16', 'float32', 'float64']
@@ -255,6 +255,19 @@ def test_rows_without_memory(comm, monkeypatch):
     assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
 
 
+@pytest.mark.parametrize('device', DEVICES)
+def test_means_of_gradients_in_turn_use_the_same_memory(comm, device, monkeypatch):
+    comm = chainermn.create_communicator('naive', comm.mpi_comm)
+    calls = []
+    make_rows = _shared_rows.make_rows
+    monkeypatch.setattr(_shared_rows, 'make_rows', lambda *a: calls.append(a) or make_rows(*a))
+    models = make_model(comm.rank, device), make_model(comm.rank + 1, device)
+    for _ in range(3):
+        for model in models:
+            comm.multi_node_mean_grad(model)
+    assert len(calls) == (0 if comm.size == 1 else 2)
+
+
 def test_means_of_gradients_of_changing_models(comm, way):
     """A rank whose parameters are other objects than before does not wait for the others."""
     model = make_model(comm.rank)
@@ -338,21 +351,76 @@ def test_bad_arguments(comm, call, error, message):
         call(comm)
 
 
-@pytest.mark.parametrize('wire', _reduction.HALVES)
-def test_halves(wire):
+@pytest.fixture(params=['core', 'numpy'])
+def kernels(request, monkeypatch):
+    if request.param == 'numpy':
+        monkeypatch.setattr(_kernels, '_core', None)
+    elif _kernels._core is None:
+        pytest.skip('ChainerX is not built')
+
+
+@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.parametrize('wire', _kernels.HALVES)
+def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
+    bits = numpy.random.RandomState(0).randint(2**32, size=100003, dtype='uint32')
+    bits[:50000] = bits[:50000] % 2**27 + (100 << 23)  # many in the range of float16
+    values = bits.view('float32')
+
+    def convert():
+        with numpy.errstate(all='ignore'):
+            halves = _kernels.encode(values, wire)
+            return halves, _kernels.decode(halves, wire)
+
+    halves, floats = convert()
+    monkeypatch.setattr(_kernels, '_core', None)
+    for actual, expected in zip((halves, floats), convert()):
+        if wire == 'float16':
+            actual, expected = (x[~numpy.isnan(values)] for x in (actual, expected))
+        assert actual.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('n', [1, 2, 3])
+def test_mean_of_arrays(n, dtype, kernels):
+    arrays = numpy.random.RandomState(0).normal(size=(n, 70001)).astype(dtype)
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
+    total *= total.dtype.type(1 / n)
+    result = numpy.empty_like(total)
+    _kernels.mean([*arrays], [arrays[0], result])
+    numpy.testing.assert_array_equal(result, total)
+    numpy.testing.assert_array_equal(arrays[0], total)
+
+
+@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
+def test_kernels_check_arrays():
+    floats, halves = numpy.zeros(4, 'f'), numpy.zeros(4, 'uint16')
+    with pytest.raises(ValueError, match='halves must have elements of 2 bytes, not 4'):
+        _kernels._core._to_half(floats, floats, True)
+    with pytest.raises(ValueError, match='numbers of elements differ: 4 and 3'):
+        _kernels._core._from_half(halves, floats[:3], True)
+    with pytest.raises(ValueError, match='not C-contiguous'):
+        _kernels._core._mean([floats[::2]], [floats[::2]])
+    with pytest.raises(ValueError, match='sources must have an item'):
+        _kernels._core._mean([], [floats])
+
+
+@pytest.mark.parametrize('wire', _kernels.HALVES)
+def test_halves(wire, kernels):
     values = numpy.random.RandomState(0).normal(0, 100, 10000).astype('float32')
     values[:4] = numpy.inf, -numpy.inf, 0, numpy.nan
     values[4] = numpy.array(0x7FFFFFFF, 'uint32').view('float32')
     values[5] = numpy.array(0x7F800001, 'uint32').view('float32')
     with numpy.errstate(invalid='ignore'):
-        rounded = _reduction.decode(_reduction.encode(values, wire), wire)
+        rounded = _kernels.decode(_kernels.encode(values, wire), wire)
     numpy.testing.assert_array_equal(rounded[:3], values[:3])
     assert numpy.isnan(rounded[3:6]).all()
     error = abs(rounded[6:] - values[6:]) / abs(values[6:])
     assert error.max() <= (2.0**-11 if wire == 'float16' else 2.0**-8)
     # To the nearest: no representable number is closer.
     if wire == 'bfloat16':
-        bits = _reduction.encode(values[6:], wire)
+        bits = _kernels.encode(values[6:], wire)
         for step in 1, -1:
-            other = _reduction.decode((bits.astype('int32') + step).astype('uint16'), wire)
+            other = _kernels.decode((bits.astype('int32') + step).astype('uint16'), wire)
             assert (abs(other - values[6:]) >= abs(rounded[6:] - values[6:])).all()

@@ -131,3 +131,14 @@ def test_layers_drop_in_training_only():
     assert (link(x).array != link(x).array).any()
     with chainer.using_config('train', False):
         np.testing.assert_array_equal(link(x).array, link(x).array)
+
+
+def test_layers_draw_no_numbers_to_drop_nothing():
+    layer = L.TransformerEncoderLayer(4, 2, dropout=0)
+    x = f(1, 3, 4)
+    with chainer.using_config('train', False):
+        expected = layer(x).array
+    np.random.seed(0)
+    y = layer(x).array
+    assert np.random.rand() == np.random.RandomState(0).rand()
+    np.testing.assert_array_equal(y, expected)

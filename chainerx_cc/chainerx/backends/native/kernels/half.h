@@ -1,7 +1,7 @@
 #pragma once
 
-// float16 by its bits, to and from float. The inline functions are branch-free integer code, which compilers
-// vectorize; ConvertHalf uses the conversion instructions where there are any.
+// float16 and bfloat16 by their bits, to and from float. The inline functions are branch-free integer code, which
+// compilers vectorize; the conversions of float16 use its instructions where there are any.
 
 #include <cstdint>
 
@@ -47,9 +47,27 @@ CHAINERX_INLINE uint16_t FloatToHalf(float value) {
     return static_cast<uint16_t>(half | sign);
 }
 
-// `count` elements from one to the other; T is float or double. (To double and back goes through float, with
-// round to odd so that no value is rounded twice.)
+// Exact.
+CHAINERX_INLINE float Bfloat16ToFloat(uint16_t half) {
+    uint32_t bits = static_cast<uint32_t>(half) << 16;
+    float value;
+    __builtin_memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+// To the nearest, ties to even; overflow to infinity, and one NaN for all.
+CHAINERX_INLINE uint16_t FloatToBfloat16(float value) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, &value, sizeof(bits));
+    uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+    return static_cast<uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fc0U : rounded);
+}
+
+// `count` elements from one to the other; T is float or double for float16, and float for bfloat16. (Double to float16
+// goes through float, with round to odd so that no value is rounded twice.)
 CHAINERX_ISA_KERNEL(ConvertFromHalf, (int64_t count, const uint16_t* from, T* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertToHalf, (int64_t count, const T* from, uint16_t* to), (count, from, to))
+CHAINERX_ISA_KERNEL(ConvertFromBfloat16, (int64_t count, const uint16_t* from, T* to), (count, from, to))
+CHAINERX_ISA_KERNEL(ConvertToBfloat16, (int64_t count, const T* from, uint16_t* to), (count, from, to))
 
 }  // namespace chainerx::native

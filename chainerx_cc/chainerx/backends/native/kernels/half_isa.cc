@@ -91,4 +91,18 @@ void ConvertToHalf<double>(int64_t count, const double* from, uint16_t* to) {
     }
 }
 
+template <>
+void ConvertFromBfloat16<float>(int64_t count, const uint16_t* from, float* to) {
+    for (int64_t i = 0; i < count; ++i) {
+        to[i] = Bfloat16ToFloat(from[i]);
+    }
+}
+
+template <>
+void ConvertToBfloat16<float>(int64_t count, const float* from, uint16_t* to) {
+    for (int64_t i = 0; i < count; ++i) {
+        to[i] = FloatToBfloat16(from[i]);
+    }
+}
+
 }  // namespace chainerx::native::CHAINERX_ISA

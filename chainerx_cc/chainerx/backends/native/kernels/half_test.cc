@@ -84,5 +84,63 @@ TEST(HalfTest, RoundsToNearestEven) {
     }
 }
 
+// The value of a bfloat16, by its definition
+double ExactBfloat16(uint16_t half) {
+    int exponent = half >> 7 & 255;
+    double fraction = half & 127;
+    double value = exponent == 0     ? std::ldexp(fraction, -133)
+                   : exponent == 255 ? (fraction == 0 ? std::numeric_limits<double>::infinity() : std::nan(""))
+                                     : std::ldexp(128 + fraction, exponent - 134);
+    return (half & 0x8000) != 0 ? -value : value;
+}
+
+TEST(HalfTest, EveryBfloat16BothWays) {
+    std::vector<uint16_t> halves(1 << 16);
+    for (size_t i = 0; i < halves.size(); ++i) {
+        halves[i] = static_cast<uint16_t>(i);
+    }
+    auto count = static_cast<int64_t>(halves.size());
+    std::vector<float> floats(halves.size());
+    std::vector<uint16_t> back(halves.size());
+    ConvertFromBfloat16(count, halves.data(), floats.data());
+    ConvertToBfloat16(count, floats.data(), back.data());
+    for (size_t i = 0; i < halves.size(); ++i) {
+        double exact = ExactBfloat16(halves[i]);
+        if (std::isnan(exact)) {
+            EXPECT_TRUE(std::isnan(floats[i]));
+            EXPECT_EQ(back[i], 0x7fc0);
+            continue;
+        }
+        ASSERT_EQ(floats[i], exact);
+        ASSERT_EQ(back[i], halves[i]);
+    }
+}
+
+TEST(HalfTest, RoundsToNearestEvenBfloat16) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::vector<float> values;
+    std::vector<uint16_t> expected;
+    for (uint16_t half = 0; half < 0x7f7f; ++half) {
+        // The middle has 9 bits, so it is exact.
+        auto middle = static_cast<float>((ExactBfloat16(half) + ExactBfloat16(static_cast<uint16_t>(half + 1))) / 2);
+        auto even = static_cast<uint16_t>(half + (half & 1));
+        auto next = static_cast<uint16_t>(half + 1);
+        for (auto [value, result] : std::vector<std::pair<float, uint16_t>>{
+                     {middle, even}, {std::nextafter(middle, 0.0F), half}, {std::nextafter(middle, kInfinity), next}}) {
+            values.push_back(value);
+            expected.push_back(result);
+            values.push_back(-value);
+            expected.push_back(static_cast<uint16_t>(result | 0x8000));
+        }
+    }
+    values.push_back(std::numeric_limits<float>::max());
+    expected.push_back(0x7f80);
+    std::vector<uint16_t> actual(values.size());
+    ConvertToBfloat16(static_cast<int64_t>(values.size()), values.data(), actual.data());
+    for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(actual[i], expected[i]) << values[i];
+    }
+}
+
 }  // namespace
 }  // namespace chainerx::native
