@@ -111,6 +111,7 @@ Kernel AttentionNode(const Node& node) {
             }
             return y;
         };
+        if (mask && mask.ndim() == 0) throw ModelError{"its mask has no axes"};
         bool is_plain = !wants_scores && softcap == 0 && !precision && dtype == Dtype::kFloat32 &&
                         (!mask || (!seen && mask.shape()[mask.ndim() - 1] == columns));
         if (is_plain && columns > 0) {
