@@ -1,5 +1,6 @@
 """Exported models give in the C++ runner what they give in Chainer."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -294,3 +295,47 @@ def test_operators():
     names = chainerx.onnx.operators()
     assert {'Conv', 'Gemm', 'LSTM', 'If', 'ai.onnx.ml.Binarizer'} <= set(names)
     assert list(names) == sorted(names, key=lambda n: n.rpartition('.')[::2])
+
+
+def node_model(name, n_inputs, dtype, **attributes):
+    """A node whose inputs may have any shape."""
+    helper = onnx.helper
+    domain, _, op_type = name.rpartition('.')
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    names = [f'x{i}' for i in range(n_inputs)]
+    graph = helper.make_graph(
+        [helper.make_node(op_type, names, ['y'], 'node', domain=domain, **attributes)],
+        'one node',
+        [helper.make_tensor_value_info(name, kind, None) for name in names],
+        [helper.make_tensor_value_info('y', kind, None)],
+    )
+    opsets = [helper.make_opsetid('', 23)] + [helper.make_opsetid(domain, 1)] * bool(domain)
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'int64'])
+def test_operands_of_any_rank(dtype):
+    rng = np.random.RandomState(0)
+    shapes = (), (0,), (1,), (2, 3), (2, 3, 3), (1, 2, 2, 3)
+    results = errors = 0
+    for name, n_inputs in itertools.product(chainerx.onnx.operators(), range(1, 8)):
+        try:
+            model = chainerx.onnx.load(node_model(name, n_inputs, dtype))
+        except chainerx.ChainerxError:
+            continue  # it has another number of inputs, or attributes that it must have
+        for _ in range(30):
+            xs = [np.ones(shapes[i], dtype) for i in rng.randint(len(shapes), size=n_inputs)]
+            try:
+                model(*xs)
+                results += 1
+            except chainerx.ChainerxError as error:
+                assert "node 'node'" in str(error)
+                errors += 1
+    assert results > 1000 < errors
+
+
+def test_mask_of_attention_without_axes():
+    model = chainerx.onnx.load(node_model('Attention', 4, 'float32'))
+    x = f32(1, 2, 3, 4)
+    with pytest.raises(chainerx.ChainerxError, match=r"node 'node' \(Attention\): .*no axes"):
+        model(x, x, x, f32())
