@@ -77,6 +77,18 @@ class Bucket:
         self._memory: Any = None
         self._is_gradient = False
 
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of the gradient if backward should make it in shared memory, or zero."""
+        n_bytes = self.size * self.dtype.itemsize
+        is_alone = len(self.params) == 1 and self.params[0].dtype == self.dtype
+        return n_bytes if is_alone and n_bytes >= _ALONE else 0
+
+    def share(self, rows: list[Any], rank: int) -> None:
+        """Takes memory that the ranks share, one row for each."""
+        self.rows = rows
+        self._memory = rows[rank]
+
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
         self.grads = [_arrays.plain(param.grad) for param in self.params]

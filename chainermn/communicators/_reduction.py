@@ -18,6 +18,8 @@ from chainermn.communicators._messages import parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainermn.communicators._shared_rows import Slots
+
 # Bytes of a message. The two directions of a connection would take turns for long ones.
 _PIECE = 1 << 18
 _SIGNAL = numpy.zeros(1, numpy.uint8)
@@ -44,23 +46,23 @@ class Memory:
         self._free.setdefault((array.size, array.dtype.char), []).append(array)
 
 
+def _parts_of(size: int, n_ranks: int) -> list[slice]:
+    bounds = bounds_of(size, n_ranks)
+    return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+
+
 class _StagedMean:
-    """Mean of a flat host array over all ranks, on its way: stages with messages between them.
+    """Mean over all ranks on its way: stages with messages between them.
 
     Args:
         mpi_comm: Communicator for these messages alone.
         tag: First of two tags that no other pending mean uses.
-        flat: Contiguous array of floating point numbers, replaced by the mean.
 
     """
 
-    def __init__(self, mpi_comm: Any, tag: int, flat: numpy.ndarray[Any, Any]) -> None:
+    def __init__(self, mpi_comm: Any, tag: int) -> None:
         self._comm = mpi_comm
         self._tag = tag
-        self._flat = flat
-        bounds = bounds_of(flat.size, mpi_comm.size)
-        self._parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
-        self._own = self._parts[mpi_comm.rank]
         self._others = [i for i in range(mpi_comm.size) if i != mpi_comm.rank]
         self._requests: list[Any] = []
         self._stages: list[Callable[[], None]] = []
@@ -88,7 +90,7 @@ class _StagedMean:
 
 
 class Mean(_StagedMean):
-    """Mean whose parts travel as messages.
+    """Mean of a flat host array whose parts travel as messages.
 
     Args:
         mpi_comm: Communicator for these messages alone.
@@ -107,7 +109,10 @@ class Mean(_StagedMean):
         wire: str | None,
         memory: Memory,
     ) -> None:
-        super().__init__(mpi_comm, tag, flat)
+        super().__init__(mpi_comm, tag)
+        self._flat = flat
+        self._parts = _parts_of(flat.size, mpi_comm.size)
+        self._own = self._parts[mpi_comm.rank]
         self._wire = wire
         self._memory = memory
         self._travelling = flat
@@ -161,15 +166,18 @@ class Mean(_StagedMean):
 
 
 class SharedMean(_StagedMean):
-    """Mean whose parts travel in memory that the ranks share: messages only say what is there.
+    """Means of flat host arrays in memory that the ranks share: messages only say what is there.
+
+    Each rank reads its parts of the arrays of all ranks, and writes the means in place of what it
+    has read: that is in the cache. An array that is in a slot or a row is not copied. Of another
+    one, the parts of the other ranks go through the row.
 
     Args:
         mpi_comm: Communicator of ranks on one host, for these messages alone.
         tag: First of two tags that no other pending mean uses.
-        flat: Contiguous array of floating point numbers, replaced by the mean.
-        rows: One array like ``flat`` for each rank, which no other pending mean uses. Ranks write
-            the parts of others to their rows, and means in place of what they have read: that
-            is in the cache.
+        flats: Contiguous arrays of floating point numbers, replaced by the means.
+        rows: For each of them, one array like it for each rank, which no other pending mean uses.
+        slots: Other memory that the ranks share, where some of the arrays may be.
 
     """
 
@@ -177,29 +185,45 @@ class SharedMean(_StagedMean):
         self,
         mpi_comm: Any,
         tag: int,
-        flat: numpy.ndarray[Any, Any],
-        rows: Sequence[numpy.ndarray[Any, Any]],
+        flats: Sequence[numpy.ndarray[Any, Any]],
+        rows: Sequence[Sequence[numpy.ndarray[Any, Any]]],
+        slots: Slots,
     ) -> None:
-        super().__init__(mpi_comm, tag, flat)
-        self._rows = rows
-        for i in self._others:
-            rows[mpi_comm.rank][self._parts[i]] = flat[self._parts[i]]
+        super().__init__(mpi_comm, tag)
+        self._arrays = [
+            (flat, of_ranks, _parts_of(flat.size, mpi_comm.size))
+            for flat, of_ranks in zip(flats, rows)
+        ]
+        self._slots = slots
+        numbers = numpy.array([slots.find(flat) for flat in flats], numpy.int32)
+        self._copied = []  # the array and the row, in parts of other ranks
+        for (flat, of_ranks, slices), number in zip(self._arrays, numbers.tolist()):
+            row = of_ranks[mpi_comm.rank]
+            if number < 0 and flat is not row:
+                self._copied += [(flat[slices[i]], row[slices[i]]) for i in self._others]
+        for part, shared in self._copied:
+            shared[...] = part
+        self._numbers = {i: numpy.empty_like(numbers) for i in self._others}
         self._stages = [self._add, self._collect]
-        self._signal(tag)
+        # Others touch what this rank shares only between its message here and theirs in `_add`.
+        self._requests = self._exchange(tag, dict.fromkeys(self._others, numbers), self._numbers)
         self.test()
 
-    def _signal(self, tag: int) -> None:
-        # Others touch a row only between its signals of the first stage and theirs of the second.
-        signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
-        self._requests = self._exchange(tag, dict.fromkeys(self._others, _SIGNAL), signals)
-
     def _add(self) -> None:
-        sources = [row[self._own] for row in self._rows]
-        sources[self._comm.rank] = self._flat[self._own]
-        _kernels.mean(sources, sources)
-        self._signal(self._tag + 1)
+        rank = self._comm.rank
+        numbers = {i: array.tolist() for i, array in self._numbers.items()}
+        for k, (flat, rows, slices) in enumerate(self._arrays):
+            arrays = [
+                flat if i == rank else self._slots.get(numbers[i][k], i, row)
+                for i, row in enumerate(rows)
+            ]
+            sources = [array[slices[rank]] for array in arrays]
+            _kernels.mean(sources, sources)
+        signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
+        self._requests = self._exchange(
+            self._tag + 1, dict.fromkeys(self._others, _SIGNAL), signals
+        )
 
     def _collect(self) -> None:
-        row = self._rows[self._comm.rank]
-        for i in self._others:
-            self._flat[self._parts[i]] = row[self._parts[i]]
+        for part, shared in self._copied:
+            part[...] = shared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 import warnings
@@ -64,6 +65,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._tag = 0
         self._buckets: dict[Any, list[_gradients.Bucket]] = {}
         self._memory = _reduction.Memory()
+        self._slots = _shared_rows.Slots(self.rank, [])
         self._configs['batched_copy'] = True
         self._configs['allreduce_grad_dtype'] = None
 
@@ -340,10 +342,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         if self.size == 1:
             return
         self._share_memory(buckets)
-        # While the first ones travel, the next ones are packed.
-        means = [self._start_mean_of(bucket) for bucket in buckets]
-        for bucket, mean in zip(buckets, means):
+        for mean in self._start_means_of(buckets):
             mean.wait()
+        for bucket in buckets:
             bucket.unpack()
 
     def _forget_buckets(self) -> None:
@@ -367,27 +368,41 @@ class MpiCommunicatorBase(CommunicatorBase):
         if not self._can_share:
             return
         buckets = [bucket for bucket in buckets if bucket.on_host and bucket.wire is None]
-        lacks = any([bucket.rows is None for bucket in buckets])
+        counts = self._slots.counts
+        if chainerx.is_available():
+            counts = counts | collections.Counter([b.slot_bytes for b in buckets if b.slot_bytes])
+        lacks = any([bucket.rows is None for bucket in buckets]) or counts != self._slots.counts
         # Another rank may have made its buckets anew.
-        if self._means_comm.allreduce(lacks, mpi().LOR):
-            rows = _shared_rows.make_rows(self._means_comm, [(b.size, b.dtype) for b in buckets])
-            if rows is None:
-                self._can_share = False
-                return
-            for bucket, of_bucket in zip(buckets, rows):
-                bucket.rows = of_bucket
+        if not self._means_comm.allreduce(lacks, mpi().LOR):
+            return
+        specs = [(bucket.size, bucket.dtype) for bucket in buckets]
+        if counts != self._slots.counts:  # on all ranks
+            specs += [(n_bytes, numpy.dtype(numpy.uint8)) for n_bytes in counts.elements()]
+        rows = _shared_rows.make_rows(self._means_comm, specs)
+        if rows is None:
+            self._can_share = False
+            return
+        for bucket, of_bucket in zip(buckets, rows):
+            bucket.share(of_bucket, self.rank)
+        if len(rows) > len(buckets):
+            self._slots = _shared_rows.Slots(self.rank, rows[len(buckets) :])
 
-    def _start_mean_of(self, bucket: _gradients.Bucket) -> Any:
-        """Starts to replace the gradients of a bucket by their means over the ranks.
+    def _start_means_of(self, buckets: Sequence[_gradients.Bucket]) -> list[Any]:
+        """Starts to replace the gradients of buckets by their means over the ranks.
 
         Returns:
-            Object with the methods ``test`` and ``wait``.
+            Objects with the methods ``test`` and ``wait``.
 
         """
-        flat = bucket.pack()
-        if bucket.rows is None:
-            return self._start_mean(flat, bucket.wire)
-        return _reduction.SharedMean(self._means_comm, self._next_tag(), flat, bucket.rows)
+        # While the first ones travel, the next ones are packed.
+        means = [self._start_mean(b.pack(), b.wire) for b in buckets if b.rows is None]
+        shared = [bucket for bucket in buckets if bucket.rows is not None]
+        if shared:
+            flats = [bucket.pack() for bucket in shared]
+            rows = [bucket.rows for bucket in shared]
+            tag = self._next_tag()
+            means.append(_reduction.SharedMean(self._means_comm, tag, flats, rows, self._slots))
+        return means
 
     def _start_mean(self, flat: Any, wire: str | None) -> Any:
         if isinstance(flat, numpy.ndarray):
