@@ -78,11 +78,16 @@ class Bucket:
         self._is_gradient = False
 
     @property
+    def can_share(self) -> bool:
+        """Whether the gradients may travel in memory that the ranks share."""
+        return self.on_host and self.wire is None
+
+    @property
     def slot_bytes(self) -> int:
         """Bytes of the gradient if backward should make it in shared memory, or zero."""
         n_bytes = self.size * self.dtype.itemsize
         is_alone = len(self.params) == 1 and self.params[0].dtype == self.dtype
-        return n_bytes if is_alone and n_bytes >= _ALONE else 0
+        return n_bytes if self.can_share and is_alone and n_bytes >= _ALONE else 0
 
     def share(self, rows: list[Any], rank: int) -> None:
         """Takes memory that the ranks share, one row for each."""

@@ -187,7 +187,7 @@ class SharedMean(_StagedMean):
         tag: int,
         flats: Sequence[numpy.ndarray[Any, Any]],
         rows: Sequence[Sequence[numpy.ndarray[Any, Any]]],
-        slots: Slots,
+        slots: Slots | None,
     ) -> None:
         super().__init__(mpi_comm, tag)
         self._arrays = [
@@ -195,7 +195,9 @@ class SharedMean(_StagedMean):
             for flat, of_ranks in zip(flats, rows)
         ]
         self._slots = slots
-        numbers = numpy.array([slots.find(flat) for flat in flats], numpy.int32)
+        numbers = numpy.full(len(flats), -1, numpy.int32)
+        if slots is not None:
+            numbers[:] = [slots.find(flat) for flat in flats]
         self._copied = []  # the array and the row, in parts of other ranks
         for (flat, of_ranks, slices), number in zip(self._arrays, numbers.tolist()):
             row = of_ranks[mpi_comm.rank]
@@ -213,10 +215,11 @@ class SharedMean(_StagedMean):
         rank = self._comm.rank
         numbers = {i: array.tolist() for i, array in self._numbers.items()}
         for k, (flat, rows, slices) in enumerate(self._arrays):
-            arrays = [
-                flat if i == rank else self._slots.get(numbers[i][k], i, row)
-                for i, row in enumerate(rows)
-            ]
+            arrays = [*rows]
+            for i in self._others:
+                if numbers[i][k] >= 0:
+                    arrays[i] = self._slots.get(numbers[i][k], i, flat.dtype)
+            arrays[rank] = flat
             sources = [array[slices[rank]] for array in arrays]
             _kernels.mean(sources, sources)
         signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import contextlib
 import mmap
 import os
 import tempfile
@@ -51,14 +49,13 @@ def make_rows(
 
 
 class Slots:
-    """Memory that the ranks share, in which gradients are made where ChainerX is built.
+    """Memory that the ranks share, in which backward makes gradients.
 
-    The gradient of a large parameter takes a free slot of its size when backward makes it, so
-    nothing has to be copied for the mean.
+    An array of exactly the size of a slot takes a free one, for as long as it lives.
 
     Args:
         rank: This rank.
-        rows: For each slot, its memory of each rank, as bytes.
+        rows: For each slot, its bytes of each rank.
 
     """
 
@@ -66,20 +63,16 @@ class Slots:
         self._rows = rows
         own = [of_slot[rank] for of_slot in rows]
         self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
-        #: How many slots there are of a number of bytes.
-        self.counts = collections.Counter([memory.size for memory in own])
-        #: Context in which arrays that this thread makes take slots.
-        self.places: Any = contextlib.nullcontext()
-        if own:
-            self.places = chainerx._core._Places([backend.to_chx(memory) for memory in own])
+        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
+        self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
 
     def find(self, array: numpy.ndarray[Any, Any]) -> int:
         """Returns the number of the slot that an array is in; -1 for none."""
         return self._numbers.get(array.__array_interface__['data'][0], -1)
 
-    def get(self, number: int, rank: int, row: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-        """Returns a slot's memory of a rank as an array like ``row``, or the row if it is none."""
-        return row if number < 0 else self._rows[number][rank].view(row.dtype)
+    def get(self, number: int, rank: int, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+        """Returns the memory of a rank."""
+        return self._rows[number][rank].view(dtype)
 
 
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:

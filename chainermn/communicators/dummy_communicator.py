@@ -9,7 +9,7 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainermn.communicators import _gradients
+    from chainermn.communicators import _gradients, _shared_rows
 
 
 class DummyCommunicator(MpiCommunicatorBase):
@@ -20,7 +20,9 @@ class DummyCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _start_means_of(self, buckets: Sequence[_gradients.Bucket]) -> list[Any]:
+    def _start_means_of(
+        self, buckets: Sequence[_gradients.Bucket], slots: _shared_rows.Slots | None = None
+    ) -> list[Any]:
         for bucket in buckets:
             bucket.pack()
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import operator
 import warnings
@@ -65,7 +64,6 @@ class MpiCommunicatorBase(CommunicatorBase):
         self._tag = 0
         self._buckets: dict[Any, list[_gradients.Bucket]] = {}
         self._memory = _reduction.Memory()
-        self._slots = _shared_rows.Slots(self.rank, [])
         self._configs['batched_copy'] = True
         self._configs['allreduce_grad_dtype'] = None
 
@@ -367,28 +365,35 @@ class MpiCommunicatorBase(CommunicatorBase):
         """Gives buckets memory that the ranks share, if all are on one host; collective."""
         if not self._can_share:
             return
-        buckets = [bucket for bucket in buckets if bucket.on_host and bucket.wire is None]
-        counts = self._slots.counts
-        if chainerx.is_available():
-            counts = counts | collections.Counter([b.slot_bytes for b in buckets if b.slot_bytes])
-        lacks = any([bucket.rows is None for bucket in buckets]) or counts != self._slots.counts
+        buckets = [bucket for bucket in buckets if bucket.can_share]
+        lacks = any([bucket.rows is None for bucket in buckets])
         # Another rank may have made its buckets anew.
-        if not self._means_comm.allreduce(lacks, mpi().LOR):
-            return
-        specs = [(bucket.size, bucket.dtype) for bucket in buckets]
-        if counts != self._slots.counts:  # on all ranks
-            specs += [(n_bytes, numpy.dtype(numpy.uint8)) for n_bytes in counts.elements()]
-        rows = _shared_rows.make_rows(self._means_comm, specs)
-        if rows is None:
-            self._can_share = False
-            return
-        for bucket, of_bucket in zip(buckets, rows):
-            bucket.share(of_bucket, self.rank)
-        if len(rows) > len(buckets):
-            self._slots = _shared_rows.Slots(self.rank, rows[len(buckets) :])
+        if self._means_comm.allreduce(lacks, mpi().LOR):
+            rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
+            for bucket, of_bucket in zip(buckets, rows):
+                bucket.share(of_bucket, self.rank)
 
-    def _start_means_of(self, buckets: Sequence[_gradients.Bucket]) -> list[Any]:
+    def _make_slots(self, buckets: Sequence[_gradients.Bucket]) -> _shared_rows.Slots | None:
+        """Makes slots for large gradients, if all ranks are on one host; collective."""
+        sizes = [bucket.slot_bytes for bucket in buckets if bucket.slot_bytes]
+        if not (self._can_share and sizes and chainerx.is_available()):
+            return None
+        rows = self._make_rows([(n_bytes, numpy.dtype(numpy.uint8)) for n_bytes in sizes])
+        return _shared_rows.Slots(self.rank, rows) if rows else None
+
+    def _make_rows(self, specs: Any) -> list[list[numpy.ndarray[Any, Any]]]:
+        rows = _shared_rows.make_rows(self._means_comm, specs)
+        self._can_share = rows is not None
+        return rows or []
+
+    def _start_means_of(
+        self, buckets: Sequence[_gradients.Bucket], slots: _shared_rows.Slots | None = None
+    ) -> list[Any]:
         """Starts to replace the gradients of buckets by their means over the ranks.
+
+        Args:
+            buckets: Buckets.
+            slots: Memory where gradients may be.
 
         Returns:
             Objects with the methods ``test`` and ``wait``.
@@ -401,7 +406,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             flats = [bucket.pack() for bucket in shared]
             rows = [bucket.rows for bucket in shared]
             tag = self._next_tag()
-            means.append(_reduction.SharedMean(self._means_comm, tag, flats, rows, self._slots))
+            means.append(_reduction.SharedMean(self._means_comm, tag, flats, rows, slots))
         return means
 
     def _start_mean(self, flat: Any, wire: str | None) -> Any:

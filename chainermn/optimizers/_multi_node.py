@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
@@ -110,13 +109,14 @@ class MultiNodeOptimizer:
         return self._was_loaded and all([other == own for other in everywhere])
 
     def _backward(self, loss: Any, overlaps: bool) -> None:
-        context: Any = contextlib.nullcontext()
-        if overlaps and self._bucket_bytes is not None and self.zero_fill:
-            if self._overlap is None:
-                self._overlap = Overlap(self.communicator, self.target, self._bucket_bytes)
-            context = self._overlap
-        with context, self.communicator._slots.places:
-            loss.backward(loss_scale=self.actual_optimizer._loss_scale)
+        scale = self.actual_optimizer._loss_scale
+        if not (overlaps and self._bucket_bytes is not None and self.zero_fill):
+            loss.backward(loss_scale=scale)
+            return
+        if self._overlap is None:
+            self._overlap = Overlap(self.communicator, self.target, self._bucket_bytes)
+        with self._overlap:
+            loss.backward(loss_scale=scale)
 
     def _mean_grad(self) -> None:
         if self._overlap is None or not self._overlap.finish():

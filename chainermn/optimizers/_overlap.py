@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from chainer._core import backprop
@@ -36,6 +37,7 @@ class Overlap:
         #: Buckets that travel together.
         self._groups: list[list[_gradients.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
+        self._slots: Any = None
         self._missing: list[int] = []  # parameters of each group whose gradients are not complete
         self._n_started = 0
         self._means: list[Any] = []
@@ -46,12 +48,15 @@ class Overlap:
         self._order = []
         if self._groups is not None:
             self._missing = [sum([len(b.params) for b in group]) for group in self._groups]
-        self._watching = backprop.watching_leaves(self._on_ready)
-        self._watching.__enter__()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(backprop.watching_leaves(self._on_ready))
+            if self._slots is not None:
+                stack.enter_context(self._slots.places)
+            self._contexts = stack.pop_all()
         return self
 
     def __exit__(self, *args: Any) -> None:
-        self._watching.__exit__(*args)
+        self._contexts.close()
 
     def _on_ready(self, param: Variable) -> None:
         if self._groups is None:
@@ -68,7 +73,7 @@ class Overlap:
 
     def _start_next(self) -> None:
         assert self._groups is not None
-        self._means += self._comm._start_means_of(self._groups[self._n_started])
+        self._means += self._comm._start_means_of(self._groups[self._n_started], self._slots)
         self._n_started += 1
 
     def finish(self) -> bool:
@@ -114,7 +119,9 @@ class Overlap:
         setting = self._comm.get_config('allreduce_grad_dtype')
         # Within a group, large gradients travel without being joined.
         self._groups = [_gradients.make_buckets(group, setting, None) for group in groups]
-        self._comm._share_memory([bucket for buckets in self._groups for bucket in buckets])
+        all_buckets = [bucket for buckets in self._groups for bucket in buckets]
+        self._comm._share_memory(all_buckets)
+        self._slots = self._comm._make_slots(all_buckets)
         self._group_of = {
             id(p): i for i, buckets in enumerate(self._groups) for b in buckets for p in b.params
         }
