@@ -217,7 +217,7 @@ class SharedMean(_StagedMean):
         for k, (flat, rows, slices) in enumerate(self._arrays):
             arrays = [*rows]
             for i in self._others:
-                if numbers[i][k] >= 0:
+                if self._slots is not None and numbers[i][k] >= 0:
                     arrays[i] = self._slots.get(numbers[i][k], i, flat.dtype)
             arrays[rank] = flat
             sources = [array[slices[rank]] for array in arrays]

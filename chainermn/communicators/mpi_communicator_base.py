@@ -404,7 +404,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         shared = [bucket for bucket in buckets if bucket.rows is not None]
         if shared:
             flats = [bucket.pack() for bucket in shared]
-            rows = [bucket.rows for bucket in shared]
+            rows = [bucket.rows or [] for bucket in shared]
             tag = self._next_tag()
             means.append(_reduction.SharedMean(self._means_comm, tag, flats, rows, slots))
         return means

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+# A rest of fewer bytes is complete soon after the group before it, and would cost as many messages.
+_SMALL = 1 << 16
+
+
 class Overlap:
     """Context in which a backward starts to send the gradients that are complete.
 
@@ -116,6 +120,9 @@ class Overlap:
                 size = 0
             groups[-1].append(param)
             size += param.array.nbytes
+        if len(groups) > 1 and size < _SMALL:
+            rest = groups.pop()
+            groups[-1] += rest
         setting = self._comm.get_config('allreduce_grad_dtype')
         # Within a group, large gradients travel without being joined.
         self._groups = [_gradients.make_buckets(group, setting, None) for group in groups]
