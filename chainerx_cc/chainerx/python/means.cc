@@ -2,8 +2,6 @@
 
 #include "chainerx/python/means.h"
 
-#include "chainerx/backends/native/means.h"
-
 #include <Python.h>
 
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "chainerx/backends/native/means.h"
 #include "chainerx/backends/native/places.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
