@@ -18,6 +18,7 @@ from chainermn.communicators._messages import parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainermn.communicators._gradients import Bucket
     from chainermn.communicators._shared_rows import Slots
 
 # Bytes of a message. The two directions of a connection would take turns for long ones.
@@ -46,7 +47,8 @@ class Memory:
         self._free.setdefault((array.size, array.dtype.char), []).append(array)
 
 
-def _parts_of(size: int, n_ranks: int) -> list[slice]:
+def parts_of(size: int, n_ranks: int) -> list[slice]:
+    """The elements of an array that each rank adds."""
     bounds = bounds_of(size, n_ranks)
     return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
 
@@ -111,7 +113,7 @@ class Mean(_StagedMean):
     ) -> None:
         super().__init__(mpi_comm, tag)
         self._flat = flat
-        self._parts = _parts_of(flat.size, mpi_comm.size)
+        self._parts = parts_of(flat.size, mpi_comm.size)
         self._own = self._parts[mpi_comm.rank]
         self._wire = wire
         self._memory = memory
@@ -166,43 +168,38 @@ class Mean(_StagedMean):
 
 
 class SharedMean(_StagedMean):
-    """Means of flat host arrays in memory that the ranks share: messages only say what is there.
+    """Means of buckets in memory that the ranks share: messages only say what is there.
 
-    Each rank reads its parts of the arrays of all ranks, and writes the means in place of what it
+    Each rank reads its part of the arrays of all ranks, and writes the means in place of what it
     has read: that is in the cache. An array that is in a slot or a row is not copied. Of another
     one, the parts of the other ranks go through the row.
 
     Args:
         mpi_comm: Communicator of ranks on one host, for these messages alone.
         tag: First of two tags that no other pending mean uses.
-        flats: Contiguous arrays of floating point numbers, replaced by the means.
-        rows: For each of them, one array like it for each rank, which no other pending mean uses.
-        slots: Other memory that the ranks share, where some of the arrays may be.
+        buckets: Buckets with rows, which are packed.
+        slots: Other memory that the ranks share, where some of the gradients may be.
 
     """
 
     def __init__(
-        self,
-        mpi_comm: Any,
-        tag: int,
-        flats: Sequence[numpy.ndarray[Any, Any]],
-        rows: Sequence[Sequence[numpy.ndarray[Any, Any]]],
-        slots: Slots | None,
+        self, mpi_comm: Any, tag: int, buckets: Sequence[Bucket], slots: Slots | None
     ) -> None:
         super().__init__(mpi_comm, tag)
-        self._arrays = [
-            (flat, of_ranks, _parts_of(flat.size, mpi_comm.size))
-            for flat, of_ranks in zip(flats, rows)
-        ]
-        self._slots = slots
-        numbers = numpy.full(len(flats), -1, numpy.int32)
-        if slots is not None:
-            numbers[:] = [slots.find(flat) for flat in flats]
-        self._copied = []  # the array and the row, in parts of other ranks
-        for (flat, of_ranks, slices), number in zip(self._arrays, numbers.tolist()):
-            row = of_ranks[mpi_comm.rank]
-            if number < 0 and flat is not row:
-                self._copied += [(flat[slices[i]], row[slices[i]]) for i in self._others]
+        self._buckets = buckets
+        self._slots: Any = slots
+        self._copied: list[tuple[Any, Any]] = []  # parts of other ranks, of arrays and of rows
+        # Where the arrays are: the number of a slot, or -1 for the row.
+        numbers = numpy.full(len(buckets), -1, numpy.int32)
+        for k, bucket in enumerate(buckets):
+            row = bucket.rows[mpi_comm.rank]
+            if bucket.flat is row:
+                continue
+            if slots is not None:
+                numbers[k] = slots.find(bucket.flat)
+            if numbers[k] < 0:
+                parts = [bucket.parts[i] for i in self._others]
+                self._copied += [(bucket.flat[part], row[part]) for part in parts]
         for part, shared in self._copied:
             shared[...] = part
         self._numbers = {i: numpy.empty_like(numbers) for i in self._others}
@@ -213,14 +210,13 @@ class SharedMean(_StagedMean):
 
     def _add(self) -> None:
         rank = self._comm.rank
-        numbers = {i: array.tolist() for i, array in self._numbers.items()}
-        for k, (flat, rows, slices) in enumerate(self._arrays):
-            arrays = [*rows]
+        for k, bucket in enumerate(self._buckets):
+            arrays = [*bucket.rows]
             for i in self._others:
-                if self._slots is not None and numbers[i][k] >= 0:
-                    arrays[i] = self._slots.get(numbers[i][k], i, flat.dtype)
-            arrays[rank] = flat
-            sources = [array[slices[rank]] for array in arrays]
+                if self._numbers[i][k] >= 0:
+                    arrays[i] = self._slots.get(self._numbers[i][k], i, bucket.dtype)
+            arrays[rank] = bucket.flat
+            sources = [array[bucket.parts[rank]] for array in arrays]
             _kernels.mean(sources, sources)
         signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
         self._requests = self._exchange(

@@ -366,7 +366,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         if not self._can_share:
             return
         buckets = [bucket for bucket in buckets if bucket.can_share]
-        lacks = any([bucket.rows is None for bucket in buckets])
+        lacks = not all([bucket.rows for bucket in buckets])
         # Another rank may have made its buckets anew.
         if self._means_comm.allreduce(lacks, mpi().LOR):
             rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
@@ -400,13 +400,13 @@ class MpiCommunicatorBase(CommunicatorBase):
 
         """
         # While the first ones travel, the next ones are packed.
-        means = [self._start_mean(b.pack(), b.wire) for b in buckets if b.rows is None]
-        shared = [bucket for bucket in buckets if bucket.rows is not None]
+        means = [self._start_mean(b.pack(), b.wire) for b in buckets if not b.rows]
+        shared = [bucket for bucket in buckets if bucket.rows]
         if shared:
-            flats = [bucket.pack() for bucket in shared]
-            rows = [bucket.rows or [] for bucket in shared]
+            for bucket in shared:
+                bucket.pack()
             tag = self._next_tag()
-            means.append(_reduction.SharedMean(self._means_comm, tag, flats, rows, slots))
+            means.append(_reduction.SharedMean(self._means_comm, tag, shared, slots))
         return means
 
     def _start_mean(self, flat: Any, wire: str | None) -> Any:

@@ -92,9 +92,10 @@ class Overlap:
         self._is_running = False
         if self._groups is None:
             self._make_groups()
-        _gradients.params_with_grad(self._target, zero_fill=True)
         assert self._groups is not None
         buckets = [bucket for group in self._groups for bucket in group]
+        for bucket in buckets:
+            bucket.fill_grads()
         self._comm._check('update', [(b.dtype.name, b.wire, b.size) for b in buckets])
         while self._n_started < len(self._groups):
             self._start_next()
