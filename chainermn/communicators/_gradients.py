@@ -72,7 +72,7 @@ class Bucket:
         self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
         self.on_host = _is_on_host(params[0])
-        #: Memory that the ranks share, if any, one row for each; see :class:`_reduction.SharedMean`.
+        #: Memory that the ranks share, if any: a row for each; see :class:`_reduction.SharedMean`.
         self.rows: list[Any] = []
         #: Elements that each rank then adds.
         self.parts: list[slice] = []
