@@ -51,7 +51,8 @@ def make_rows(
 class Slots:
     """Memory that the ranks share, in which backward makes gradients.
 
-    An array of exactly the size of a slot takes a free one, for as long as it lives.
+    An array of exactly the size of a slot takes a free one, for as long as it lives. A process
+    forked meanwhile has the array in the same memory, not a copy of it.
 
     Args:
         rank: This rank.
