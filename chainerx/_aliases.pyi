@@ -20,10 +20,10 @@ def abs(x: _Operand, out: ndarray | None = None) -> ndarray:
 def around(a: ndarray, decimals: int = 0) -> ndarray:
     r"""Elements rounded to a number of decimals, :math:`10^{-d} \operatorname{rint}(10^d a)`; halves go to the even one."""
 
-def max(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def max(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Largest element over axes; not-a-number wins. Also called ``max``."""
 
-def min(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def min(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
 def mod(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:

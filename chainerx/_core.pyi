@@ -118,10 +118,10 @@ class ndarray:
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: Any) -> None: ...
     def _is_chained(self, backprop_id: BackpropId | None = None) -> bool: ...
-    def all(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def any(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def argmax(self, axis: int | None = None) -> ndarray: ...
-    def argmin(self, axis: int | None = None) -> ndarray: ...
+    def all(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def any(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
+    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
     def argsort(self, axis: int | None = -1) -> ndarray: ...
     def as_grad_stopped(self, copy: Any = False, backprop_ids: Any = None) -> ndarray: ...
     def astype(self, dtype: DTypeLike, copy: bool = True) -> ndarray: ...
@@ -129,21 +129,21 @@ class ndarray:
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None: ...
     def clip(self, a_min: _Operand | None, a_max: _Operand | None) -> ndarray: ...
     def copy(self) -> ndarray: ...
-    def cumprod(self, axis: int | None = None) -> ndarray: ...
-    def cumsum(self, axis: int | None = None) -> ndarray: ...
+    def cumprod(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
+    def cumsum(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-    def dot(self, b: ndarray) -> ndarray: ...
+    def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray: ...
     def fill(self, value: ndarray | _Number) -> None: ...
     def flatten(self) -> ndarray: ...
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None: ...
     def is_backprop_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def is_grad_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def item(self) -> bool | int | float: ...
-    def max(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def mean(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def min(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def max(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def mean(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def min(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def nonzero(self) -> tuple[ndarray, ...]: ...
-    def prod(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def prod(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def ravel(self) -> ndarray: ...
     def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ndarray: ...
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray: ...
@@ -152,14 +152,14 @@ class ndarray:
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None: ...
     def sort(self, axis: int = -1) -> None: ...
     def squeeze(self, axis: _Ints | None = None) -> ndarray: ...
-    def std(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def sum(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def std(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def sum(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def swapaxes(self, axis1: int, axis2: int) -> ndarray: ...
     def take(self, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray: ...
     def to_device(self, device: Any, index: int | None = None) -> ndarray: ...
     def tolist(self) -> Any: ...
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-    def var(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, out: ndarray | None = None) -> ndarray: ...
+    def var(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def view(self) -> ndarray: ...
 
 class ChainerxError(Exception): ...
@@ -756,58 +756,58 @@ def crelu(x: ndarray, axis: int = 1) -> ndarray:
 
 # ---- reduction
 
-def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Sum of elements over axes."""
 
-def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Sum of elements over axes, with NaN counted as zero."""
 
-def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Product of elements over axes."""
 
-def mean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def mean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     r"""Arithmetic mean :math:`\mu = \frac{1}{n} \sum_i a_i` over axes."""
 
-def var(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def var(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     r"""Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias."""
 
-def std(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def std(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Standard deviation over axes: the square root of the variance, without correction of its bias."""
 
-def amax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def amax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Largest element over axes; not-a-number wins. Also called ``max``."""
 
-def amin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def amin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
-def all(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def all(x: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Whether all elements over axes are nonzero."""
 
-def any(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def any(x: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Whether any element over axes is nonzero."""
 
-def argmax(a: ndarray, axis: int | None = None) -> ndarray:
+def argmax(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the largest element along an axis, the first one of several."""
 
-def argmin(a: ndarray, axis: int | None = None) -> ndarray:
+def argmin(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the smallest element along an axis, the first one of several."""
 
-def nanargmax(a: ndarray, axis: int | None = None) -> ndarray:
+def nanargmax(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the largest element along an axis, ignoring NaN."""
 
-def nanargmin(a: ndarray, axis: int | None = None) -> ndarray:
+def nanargmin(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the smallest element along an axis, ignoring NaN."""
 
 def count_nonzero(a: ndarray, axis: _Ints | None = None) -> ndarray:
     """Number of nonzero elements over axes."""
 
-def cumsum(a: ndarray, axis: int | None = None) -> ndarray:
+def cumsum(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     r"""Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis."""
 
 def diff(a: ndarray, n: int = 1, axis: int = -1) -> ndarray:
     """Differences of neighbours :math:`y_i = a_{i+1} - a_i` along an axis."""
 
-def cumprod(a: ndarray, axis: int | None = None) -> ndarray:
+def cumprod(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     r"""Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis."""
 
 def logsumexp(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
@@ -821,46 +821,46 @@ def log_softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
 
 # ---- statistics
 
-def median(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def median(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Median over axes: the element in the middle of the sorted ones, or the mean of the two in the middle."""
 
-def percentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def percentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes: elements of the sorted ones, from the first (0) to the last (100)."""
 
-def quantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def quantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes: elements of the sorted ones, from the first (0) to the last (1)."""
 
-def nanprod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanprod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Product of elements over axes, with NaN counted as one."""
 
-def nanmean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Arithmetic mean over axes, ignoring NaN."""
 
-def nanvar(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanvar(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Variance over axes, ignoring NaN, without correction of its bias; see :func:`chainerx.var`."""
 
-def nanstd(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanstd(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Standard deviation over axes, ignoring NaN: the square root of :func:`chainerx.nanvar`."""
 
-def nanmax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Largest element over axes, ignoring NaN."""
 
-def nanmin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Smallest element over axes, ignoring NaN."""
 
-def nanmedian(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmedian(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Median over axes, ignoring NaN; see :func:`chainerx.median`."""
 
-def nanpercentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def nanpercentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes, ignoring NaN; see :func:`chainerx.percentile`."""
 
-def nanquantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def nanquantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes, ignoring NaN; see :func:`chainerx.quantile`."""
 
-def nancumsum(a: ndarray, axis: int | None = None) -> ndarray:
+def nancumsum(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Cumulative sum along an axis, with NaN counted as zero; see :func:`chainerx.cumsum`."""
 
-def nancumprod(a: ndarray, axis: int | None = None) -> ndarray:
+def nancumprod(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Cumulative product along an axis, with NaN counted as one; see :func:`chainerx.cumprod`."""
 
 def nan_to_num(x: ndarray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> ndarray:
@@ -874,10 +874,10 @@ def histogram(a: ndarray, bins: _Number | Sequence[_Number] | numpy.ndarray | nd
 
 # ---- linalg
 
-def dot(a: ndarray, b: ndarray) -> ndarray:
+def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Sum product over the last axis of ``a`` and the last but one of ``b``."""
 
-def matmul(a: ndarray, b: ndarray) -> ndarray:
+def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""
 
 def inner(a: ndarray, b: ndarray) -> ndarray:
@@ -886,10 +886,10 @@ def inner(a: ndarray, b: ndarray) -> ndarray:
 def vdot(a: ndarray, b: ndarray) -> ndarray:
     r"""Sum product over all elements, :math:`\sum_i a_i b_i`."""
 
-def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, out: ndarray | None = None) -> ndarray:
     r"""Sum over a diagonal of two axes, :math:`\sum_i a_{i, i + k}` for an offset :math:`k`."""
 
-def outer(a: ndarray, b: ndarray) -> ndarray:
+def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix of the products :math:`y_{ij} = a_i b_j` of the elements of two flattened arrays."""
 
 def kron(a: ndarray, b: ndarray) -> ndarray:

@@ -41,19 +41,19 @@ Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);
 // y = x W^T + b; the first n_batch_axes axes of x are kept, the others flattened.
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
-#define CHAINERX_LINALG_ROUTINES(X) \
-    X(Dot)                          \
-    X(Matmul)                       \
-    X(Inner)                        \
-    X(Vdot)                         \
-    X(Trace)                        \
-    X(Outer)                        \
-    X(Kron)                         \
-    X(Cross)                        \
-    X(Linear)                       \
+#define CHAINERX_LINALG_ROUTINES(X, X_OUT) \
+    X_OUT(Dot)                             \
+    X_OUT(Matmul)                          \
+    X(Inner)                               \
+    X(Vdot)                                \
+    X_OUT(Trace)                           \
+    X_OUT(Outer)                           \
+    X(Kron)                                \
+    X(Cross)                               \
+    X(Linear)                              \
     X(Tensordot)
 
-CHAINERX_LINALG_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_LINALG_ROUTINES(CHAINERX_DECLARE_ROUTINE, CHAINERX_DECLARE_ROUTINE)
 CHAINERX_DECLARE_ROUTINE(Einsum)  // not in the list: Python has two ways to write its arguments
 
 }  // namespace chainerx

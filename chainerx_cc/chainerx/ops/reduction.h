@@ -55,29 +55,29 @@ Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool ke
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 
-#define CHAINERX_REDUCTION_ROUTINES(X) \
-    X(Sum)                             \
-    X(Nansum)                          \
-    X(Prod)                            \
-    X(Mean)                            \
-    X(Var)                             \
-    X(Std)                             \
-    X(AMax)                            \
-    X(AMin)                            \
-    X(All)                             \
-    X(Any)                             \
-    X(ArgMax)                          \
-    X(ArgMin)                          \
-    X(NanArgMax)                       \
-    X(NanArgMin)                       \
-    X(CountNonzero)                    \
-    X(Cumsum)                          \
-    X(Diff)                            \
-    X(Cumprod)                         \
-    X(LogSumExp)                       \
-    X(Softmax)                         \
+#define CHAINERX_REDUCTION_ROUTINES(X, X_OUT) \
+    X_OUT(Sum)                                \
+    X_OUT(Nansum)                             \
+    X_OUT(Prod)                               \
+    X_OUT(Mean)                               \
+    X_OUT(Var)                                \
+    X_OUT(Std)                                \
+    X_OUT(AMax)                               \
+    X_OUT(AMin)                               \
+    X_OUT(All)                                \
+    X_OUT(Any)                                \
+    X_OUT(ArgMax)                             \
+    X_OUT(ArgMin)                             \
+    X_OUT(NanArgMax)                          \
+    X_OUT(NanArgMin)                          \
+    X(CountNonzero)                           \
+    X_OUT(Cumsum)                             \
+    X(Diff)                                   \
+    X_OUT(Cumprod)                            \
+    X(LogSumExp)                              \
+    X(Softmax)                                \
     X(LogSoftmax)
 
-CHAINERX_REDUCTION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_REDUCTION_ROUTINES(CHAINERX_DECLARE_ROUTINE, CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

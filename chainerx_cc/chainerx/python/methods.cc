@@ -18,6 +18,7 @@
 #include "chainerx/python/doc.h"
 #include "chainerx/python/docs/ndarray.h"
 #include "chainerx/python/interop.h"
+#include "chainerx/python/with_out.h"
 
 namespace chainerx::python {
 
@@ -282,8 +283,8 @@ void AddNdarrayMethods() {
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
     Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
-    Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
-    Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
+    Method<&WithOut<&MaxMethod>::Call>("max", "self, axis=None, keepdims=False, out=None", docs::kMaxMethod);
+    Method<&WithOut<&MinMethod>::Call>("min", "self, axis=None, keepdims=False, out=None", docs::kMinMethod);
     MethodDefs().push_back(
             {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs, kNewShape>)),
              METH_FASTCALL | METH_KEYWORDS, KeepDoc(docs::kReshapeMethod)});

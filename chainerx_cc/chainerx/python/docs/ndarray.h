@@ -365,6 +365,7 @@ The largest element over axes; see :func:`chainerx.amax`.
 Args:
     @axes
     @keepdims
+    @out
 
 Returns:
     ~chainerx.ndarray: Largest elements.
@@ -382,6 +383,7 @@ The smallest element over axes; see :func:`chainerx.amin`.
 Args:
     @axes
     @keepdims
+    @out
 
 Returns:
     ~chainerx.ndarray: Smallest elements.
