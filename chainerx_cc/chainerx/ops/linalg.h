@@ -24,6 +24,9 @@ Array Matmul(const Array& a, const Array& b);
 Array Inner(const Array& a, const Array& b);
 Array Vdot(const Array& a, const Array& b);
 Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+// Sum products of the vectors along an axis, and the last two axes interchanged.
+Array Vecdot(const Array& x1, const Array& x2, int64_t axis = -1);
+Array MatrixTranspose(const Array& x);
 // Products of all pairs of elements, as a matrix and as a matrix of blocks.
 Array Outer(const Array& a, const Array& b);
 Array Kron(const Array& a, const Array& b);
@@ -44,6 +47,8 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std
 #define CHAINERX_LINALG_ROUTINES(X, X_OUT) \
     X_OUT(Dot)                             \
     X_OUT(Matmul)                          \
+    X(Vecdot)                              \
+    X(MatrixTranspose)                     \
     X(Inner)                               \
     X(Vdot)                                \
     X_OUT(Trace)                           \

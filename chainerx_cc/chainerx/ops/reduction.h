@@ -37,19 +37,20 @@ Array Sum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims
 Array Nansum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Prod(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Mean(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array Var(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array Std(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
+Array Var(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false, double correction = 0);
+Array Std(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false, double correction = 0);
 Array AMax(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array AMin(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array All(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Any(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt);
+Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Cumsum(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1);
+Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = std::nullopt,
+           const std::optional<Array>& append = std::nullopt);
 Array Cumprod(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);

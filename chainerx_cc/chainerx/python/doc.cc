@@ -125,6 +125,9 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
     } else if (info.dtypes == kIntSet) {
         dtypes = "integers";
         refused = "bool or floating point";
+    } else if (!Contains(info.dtypes, Dtype::kFloat16)) {
+        dtypes = "any dtype except float16";
+        refused = "float16";
     }
     out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
     out += is_unary ? " or number): Array of " + dtypes + ".\n"
