@@ -81,17 +81,45 @@ if TYPE_CHECKING or is_available():
         uint8 as uint8,
     )
 
-    from chainerx import _core, linalg as linalg, onnx as onnx, random as random, testing as testing
+    from chainerx import (
+        _core,
+        array_api as array_api,
+        linalg as linalg,
+        onnx as onnx,
+        random as random,
+        testing as testing,
+    )
     from chainerx._aliases import (
         abs as abs,
+        acos as acos,
+        acosh as acosh,
         around as around,
+        asin as asin,
+        asinh as asinh,
+        atan as atan,
+        atan2 as atan2,
+        atanh as atanh,
+        bitwise_invert as bitwise_invert,
+        bitwise_left_shift as bitwise_left_shift,
+        bitwise_right_shift as bitwise_right_shift,
+        concat as concat,
         max as max,
         min as min,
         mod as mod,
+        permute_dims as permute_dims,
+        pow as pow,
         true_divide as true_divide,
     )
     from chainerx._core import *  # noqa: F403
     from chainerx._core import __version__ as __version__, ndarray as ndarray
+    from chainerx._dtypes import (
+        astype as astype,
+        can_cast as can_cast,
+        finfo as finfo,
+        iinfo as iinfo,
+        isdtype as isdtype,
+        result_type as result_type,
+    )
     from chainerx._files import (
         load as load,
         save as save,
@@ -108,6 +136,20 @@ if TYPE_CHECKING or is_available():
         fromstring as fromstring,
         loadtxt as loadtxt,
         meshgrid as meshgrid,
+    )
+    from chainerx._standard import (
+        conj as conj,
+        cumulative_prod as cumulative_prod,
+        cumulative_sum as cumulative_sum,
+        imag as imag,
+        isin as isin,
+        positive as positive,
+        real as real,
+        unique_all as unique_all,
+        unique_counts as unique_counts,
+        unique_inverse as unique_inverse,
+        unique_values as unique_values,
+        unstack as unstack,
     )
 
     bool = bool_  # as in NumPy 2

@@ -43,6 +43,8 @@ class ndarray:
     @property
     def T(self) -> ndarray: ...
     @property
+    def mT(self) -> ndarray: ...
+    @property
     def grad(self) -> ndarray | None: ...
     @grad.setter
     def grad(self, grad: ndarray | None) -> None: ...
@@ -109,6 +111,7 @@ class ndarray:
     def reshape(self, *newshape: Any) -> ndarray: ...
     def transpose(self, *axes: Any) -> ndarray: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray: ...
+    def __array_namespace__(self, api_version: str | None = None) -> Any: ...
     def __copy__(self) -> ndarray: ...
     def __deepcopy__(self, memo: Any = None) -> ndarray: ...
     def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
@@ -118,32 +121,32 @@ class ndarray:
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: Any) -> None: ...
     def _is_chained(self, backprop_id: BackpropId | None = None) -> bool: ...
-    def all(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def any(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def argmax(self, axis: int | None = None) -> ndarray: ...
-    def argmin(self, axis: int | None = None) -> ndarray: ...
-    def argsort(self, axis: int | None = -1) -> ndarray: ...
+    def all(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def any(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def argmax(self, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def argmin(self, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def argsort(self, axis: int | None = -1, descending: bool = False, stable: bool = True) -> ndarray: ...
     def as_grad_stopped(self, copy: Any = False, backprop_ids: Any = None) -> ndarray: ...
     def astype(self, dtype: DTypeLike, copy: bool = True) -> ndarray: ...
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, loss_scale: float | None = None, retain_grad: bool = False) -> None: ...
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None: ...
     def clip(self, a_min: _Operand | None, a_max: _Operand | None) -> ndarray: ...
     def copy(self) -> ndarray: ...
-    def cumprod(self, axis: int | None = None) -> ndarray: ...
-    def cumsum(self, axis: int | None = None) -> ndarray: ...
+    def cumprod(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
+    def cumsum(self, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-    def dot(self, b: ndarray) -> ndarray: ...
+    def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray: ...
     def fill(self, value: ndarray | _Number) -> None: ...
     def flatten(self) -> ndarray: ...
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None: ...
     def is_backprop_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def is_grad_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def item(self) -> bool | int | float: ...
-    def max(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def mean(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def min(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def max(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def mean(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+    def min(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def nonzero(self) -> tuple[ndarray, ...]: ...
-    def prod(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def prod(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def ravel(self) -> ndarray: ...
     def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ndarray: ...
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray: ...
@@ -152,14 +155,14 @@ class ndarray:
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None: ...
     def sort(self, axis: int = -1) -> None: ...
     def squeeze(self, axis: _Ints | None = None) -> ndarray: ...
-    def std(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
-    def sum(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def std(self, axis: _Ints | None = None, keepdims: bool = False, correction: float = 0, out: ndarray | None = None) -> ndarray: ...
+    def sum(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def swapaxes(self, axis1: int, axis2: int) -> ndarray: ...
     def take(self, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray: ...
-    def to_device(self, device: Any, index: int | None = None) -> ndarray: ...
+    def to_device(self, device: Any, index: int | None = None, stream: Any = None) -> ndarray: ...
     def tolist(self) -> Any: ...
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-    def var(self, axis: _Ints | None = None, keepdims: bool = False) -> ndarray: ...
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, out: ndarray | None = None) -> ndarray: ...
+    def var(self, axis: _Ints | None = None, keepdims: bool = False, correction: float = 0, out: ndarray | None = None) -> ndarray: ...
     def view(self) -> ndarray: ...
 
 class ChainerxError(Exception): ...
@@ -649,6 +652,20 @@ def rint(x: _Operand, out: ndarray | None = None) -> ndarray:
 def copysign(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise magnitude of ``x1`` with the sign of ``x2``."""
 
+def signbit(x: _Operand, out: ndarray | None = None) -> ndarray:
+    """True where the sign of an element is negative, also of zero."""
+
+def nextafter(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
+    """Elementwise floating point number that follows ``x1`` in the direction of
+    ``x2``."""
+
+def hypot(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
+    r"""Elementwise length :math:`\sqrt{x_1^2 + x_2^2}` of the hypotenuse, without
+    overflow of the squares."""
+
+def logaddexp(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
+    r"""Elementwise :math:`\log(e^{x_1} + e^{x_2})`, without overflow."""
+
 # ---- trigonometric
 
 def sin(x: _Operand, out: ndarray | None = None) -> ndarray:
@@ -687,6 +704,9 @@ def arcsinh(x: _Operand, out: ndarray | None = None) -> ndarray:
 
 def arccosh(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise inverse hyperbolic cosine, for :math:`x \ge 1`."""
+
+def arctanh(x: _Operand, out: ndarray | None = None) -> ndarray:
+    r"""Elementwise inverse hyperbolic tangent, for :math:`-1 \le x \le 1`."""
 
 # ---- special
 
@@ -761,58 +781,58 @@ def crelu(x: ndarray, axis: int = 1) -> ndarray:
 
 # ---- reduction
 
-def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def sum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Sum of elements over axes."""
 
-def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nansum(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Sum of elements over axes, with NaN counted as zero."""
 
-def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def prod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Product of elements over axes."""
 
-def mean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def mean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     r"""Arithmetic mean :math:`\mu = \frac{1}{n} \sum_i a_i` over axes."""
 
-def var(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
-    r"""Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias."""
+def var(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, correction: float = 0, out: ndarray | None = None) -> ndarray:
+    r"""Variance :math:`\frac{1}{n - c} \sum_i (a_i - \mu)^2` over axes; its bias has no correction :math:`c` unless given."""
 
-def std(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
-    """Standard deviation over axes: the square root of the variance, without correction of its bias."""
+def std(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, correction: float = 0, out: ndarray | None = None) -> ndarray:
+    """Standard deviation over axes: the square root of the variance, without correction of its bias unless given."""
 
-def amax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def amax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Largest element over axes; not-a-number wins. Also called ``max``."""
 
-def amin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def amin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Smallest element over axes; not-a-number wins. Also called ``min``."""
 
-def all(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def all(x: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Whether all elements over axes are nonzero."""
 
-def any(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def any(x: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Whether any element over axes is nonzero."""
 
-def argmax(a: ndarray, axis: int | None = None) -> ndarray:
+def argmax(a: ndarray, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Index of the largest element along an axis, the first one of several."""
 
-def argmin(a: ndarray, axis: int | None = None) -> ndarray:
+def argmin(a: ndarray, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Index of the smallest element along an axis, the first one of several."""
 
-def nanargmax(a: ndarray, axis: int | None = None) -> ndarray:
+def nanargmax(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the largest element along an axis, ignoring NaN."""
 
-def nanargmin(a: ndarray, axis: int | None = None) -> ndarray:
+def nanargmin(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Index of the smallest element along an axis, ignoring NaN."""
 
-def count_nonzero(a: ndarray, axis: _Ints | None = None) -> ndarray:
+def count_nonzero(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
     """Number of nonzero elements over axes."""
 
-def cumsum(a: ndarray, axis: int | None = None) -> ndarray:
+def cumsum(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     r"""Cumulative sum :math:`y_i = a_0 + \dots + a_i` along an axis."""
 
-def diff(a: ndarray, n: int = 1, axis: int = -1) -> ndarray:
+def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: ndarray | None = None, append: ndarray | None = None) -> ndarray:
     """Differences of neighbours :math:`y_i = a_{i+1} - a_i` along an axis."""
 
-def cumprod(a: ndarray, axis: int | None = None) -> ndarray:
+def cumprod(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     r"""Cumulative product :math:`y_i = a_0 \cdots a_i` along an axis."""
 
 def logsumexp(x: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
@@ -826,46 +846,46 @@ def log_softmax(x: ndarray, axis: _Ints | None = None) -> ndarray:
 
 # ---- statistics
 
-def median(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def median(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Median over axes: the element in the middle of the sorted ones, or the mean of the two in the middle."""
 
-def percentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def percentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes: elements of the sorted ones, from the first (0) to the last (100)."""
 
-def quantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def quantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes: elements of the sorted ones, from the first (0) to the last (1)."""
 
-def nanprod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanprod(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Product of elements over axes, with NaN counted as one."""
 
-def nanmean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmean(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Arithmetic mean over axes, ignoring NaN."""
 
-def nanvar(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanvar(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Variance over axes, ignoring NaN, without correction of its bias; see :func:`chainerx.var`."""
 
-def nanstd(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanstd(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Standard deviation over axes, ignoring NaN: the square root of :func:`chainerx.nanvar`."""
 
-def nanmax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmax(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Largest element over axes, ignoring NaN."""
 
-def nanmin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmin(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Smallest element over axes, ignoring NaN."""
 
-def nanmedian(a: ndarray, axis: _Ints | None = None, keepdims: bool = False) -> ndarray:
+def nanmedian(a: ndarray, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Median over axes, ignoring NaN; see :func:`chainerx.median`."""
 
-def nanpercentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def nanpercentile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes, ignoring NaN; see :func:`chainerx.percentile`."""
 
-def nanquantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False) -> ndarray:
+def nanquantile(a: ndarray, q: _Number | Sequence[_Number] | numpy.ndarray | ndarray, axis: _Ints | None = None, method: Literal['linear', 'lower', 'higher', 'midpoint', 'nearest'] = 'linear', keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes, ignoring NaN; see :func:`chainerx.quantile`."""
 
-def nancumsum(a: ndarray, axis: int | None = None) -> ndarray:
+def nancumsum(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Cumulative sum along an axis, with NaN counted as zero; see :func:`chainerx.cumsum`."""
 
-def nancumprod(a: ndarray, axis: int | None = None) -> ndarray:
+def nancumprod(a: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Cumulative product along an axis, with NaN counted as one; see :func:`chainerx.cumprod`."""
 
 def nan_to_num(x: ndarray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> ndarray:
@@ -879,11 +899,17 @@ def histogram(a: ndarray, bins: _Number | Sequence[_Number] | numpy.ndarray | nd
 
 # ---- linalg
 
-def dot(a: ndarray, b: ndarray) -> ndarray:
+def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Sum product over the last axis of ``a`` and the last but one of ``b``."""
 
-def matmul(a: ndarray, b: ndarray) -> ndarray:
+def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""
+
+def vecdot(x1: ndarray, x2: ndarray, axis: int = -1) -> ndarray:
+    r"""Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis."""
+
+def matrix_transpose(x: ndarray) -> ndarray:
+    """Transposed matrices, a view with the last two axes interchanged; also the property ``mT`` of arrays."""
 
 def inner(a: ndarray, b: ndarray) -> ndarray:
     r"""Sum product over the last axes, :math:`y_{i \dots j \dots} = \sum_l a_{i \dots l} \, b_{j \dots l}`."""
@@ -891,10 +917,10 @@ def inner(a: ndarray, b: ndarray) -> ndarray:
 def vdot(a: ndarray, b: ndarray) -> ndarray:
     r"""Sum product over all elements, :math:`\sum_i a_i b_i`."""
 
-def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, out: ndarray | None = None) -> ndarray:
     r"""Sum over a diagonal of two axes, :math:`\sum_i a_{i, i + k}` for an offset :math:`k`."""
 
-def outer(a: ndarray, b: ndarray) -> ndarray:
+def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix of the products :math:`y_{ij} = a_i b_j` of the elements of two flattened arrays."""
 
 def kron(a: ndarray, b: ndarray) -> ndarray:
@@ -1062,6 +1088,9 @@ def flatnonzero(a: ndarray) -> ndarray:
 def take(a: ndarray, indices: ndarray | ArrayLike, axis: int | None = None, mode: Literal['raise', 'wrap', 'clip'] | None = None) -> ndarray:
     """Elements at given indices along an axis."""
 
+def take_along_axis(a: ndarray, indices: ndarray | ArrayLike, axis: int = -1) -> ndarray:
+    """Elements at given indices along an axis, which differ from row to row."""
+
 def _add_at(a: ndarray, indices: ndarray, b: ndarray, axis: int = 0) -> ndarray:
     """A copy of ``a`` with ``b`` added at given indices of an axis."""
 
@@ -1131,10 +1160,10 @@ def tree_lstm(*inputs: ndarray) -> tuple[ndarray, ndarray]:
 
 # ---- sorting
 
-def sort(a: ndarray, axis: int | None = -1) -> ndarray:
-    """The elements in ascending order, those that are not-a-number last."""
+def sort(a: ndarray, axis: int | None = -1, descending: bool = False, stable: bool = True) -> ndarray:
+    """The elements in ascending order, those that are not-a-number last; or in descending order."""
 
-def argsort(a: ndarray, axis: int | None = -1) -> ndarray:
+def argsort(a: ndarray, axis: int | None = -1, descending: bool = False, stable: bool = True) -> ndarray:
     """Positions that sort an array; equal elements keep their order."""
 
 def searchsorted(a: ndarray, v: ndarray | _Number, side: Literal['left', 'right'] = 'left', sorter: ndarray | None = None) -> ndarray:

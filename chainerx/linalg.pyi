@@ -13,6 +13,14 @@ _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
 
 from chainerx._core import Device, ndarray
+from chainerx._linalg import cross as cross
+from chainerx._linalg import diagonal as diagonal
+from chainerx._linalg import matrix_norm as matrix_norm
+from chainerx._linalg import matrix_power as matrix_power
+from chainerx._linalg import matrix_rank as matrix_rank
+from chainerx._linalg import svdvals as svdvals
+from chainerx._linalg import trace as trace
+from chainerx._linalg import vector_norm as vector_norm
 
 def cholesky(a: ndarray) -> ndarray:
     r"""Cholesky factorizations :math:`a = l l^\top` of symmetric positive definite matrices."""
@@ -46,3 +54,18 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
 
 def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True) -> ndarray | tuple[ndarray, ndarray, ndarray]:
     r"""Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\top`."""
+
+def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
+    """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""
+
+def matrix_transpose(x: ndarray) -> ndarray:
+    """Transposed matrices, a view with the last two axes interchanged; also the property ``mT`` of arrays."""
+
+def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
+    """Matrix of the products :math:`y_{ij} = a_i b_j` of the elements of two flattened arrays."""
+
+def tensordot(a: ndarray, b: ndarray, axes: int | Sequence[_Ints] = 2) -> ndarray:
+    """Sum product over several axes of two arrays."""
+
+def vecdot(x1: ndarray, x2: ndarray, axis: int = -1) -> ndarray:
+    r"""Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis."""

@@ -67,6 +67,7 @@ PROPERTIES = {
     'data_ptr': 'int',
     'data_size': 'int',
     'T': 'ndarray',
+    'mT': 'ndarray',
     'grad': 'ndarray | None',
     '__array_priority__': 'float',
 }
@@ -222,6 +223,8 @@ def _make_alias_stub(module):
         ops[getattr(getattr(_core, f'_{path}') if path else _core, name)] = types[op['name']]
     parts = [HEADER, 'from chainerx._core import Device, ndarray\n']
     for name, value in vars(module).items():
+        if inspect.isfunction(value) and value.__module__ != module.__name__:
+            parts[1] += f'from {value.__module__} import {name} as {name}\n'
         if inspect.isbuiltin(value):
             parts.append(_define(name, value, ops[value], doc=True))
     return '\n'.join(parts)

@@ -67,6 +67,8 @@ NAMESPACES = [
     'chainer.types',
     'chainer.warnings',
     'chainerx',
+    'chainerx.array_api',
+    'chainerx.array_api.linalg',
     'chainerx.linalg',
     'chainerx.onnx',
     'chainerx.random',

@@ -34,7 +34,8 @@ def _public(owner):
 def _collect():
     """Returns what has to be documented, by name; one name for each object."""
     found = {}
-    for module in chainerx, chainerx.linalg, chainerx.random, chainerx.testing:
+    modules = chainerx, chainerx.linalg, chainerx.random, chainerx.testing
+    for module in *modules, chainerx.array_api, chainerx.array_api.linalg:
         for name, value in _public(module).items():
             home = getattr(value, '__module__', None) or ''
             if not callable(value) or not home.startswith('chainerx'):
@@ -97,4 +98,4 @@ def test_says_whether_it_is_differentiable(name):
 
 def test_method_has_no_argument_for_the_array():
     assert 'Args:' not in chainerx.ndarray.ravel.__doc__
-    assert _described(inspect.getdoc(chainerx.ndarray.sum)) == ['axis', 'keepdims']
+    assert _described(inspect.getdoc(chainerx.ndarray.sum)) == ['axis', 'keepdims', 'out']

@@ -3,7 +3,7 @@ import numpy as np
 import scipy.special
 
 from op_table.bench import Bench, small
-from op_table.row import ALL, FLOATS, binary, unary
+from op_table.row import ALL, FLOATS, NUMBERS, binary, unary
 
 
 def rounding(name, reference, **options):
@@ -29,4 +29,8 @@ ROWS = [
     rounding('trunc', np.trunc),
     rounding('rint', np.rint),
     binary('copysign', np.copysign, FLOATS, first=(0.2, 2), avoid=(0,), grad_inputs=(0,)),
+    unary('signbit', np.signbit, dtypes=NUMBERS, result='bool', grad=False),
+    binary('nextafter', np.nextafter, ('float32', 'float64'), grad=False),
+    binary('hypot', np.hypot, FLOATS, first=(0.2, 2), ulp=(1, -9, 9), bench=['float32']),
+    binary('logaddexp', np.logaddexp, FLOATS, bench=['float32']),
 ]

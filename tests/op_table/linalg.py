@@ -6,12 +6,16 @@ import numpy as np
 from chainerx import ChainerxError, DimensionError, DtypeError
 from op_table.bench import Bench, product, small, with_gradient
 from op_table.inputs import In
-from op_table.row import NUMBERS, Row, zeros
+from op_table.row import ALL, NUMBERS, Row, zeros
 
 
 def _linear(x, w, b=None, n_batch_axis=1):
     y = x.reshape(*x.shape[:n_batch_axis], math.prod(x.shape[n_batch_axis:])) @ w.T
     return y if b is None else y + b
+
+
+def _vecdot(a, b, axis=-1):
+    return np.sum(np.moveaxis(a, axis, -1) * np.moveaxis(b, axis, -1), -1)
 
 
 def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
@@ -35,6 +39,10 @@ _SUMS = [
 ]
 
 ROWS = [
+    Row('vecdot', _vecdot, [[In(3), In(3)], [In(2, 3), In(3)], [In(2, 3), In(2, 3), {'axis': 0}], [In(4, 1, 3), In(2, 3)], [In(2, 0), In(2, 0)]], NUMBERS, tolerance=8,
+        wrong=[(DimensionError, lambda f: f(zeros(2), zeros(3))), (DimensionError, lambda f: f(zeros(), zeros(3)))]),
+    Row('matrix_transpose', lambda x: np.swapaxes(x, -1, -2), [[In(2, 3)], [In(2, 3, 4)], [In(0, 2)]], ALL,
+        wrong=[(DimensionError, lambda f: f(zeros(2))), (DimensionError, lambda f: f(zeros()))]),
     Row('dot', np.dot, [[In(2, 3), In(3, 4)], [In(3), In(3)], [In(2, 3), In(3)], [In(2, 3, 4), In(5, 4, 2)], [In(), In(2, 3)], [In(2, 0), In(0, 3)]], NUMBERS, tolerance=8,
         wrong=[(DimensionError, lambda f: f(zeros(2, 3), zeros(2, 3)))]),
     Row('matmul', np.matmul, [[In(2, 3), In(3, 4)], [In(3), In(3)], [In(3), In(2, 3, 4)], [In(2, 3, 4), In(4)], [In(5, 1, 2, 3), In(2, 3, 4)]], NUMBERS, tolerance=8,

@@ -17,4 +17,5 @@ ROWS = [
     unary('tanh', np.tanh, ulp=(3, -10, 10), bench=['float16', 'float32', *with_gradient('torch.tanh(x)', 'xp.tanh(x)', (1000, 1000), x=(1000, 1000))]),
     unary('arcsinh', np.arcsinh, ulp=(3, -5, 5), bench=['float32']),
     unary('arccosh', np.arccosh, 1.5, 3, ulp=(3, 1, 5)),
+    unary('arctanh', np.arctanh, -0.9, 0.9, ulp=(3, -1, 1), bench=['float32']),
 ]

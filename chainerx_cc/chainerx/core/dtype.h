@@ -111,6 +111,11 @@ constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
 // The dtype of results that are always of floating point, such as quotients and means.
 constexpr Dtype ToFloatDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kFloat32; }
 
+// Whether results of a kind can be written to an array that exists. Integers may change their width and sign.
+constexpr bool CanHold(Dtype dtype, DtypeKind kind) {
+    return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype);
+}
+
 // A set of dtypes as a bit mask.
 using DtypeSet = uint16_t;
 constexpr DtypeSet SetOf(Dtype d) { return static_cast<DtypeSet>(1U << static_cast<int>(d)); }

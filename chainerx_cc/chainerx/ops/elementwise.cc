@@ -64,11 +64,6 @@ bool MayOverlap(const Array& a, const Array& b) {
     return !(a.raw_data() == b.raw_data() && a.shape() == b.shape() && a.strides() == b.strides());
 }
 
-// Whether an array can hold results of a kind. Integers may change their width and sign.
-bool Holds(Dtype dtype, DtypeKind kind) {
-    return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype);
-}
-
 // Booleans are shifted as integers of the promoted dtype, numbers as int64.
 Dtype ShiftedDtype(const Operand& x, Dtype promoted) {
     if (!x.is_array()) return Dtype::kInt64;
@@ -76,6 +71,11 @@ Dtype ShiftedDtype(const Operand& x, Dtype promoted) {
 }
 
 }  // namespace
+
+void CheckCanHold(const char* op, Dtype dtype, Dtype result) {
+    if (CanHold(dtype, GetKind(result))) return;
+    throw DtypeError{op, ": a result of dtype ", result, " cannot be written to an array of dtype ", dtype};
+}
 
 Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs, int n) {
     int first = info.rule == DtypeRule::kSelect ? 1 : 0;
@@ -128,12 +128,9 @@ void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Opera
         throw DimensionError{info.name, ": a result of shape ", OutputShape(call), " does not fit into shape ",
                              out.shape()};
     }
-    if (!Holds(out.dtype(), GetKind(result))) {
-        throw DtypeError{info.name, ": a result of dtype ", result, " cannot be written to an array of dtype ",
-                         out.dtype()};
-    }
+    CheckCanHold(info.name, out.dtype(), result);
     for (int i = 0; i < n && !info.bool_out; ++i) {
-        if (!inputs[i].is_array() && !Holds(out.dtype(), inputs[i].scalar().kind())) {
+        if (!inputs[i].is_array() && !CanHold(out.dtype(), inputs[i].scalar().kind())) {
             throw DtypeError{info.name,   ": the number ", inputs[i].scalar(), " cannot change an array of dtype ",
                              out.dtype(), " in place"};
         }

@@ -62,6 +62,8 @@ namespace internal {
 // The dtype in which an op computes. Raises DtypeError when it does not support that dtype.
 Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs, int n);
 Array RunElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n);
+// Raises DtypeError unless results of a dtype can be written to an array of another one.
+void CheckCanHold(const char* op, Dtype dtype, Dtype result);
 // Writes the result to an array that exists.
 void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n, const Array& out);
 

@@ -1,5 +1,6 @@
 #include "chainerx/ops/explog.h"
 
+#include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise_impl.h"
@@ -31,6 +32,10 @@ Array Fabs::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Sign(x
 Array Copysign::Grad0(const Array& gy, In<0> x1, In<1> x2) const {
     return gy * chainerx::Sign(x1) * chainerx::Copysign(chainerx::OnesLike(gy), x2.AsDetached());
 }
+Array Hypot::Grad0(const Array& gy, In<0> x1, Out y) const { return gy * x1 / y; }
+Array Hypot::Grad1(const Array& gy, In<1> x2, Out y) const { return gy * x2 / y; }
+Array Logaddexp::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * chainerx::Sigmoid(x1 - x2); }
+Array Logaddexp::Grad1(const Array& gy, In<0> x1, In<1> x2) const { return gy * chainerx::Sigmoid(x2 - x1); }
 
 CHAINERX_EXPLOG_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)
 

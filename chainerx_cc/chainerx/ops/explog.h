@@ -239,6 +239,66 @@ array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
 };
 
+struct Signbit : Predicate<Signbit, 1> {
+    CHAINERX_OP("signbit", "x", R"(True where the sign of an element is negative, also of zero.
+
+>>> chainerx.signbit(chainerx.array([1., -2., -0.]))
+array([False,  True,  True], shape=(3,), dtype=bool, device='native:0')
+)")
+    template <class T>
+    CHAINERX_HOST_DEVICE bool Forward(T x) const {
+        if constexpr (std::is_floating_point_v<T>) {
+            return std::signbit(x);
+        } else {
+            return math::IsNegative(x);
+        }
+    }
+};
+
+// Not of half precision, whose elements are computed as float32.
+struct Nextafter : Elementwise<Nextafter, 2, DtypeRule::kFloat, SetOf(Dtype::kFloat32) | SetOf(Dtype::kFloat64)> {
+    CHAINERX_OP("nextafter", "x1, x2", R"(Elementwise floating point number that follows ``x1`` in the direction of
+``x2``.
+
+>>> chainerx.nextafter(chainerx.array([1., 0.]), 2) - chainerx.array([1., 0.])
+array([2.22044605e-016, 4.94065646e-324], shape=(2,), dtype=float64, device='native:0')
+)")
+    template <class T>
+    CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
+        return std::nextafter(a, b);
+    }
+};
+
+struct Hypot : FloatMath<Hypot, 2> {
+    CHAINERX_OP("hypot", "x1, x2", R"(Elementwise length :math:`\sqrt{x_1^2 + x_2^2}` of the hypotenuse, without
+overflow of the squares.
+
+>>> chainerx.hypot(chainerx.array([3., 5.]), chainerx.array([4., 12.]))
+array([ 5., 13.], shape=(2,), dtype=float64, device='native:0')
+)")
+    template <class T>
+    CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
+        return std::hypot(a, b);
+    }
+    Array Grad0(const Array& gy, In<0> x1, Out y) const;
+    Array Grad1(const Array& gy, In<1> x2, Out y) const;
+};
+
+struct Logaddexp : FloatMath<Logaddexp, 2> {
+    CHAINERX_OP("logaddexp", "x1, x2", R"(Elementwise :math:`\log(e^{x_1} + e^{x_2})`, without overflow.
+
+>>> chainerx.logaddexp(chainerx.array([0., 1000.]), chainerx.array([0., 1000.]))
+array([6.93147181e-01, 1.00069315e+03], shape=(2,), dtype=float64, device='native:0')
+)")
+    template <class T>
+    CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
+        T different = math::Max(a, b) + math::Log1p(math::Exp(-math::Abs(a - b)));
+        return math::Select(a == b, a + T{0.69314718055994530942}, different);  // also of infinite ones
+    }
+    Array Grad0(const Array& gy, In<0> x1, In<1> x2) const;
+    Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
+};
+
 #define CHAINERX_EXPLOG_OPS(X) \
     X(Exp)                     \
     X(Exp2)                    \
@@ -257,7 +317,11 @@ array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
     X(Ceil)                    \
     X(Trunc)                   \
     X(Rint)                    \
-    X(Copysign)
+    X(Copysign)                \
+    X(Signbit)                 \
+    X(Nextafter)               \
+    X(Hypot)                   \
+    X(Logaddexp)
 
 }  // namespace chainerx::ops
 

@@ -123,7 +123,14 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
                                          " does not match the indexed axes of shape ", a.shape()};
                     }
                 }
-                if (array.ndim() == 0) throw IndexError{"a boolean array without dimensions cannot be an index"};
+                if (array.ndim() == 0) {
+                    // A new axis with one element or none.
+                    add_advanced();
+                    plan.arrays.emplace_back(plan.shape.ndim(), Flatnonzero(array));
+                    plan.shape.push_back(1);
+                    plan.strides.push_back(0);
+                    continue;
+                }
                 for (const Array& positions : Nonzero(array)) add_array(positions);
             } else if (IsInteger(array.dtype())) {
                 add_array(array);
@@ -232,7 +239,7 @@ Axes ResultOrder(const Gathered& g, int8_t ndim) {
     return order;
 }
 
-// The index expression with full slices in place of its arrays.
+// The index expression with full slices, or a new axis, in place of its arrays.
 ArrayIndices BasicPart(const ArrayIndices& indices) {
     ArrayIndices basic;
     for (const ArrayIndex& index : indices) {
@@ -242,6 +249,7 @@ ArrayIndices BasicPart(const ArrayIndices& indices) {
         } else {
             int n = array->dtype() == Dtype::kBool ? array->ndim() : 1;
             for (int i = 0; i < n; ++i) basic.emplace_back(Slice{});
+            if (n == 0) basic.emplace_back(NewAxis{});
         }
     }
     return basic;
@@ -358,6 +366,58 @@ Array Take(const Array& a, const Indices& indices, const std::optional<int64_t>&
     if (!axis.has_value()) return Take(Ravel(a), index, 0, mode);
     int8_t ax = NormalizeAxis(*axis, a.ndim());
     return TakeNormalized(a, Normalize(index, a.shape()[ax], mode.value_or(IndexMode::kRaise)), ax);
+}
+
+CHAINERX_ROUTINE(TakeAlongAxis, "take_along_axis", "a, indices, axis=-1", "take add_at normalize_indices", R"(
+Elements at given indices along an axis, which differ from row to row.
+
+:math:`y_{\dots i \dots} = a_{\dots n_{\dots i \dots} \dots}`, where :math:`n` are the indices. Differentiable any number
+of times with respect to ``a``.
+
+Args:
+    a (~chainerx.ndarray): Array of any dtype.
+    indices (~chainerx.ndarray, sequence or int): Indices, with as many dimensions as ``a``; negative ones count from
+        the end. The lengths of both must broadcast, but for those along the axis.
+    axis (int): Axis.
+
+Returns:
+    ~chainerx.ndarray: Array of the broadcast shape, with the length of ``indices`` along the axis.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit together, or the axis is out of range.
+    ~chainerx.IndexError: If an index is out of range.
+    ~chainerx.DtypeError: If the indices are no integers.
+
+>>> x = chainerx.array([[10, 30, 20], [60, 40, 50]])
+>>> chainerx.take_along_axis(x, chainerx.argsort(x), axis=1)
+array([[10, 20, 30],
+       [40, 50, 60]], shape=(2, 3), dtype=int64, device='native:0')
+)");
+Array TakeAlongAxis(const Array& a, const Indices& indices, int64_t axis) {
+    Array index = indices.On(a.device());
+    if (!IsInteger(index.dtype())) {
+        throw DtypeError{"take_along_axis needs indices of an integer dtype, not ", index.dtype()};
+    }
+    CheckDevices(a, index);
+    int8_t ax = NormalizeAxis(axis, a.ndim());
+    if (index.ndim() != a.ndim()) {
+        throw DimensionError{"take_along_axis: indices of shape ", index.shape(), " and a of shape ", a.shape(),
+                             " must have as many dimensions"};
+    }
+    Shape shape = a.shape();
+    Shape wanted = index.shape();
+    int64_t length = shape[ax];
+    shape[ax] = wanted[ax] = 1;
+    shape = wanted = BroadcastShapes(shape, wanted);
+    shape[ax] = length;
+    wanted[ax] = index.shape()[ax];
+    Array rows = Moveaxis(BroadcastTo(a, shape), Axes{ax}, Axes{-1});
+    Array places = Moveaxis(BroadcastTo(Normalize(index, length, IndexMode::kRaise), wanted), Axes{ax}, Axes{-1});
+    // Places in the flattened array.
+    Shape starts = places.shape();
+    starts.back() = 1;
+    Array row = Arange(Scalar{0}, Scalar{starts.GetTotalSize()}, Scalar{1}, Dtype::kInt64, a.device());
+    return Moveaxis(Take(Ravel(rows), places + Reshape(row * Scalar{length}, starts)), Axes{-1}, Axes{ax});
 }
 
 CHAINERX_ROUTINE(AddAt, "_add_at", "a, indices, b, axis=0", "add_at take normalize_indices",

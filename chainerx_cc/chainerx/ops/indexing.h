@@ -50,6 +50,8 @@ private:
 // Elements by their indices along an axis. Indices out of range raise an error unless there is another mode.
 Array Take(const Array& a, const Indices& indices, const std::optional<int64_t>& axis = std::nullopt,
            const std::optional<IndexMode>& mode = std::nullopt);
+// For each row along an axis the elements at its own indices. The other axes broadcast.
+Array TakeAlongAxis(const Array& a, const Indices& indices, int64_t axis = -1);
 // A copy of `a` with `b` added at the positions that Take reads.
 Array AddAt(const Array& a, const Array& indices, const Array& b, int64_t axis = 0);
 
@@ -91,6 +93,7 @@ extern const NonzeroKernel kNonzeroKernel;
     X(Argwhere)                       \
     X(Flatnonzero)                    \
     X(Take)                           \
+    X(TakeAlongAxis)                  \
     X(AddAt)
 
 CHAINERX_INDEXING_ROUTINES(CHAINERX_DECLARE_ROUTINE)

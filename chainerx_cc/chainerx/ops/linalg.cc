@@ -132,6 +132,55 @@ Array Matmul(const Array& a, const Array& b) {
     return MultiplyMatrices(expand(a), expand(b));
 }
 
+CHAINERX_ROUTINE(Vecdot, "vecdot", "x1, x2, axis=-1", "", R"(
+Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis.
+
+Differentiable any number of times.
+
+Args:
+    x1, x2 (~chainerx.ndarray): Arrays of equal lengths along the axis, whose other axes broadcast.
+    axis (int): Axis.
+
+Returns:
+    ~chainerx.ndarray: Array of the broadcast shape without the axis, of the promoted dtype.
+
+Raises:
+    ~chainerx.DimensionError: If the shapes do not fit together, or the axis is out of range.
+    ~chainerx.DeviceError: If the arrays are on different devices.
+
+>>> x = chainerx.array([[1., 2.], [3., 4.]])
+>>> chainerx.vecdot(x, chainerx.array([1., 10.]))
+array([21., 43.], shape=(2,), dtype=float64, device='native:0')
+)");
+Array Vecdot(const Array& x1, const Array& x2, int64_t axis) {
+    Array row = ExpandDims(Moveaxis(x1, Axes{NormalizeAxis(axis, x1.ndim())}, Axes{-1}), -2);
+    Array column = ExpandDims(Moveaxis(x2, Axes{NormalizeAxis(axis, x2.ndim())}, Axes{-1}), -1);
+    return Squeeze(Matmul(row, column), Axes{-2, -1});
+}
+
+CHAINERX_ROUTINE(MatrixTranspose, "matrix_transpose", "x", "", R"(
+Transposed matrices, a view with the last two axes interchanged; also the property ``mT`` of arrays.
+
+Differentiable any number of times.
+
+Args:
+    x (~chainerx.ndarray): Array of at least two dimensions.
+
+Returns:
+    ~chainerx.ndarray: View.
+
+Raises:
+    ~chainerx.DimensionError: If there are less than two dimensions.
+
+>>> chainerx.matrix_transpose(chainerx.ones((2, 3, 4))).shape
+(2, 4, 3)
+)");
+Array MatrixTranspose(const Array& x) {
+    if (x.ndim() < 2)
+        throw DimensionError{"matrix_transpose: x must have at least 2 dimensions, has shape ", x.shape()};
+    return Swapaxes(x, -2, -1);
+}
+
 CHAINERX_ROUTINE(Inner, "inner", "a, b", "matmul", R"(
 Sum product over the last axes, :math:`y_{i \dots j \dots} = \sum_l a_{i \dots l} \, b_{j \dots l}`.
 

@@ -24,6 +24,9 @@ Array Matmul(const Array& a, const Array& b);
 Array Inner(const Array& a, const Array& b);
 Array Vdot(const Array& a, const Array& b);
 Array Trace(const Array& a, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+// Sum products of the vectors along an axis, and the last two axes interchanged.
+Array Vecdot(const Array& x1, const Array& x2, int64_t axis = -1);
+Array MatrixTranspose(const Array& x);
 // Products of all pairs of elements, as a matrix and as a matrix of blocks.
 Array Outer(const Array& a, const Array& b);
 Array Kron(const Array& a, const Array& b);
@@ -41,19 +44,21 @@ Array Einsum(const std::string& subscripts, const std::vector<Array>& operands);
 // y = x W^T + b; the first n_batch_axes axes of x are kept, the others flattened.
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt, int64_t n_batch_axes = 1);
 
-#define CHAINERX_LINALG_ROUTINES(X) \
-    X(Dot)                          \
-    X(Matmul)                       \
-    X(Inner)                        \
-    X(Vdot)                         \
-    X(Trace)                        \
-    X(Outer)                        \
-    X(Kron)                         \
-    X(Cross)                        \
-    X(Linear)                       \
+#define CHAINERX_LINALG_ROUTINES(X, X_OUT) \
+    X_OUT(Dot)                             \
+    X_OUT(Matmul)                          \
+    X(Vecdot)                              \
+    X(MatrixTranspose)                     \
+    X(Inner)                               \
+    X(Vdot)                                \
+    X_OUT(Trace)                           \
+    X_OUT(Outer)                           \
+    X(Kron)                                \
+    X(Cross)                               \
+    X(Linear)                              \
     X(Tensordot)
 
-CHAINERX_LINALG_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_LINALG_ROUTINES(CHAINERX_DECLARE_ROUTINE, CHAINERX_DECLARE_ROUTINE)
 CHAINERX_DECLARE_ROUTINE(Einsum)  // not in the list: Python has two ways to write its arguments
 
 }  // namespace chainerx

@@ -1,5 +1,6 @@
 #include "chainerx/ops/reduction.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "chainerx/ops/arithmetic.h"
@@ -201,8 +202,8 @@ Array Mean(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Sum(a, axes, keepdims) * Scalar{1.0 / static_cast<double>(CountReduced(a.shape(), axes))};
 }
 
-CHAINERX_METHOD_ROUTINE(Var, "var", "a, axis=None, keepdims=False", "", R"(
-Variance :math:`\frac{1}{n} \sum_i (a_i - \mu)^2` over axes, without correction of its bias.
+CHAINERX_METHOD_ROUTINE(Var, "var", "a, axis=None, keepdims=False, correction=0", "", R"(
+Variance :math:`\frac{1}{n - c} \sum_i (a_i - \mu)^2` over axes; its bias has no correction :math:`c` unless given.
 
 Differentiable any number of times.
 
@@ -210,6 +211,7 @@ Args:
     a (~chainerx.ndarray): Array of any dtype.
     @axes
     @keepdims
+    correction (float): What is taken off the number :math:`n` of elements, by which the sum is divided.
 
 Returns:
     ~chainerx.ndarray: Variances. A floating point dtype is kept; integers and booleans give float32.
@@ -223,16 +225,20 @@ array([0.66666667, 4.66666667], shape=(2,), dtype=float64, device='native:0')
 >>> x.var(axis=1, keepdims=True).shape
 (2, 1)
 )");
-Array Var(const Array& a, const OptionalAxes& axis, bool keepdims) {
+Array Var(const Array& a, const OptionalAxes& axis, bool keepdims, double correction) {
     if (Dtype wide = ToWideDtype(a.dtype()); wide != a.dtype()) {
-        return AsType(Var(AsType(a, wide), axis, keepdims), ToFloatDtype(a.dtype()));
+        return AsType(Var(AsType(a, wide), axis, keepdims, correction), ToFloatDtype(a.dtype()));
     }
     Axes axes = NormalizeAxes(axis, a.ndim());
-    return Mean(Square(a - Mean(a, axes, true)), axes, keepdims);
+    Array squares = Square(a - Mean(a, axes, true));
+    if (correction == 0) return Mean(squares, axes, keepdims);
+    // As in NumPy, no degrees of freedom give infinity or not-a-number.
+    double freedom = std::max(static_cast<double>(CountReduced(a.shape(), axes)) - correction, 0.0);
+    return Sum(squares, axes, keepdims) / Scalar{freedom};
 }
 
-CHAINERX_METHOD_ROUTINE(Std, "std", "a, axis=None, keepdims=False", "", R"(
-Standard deviation over axes: the square root of the variance, without correction of its bias.
+CHAINERX_METHOD_ROUTINE(Std, "std", "a, axis=None, keepdims=False, correction=0", "", R"(
+Standard deviation over axes: the square root of the variance, without correction of its bias unless given.
 
 Differentiable any number of times where it is not zero.
 
@@ -240,6 +246,7 @@ Args:
     a (~chainerx.ndarray): Array of any dtype.
     @axes
     @keepdims
+    correction (float): What is taken off the number :math:`n` of elements, by which the sum is divided.
 
 Returns:
     ~chainerx.ndarray: Standard deviations. A floating point dtype is kept; integers and booleans give float32.
@@ -253,7 +260,9 @@ array([0.81649658, 2.1602469 ], shape=(2,), dtype=float64, device='native:0')
 >>> x.std(axis=1, keepdims=True).shape
 (2, 1)
 )");
-Array Std(const Array& a, const OptionalAxes& axis, bool keepdims) { return Sqrt(Var(a, axis, keepdims)); }
+Array Std(const Array& a, const OptionalAxes& axis, bool keepdims, double correction) {
+    return Sqrt(Var(a, axis, keepdims, correction));
+}
 
 namespace {
 
@@ -271,10 +280,11 @@ Array Extreme(const char* name, const ReduceKernel& kernel, const Array& a, cons
     return out;
 }
 
-Array ArgExtreme(const char* name, const ReduceKernel& kernel, const Array& a, const std::optional<int64_t>& axis) {
+Array ArgExtreme(const char* name, const ReduceKernel& kernel, const Array& a, const std::optional<int64_t>& axis,
+                 bool keepdims = false) {
     Axes axes = axis.has_value() ? Axes{NormalizeAxis(*axis, a.ndim())} : NormalizeAxes(std::nullopt, a.ndim());
     CheckNotEmpty(name, a, axes);
-    return Reduce(kernel, a, axes, false, Dtype::kInt64);
+    return Reduce(kernel, a, axes, keepdims, Dtype::kInt64);
 }
 
 Array ReplaceNan(const Array& a, double value) {
@@ -331,7 +341,7 @@ Array AMin(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Extreme("amin", kAminKernel, a, axis, keepdims);
 }
 
-CHAINERX_METHOD_ROUTINE(ArgMax, "argmax", "a, axis=None", "argmax", R"(
+CHAINERX_METHOD_ROUTINE(ArgMax, "argmax", "a, axis=None, keepdims=False", "argmax", R"(
 Index of the largest element along an axis, the first one of several.
 
 Not differentiable.
@@ -339,6 +349,7 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; the flattened array is searched unless given.
+    @keepdims
 
 Returns:
     ~chainerx.ndarray: Indices, of dtype int64.
@@ -352,11 +363,11 @@ array([1, 2], shape=(2,), dtype=int64, device='native:0')
 >>> int(x.argmax())
 5
 )");
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis) {
-    return ArgExtreme("argmax", kArgmaxKernel, a, axis);
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis, bool keepdims) {
+    return ArgExtreme("argmax", kArgmaxKernel, a, axis, keepdims);
 }
 
-CHAINERX_METHOD_ROUTINE(ArgMin, "argmin", "a, axis=None", "argmin", R"(
+CHAINERX_METHOD_ROUTINE(ArgMin, "argmin", "a, axis=None, keepdims=False", "argmin", R"(
 Index of the smallest element along an axis, the first one of several.
 
 Not differentiable.
@@ -364,6 +375,7 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; the flattened array is searched unless given.
+    @keepdims
 
 Returns:
     ~chainerx.ndarray: Indices, of dtype int64.
@@ -377,8 +389,8 @@ array([0, 1], shape=(2,), dtype=int64, device='native:0')
 >>> int(x.argmin())
 0
 )");
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis) {
-    return ArgExtreme("argmin", kArgminKernel, a, axis);
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis, bool keepdims) {
+    return ArgExtreme("argmin", kArgminKernel, a, axis, keepdims);
 }
 
 CHAINERX_ROUTINE(NanArgMax, "nanargmax", "a, axis=None", "argmax", R"(
@@ -477,7 +489,7 @@ Array Any(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Reduce(kAnyKernel, a, NormalizeAxes(axis, a.ndim()), keepdims, Dtype::kBool);
 }
 
-CHAINERX_ROUTINE(CountNonzero, "count_nonzero", "a, axis=None", "", R"(
+CHAINERX_ROUTINE(CountNonzero, "count_nonzero", "a, axis=None, keepdims=False", "", R"(
 Number of nonzero elements over axes.
 
 Not differentiable.
@@ -485,6 +497,7 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     @axes
+    @keepdims
 
 Returns:
     ~chainerx.ndarray: Counts, of dtype int64.
@@ -495,8 +508,8 @@ Raises:
 >>> chainerx.count_nonzero(chainerx.array([[0, 1], [2, 3]]), axis=0)
 array([1, 2], shape=(2,), dtype=int64, device='native:0')
 )");
-Array CountNonzero(const Array& a, const OptionalAxes& axis) {
-    return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis);
+Array CountNonzero(const Array& a, const OptionalAxes& axis, bool keepdims) {
+    return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis, keepdims);
 }
 
 CHAINERX_ROUTINE(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", "logsumexp", R"(

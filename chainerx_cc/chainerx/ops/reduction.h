@@ -37,47 +37,48 @@ Array Sum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims
 Array Nansum(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Prod(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Mean(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array Var(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array Std(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
+Array Var(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false, double correction = 0);
+Array Std(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false, double correction = 0);
 Array AMax(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array AMin(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array All(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Any(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt);
+Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Cumsum(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1);
+Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = std::nullopt,
+           const std::optional<Array>& append = std::nullopt);
 Array Cumprod(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array LogSumExp(const Array& x, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Softmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 Array LogSoftmax(const Array& x, const OptionalAxes& axis = std::nullopt);
 
-#define CHAINERX_REDUCTION_ROUTINES(X) \
-    X(Sum)                             \
-    X(Nansum)                          \
-    X(Prod)                            \
-    X(Mean)                            \
-    X(Var)                             \
-    X(Std)                             \
-    X(AMax)                            \
-    X(AMin)                            \
-    X(All)                             \
-    X(Any)                             \
-    X(ArgMax)                          \
-    X(ArgMin)                          \
-    X(NanArgMax)                       \
-    X(NanArgMin)                       \
-    X(CountNonzero)                    \
-    X(Cumsum)                          \
-    X(Diff)                            \
-    X(Cumprod)                         \
-    X(LogSumExp)                       \
-    X(Softmax)                         \
+#define CHAINERX_REDUCTION_ROUTINES(X, X_OUT) \
+    X_OUT(Sum)                                \
+    X_OUT(Nansum)                             \
+    X_OUT(Prod)                               \
+    X_OUT(Mean)                               \
+    X_OUT(Var)                                \
+    X_OUT(Std)                                \
+    X_OUT(AMax)                               \
+    X_OUT(AMin)                               \
+    X_OUT(All)                                \
+    X_OUT(Any)                                \
+    X_OUT(ArgMax)                             \
+    X_OUT(ArgMin)                             \
+    X_OUT(NanArgMax)                          \
+    X_OUT(NanArgMin)                          \
+    X(CountNonzero)                           \
+    X_OUT(Cumsum)                             \
+    X(Diff)                                   \
+    X_OUT(Cumprod)                            \
+    X(LogSumExp)                              \
+    X(Softmax)                                \
     X(LogSoftmax)
 
-CHAINERX_REDUCTION_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_REDUCTION_ROUTINES(CHAINERX_DECLARE_ROUTINE, CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

@@ -9,7 +9,8 @@
 //   Array Roll(const Array& a, const std::vector<int64_t>& shift, ...) { ... }
 //
 // The family's list (CHAINERX_<FAMILY>_ROUTINES at the end of the header) names the function once more. Bindings go
-// through the lists and convert arguments by the types of the C++ parameters.
+// through the lists and convert arguments by the types of the C++ parameters. X_OUT instead of X in a list adds a
+// parameter `out` in Python, an array for the result.
 
 namespace chainerx {
 

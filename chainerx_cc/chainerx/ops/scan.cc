@@ -59,7 +59,7 @@ Array Cumsum(const Array& a, const std::optional<int64_t>& axis) {
     return out;
 }
 
-CHAINERX_ROUTINE(Diff, "diff", "a, n=1, axis=-1", "", R"(
+CHAINERX_ROUTINE(Diff, "diff", "a, n=1, axis=-1, prepend=None, append=None", "", R"(
 Differences of neighbours :math:`y_i = a_{i+1} - a_i` along an axis.
 
 Differentiable any number of times.
@@ -68,6 +68,7 @@ Args:
     a (~chainerx.ndarray): Array of any dtype.
     n (int): How often differences are taken.
     axis (int): Axis.
+    prepend, append (~chainerx.ndarray or None): Arrays to join to the ends of ``a`` along the axis first.
 
 Returns:
     ~chainerx.ndarray: Differences, of the dtype of ``a`` and by ``n`` shorter along the axis. Two booleans differ
@@ -83,11 +84,14 @@ array([3., 5., 7.], shape=(3,), dtype=float64, device='native:0')
 >>> chainerx.diff(x, n=2)
 array([2., 2.], shape=(2,), dtype=float64, device='native:0')
 )");
-Array Diff(const Array& a, int64_t n, int64_t axis) {
+Array Diff(const Array& a, int64_t n, int64_t axis, const std::optional<Array>& prepend,
+           const std::optional<Array>& append) {
     if (n < 0) throw ValueError{"diff: n must not be negative, but is ", n};
     if (n == 0) return a;
     int8_t ax = NormalizeAxis(axis, a.ndim());
     Array out = a;
+    if (prepend.has_value()) out = Concatenate({*prepend, out}, ax);
+    if (append.has_value()) out = Concatenate({out, *append}, ax);
     // Each step shortens the axis, so a large n ends early.
     for (; n > 0 && out.shape()[ax] > 0; --n) {
         ArrayIndices rest(ax + 1, Slice{});

@@ -26,7 +26,11 @@ Array AlongLast(const char* op, const Array& a, const std::optional<int64_t>& ax
     return Moveaxis(f(Moveaxis(a, Axes{ax}, Axes{-1})), Axes{-1}, Axes{ax});
 }
 
-Array ArgsortLast(const Array& a) {
+Array Reverse(const Array& a) { return Flip(a, Axes{-1}); }
+
+Array ArgsortLast(const Array& a, bool descending) {
+    // Reversed twice, equal elements keep their order.
+    if (descending) return Scalar{a.shape().back() - 1} - Reverse(ArgsortLast(Reverse(a), false));
     Array data = AsContiguous(a.AsDetached());
     Array index = Empty(data.shape(), Dtype::kInt64, data.device());
     kArgsortKernel(data.device(), data, index);
@@ -44,20 +48,22 @@ Array SortLast(const Array& a) {
     int64_t n = a.shape().back();
     int64_t rows = a.GetTotalSize() / std::max<int64_t>(n, 1);
     Array start = Arange(Scalar{0}, Scalar{rows * n}, Scalar{n}, Dtype::kInt64, a.device());
-    Array index = Reshape(ArgsortLast(a), Shape{rows, n}) + Reshape(start, Shape{rows, 1});
+    Array index = Reshape(ArgsortLast(a, false), Shape{rows, n}) + Reshape(start, Shape{rows, 1});
     return Reshape(Take(a, index), a.shape());
 }
 
 }  // namespace
 
-CHAINERX_ROUTINE(Sort, "sort", "a, axis=-1", "sort argsort", R"(
-The elements in ascending order, those that are not-a-number last.
+CHAINERX_ROUTINE(Sort, "sort", "a, axis=-1, descending=False, stable=True", "sort argsort", R"(
+The elements in ascending order, those that are not-a-number last; or in descending order.
 
 Differentiable any number of times.
 
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; ``None`` sorts the flattened array.
+    descending (bool): Whether the largest element is first, after those that are not-a-number.
+    stable (bool): For compatibility; equal elements always keep their order.
 
 Returns:
     ~chainerx.ndarray: Sorted copy.
@@ -69,12 +75,13 @@ Raises:
 array([[1, 2, 3],
        [4, 5, 6]], shape=(2, 3), dtype=int64, device='native:0')
 )");
-Array Sort(const Array& a, const std::optional<int64_t>& axis) {
+Array Sort(const Array& a, const std::optional<int64_t>& axis, bool descending, bool) {
     if (a.GetTotalSize() == 0 && a.ndim() > 0) return Copy(axis.has_value() ? a : Ravel(a));
-    return AlongLast("sort", a, axis, SortLast);
+    return AlongLast("sort", a, axis,
+                     [&](const Array& x) { return descending ? Copy(Reverse(SortLast(x))) : SortLast(x); });
 }
 
-CHAINERX_METHOD_ROUTINE(Argsort, "argsort", "a, axis=-1", "argsort", R"(
+CHAINERX_METHOD_ROUTINE(Argsort, "argsort", "a, axis=-1, descending=False, stable=True", "argsort", R"(
 Positions that sort an array; equal elements keep their order.
 
 Not differentiable.
@@ -82,6 +89,8 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; ``None`` sorts the flattened array.
+    descending (bool): Whether the largest element is first, after those that are not-a-number.
+    stable (bool): For compatibility; equal elements always keep their order.
 
 Returns:
     ~chainerx.ndarray: Positions, of dtype int64.
@@ -92,8 +101,8 @@ Raises:
 >>> chainerx.argsort(chainerx.array([3, 1, 2]))
 array([1, 2, 0], shape=(3,), dtype=int64, device='native:0')
 )");
-Array Argsort(const Array& a, const std::optional<int64_t>& axis) {
-    return AlongLast("argsort", a.AsDetached(), axis, ArgsortLast);
+Array Argsort(const Array& a, const std::optional<int64_t>& axis, bool descending, bool) {
+    return AlongLast("argsort", a.AsDetached(), axis, [&](const Array& x) { return ArgsortLast(x, descending); });
 }
 
 CHAINERX_ROUTINE(EmbedId, "embed_id", "x, W, ignore_label=None", "take add_at normalize_indices", R"(

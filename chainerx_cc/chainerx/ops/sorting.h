@@ -18,8 +18,9 @@ extern const SortKernel kSortKernel;
 extern const SortKernel kArgsortKernel;  // positions, int64; stable
 
 // Along an axis, or of the flattened array without one.
-Array Sort(const Array& a, const std::optional<int64_t>& axis = -1);
-Array Argsort(const Array& a, const std::optional<int64_t>& axis = -1);
+// All sorts are stable, so `stable` changes nothing.
+Array Sort(const Array& a, const std::optional<int64_t>& axis = -1, bool descending = false, bool stable = true);
+Array Argsort(const Array& a, const std::optional<int64_t>& axis = -1, bool descending = false, bool stable = true);
 enum class SearchSide { kLeft, kRight };
 CHAINERX_ENUM_WORDS(SearchSide, "left", "right");
 // Where elements have to be inserted into a sorted vector (or one that `sorter` sorts), so that it stays sorted: before

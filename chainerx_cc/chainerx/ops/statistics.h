@@ -64,25 +64,25 @@ std::tuple<Array, Array> Histogram(const Array& a, const Numbers& bins = 10.0,
                                    const std::optional<Numbers>& range = std::nullopt, bool density = false,
                                    const std::optional<Array>& weights = std::nullopt);
 
-#define CHAINERX_STATISTICS_ROUTINES(X) \
-    X(Median)                           \
-    X(Percentile)                       \
-    X(Quantile)                         \
-    X(NanProd)                          \
-    X(NanMean)                          \
-    X(NanVar)                           \
-    X(NanStd)                           \
-    X(NanMax)                           \
-    X(NanMin)                           \
-    X(NanMedian)                        \
-    X(NanPercentile)                    \
-    X(NanQuantile)                      \
-    X(NanCumsum)                        \
-    X(NanCumprod)                       \
-    X(NanToNum)                         \
-    X(Bincount)                         \
+#define CHAINERX_STATISTICS_ROUTINES(X, X_OUT) \
+    X_OUT(Median)                              \
+    X_OUT(Percentile)                          \
+    X_OUT(Quantile)                            \
+    X_OUT(NanProd)                             \
+    X_OUT(NanMean)                             \
+    X_OUT(NanVar)                              \
+    X_OUT(NanStd)                              \
+    X_OUT(NanMax)                              \
+    X_OUT(NanMin)                              \
+    X_OUT(NanMedian)                           \
+    X_OUT(NanPercentile)                       \
+    X_OUT(NanQuantile)                         \
+    X_OUT(NanCumsum)                           \
+    X_OUT(NanCumprod)                          \
+    X(NanToNum)                                \
+    X(Bincount)                                \
     X(Histogram)
 
-CHAINERX_STATISTICS_ROUTINES(CHAINERX_DECLARE_ROUTINE)
+CHAINERX_STATISTICS_ROUTINES(CHAINERX_DECLARE_ROUTINE, CHAINERX_DECLARE_ROUTINE)
 
 }  // namespace chainerx

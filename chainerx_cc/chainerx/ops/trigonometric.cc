@@ -24,6 +24,7 @@ Array Cosh::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Sinh(x
 Array Tanh::Grad0(const Array& gy, Out y) const { return gy * (Scalar{1} - chainerx::Square(y)); }
 Array Arcsinh::Grad0(const Array& gy, In<0> x) const { return gy / chainerx::Sqrt(chainerx::Square(x) + Scalar{1}); }
 Array Arccosh::Grad0(const Array& gy, In<0> x) const { return gy / chainerx::Sqrt(chainerx::Square(x) - Scalar{1}); }
+Array Arctanh::Grad0(const Array& gy, In<0> x) const { return gy / (Scalar{1} - chainerx::Square(x)); }
 
 CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)
 

@@ -163,6 +163,19 @@ array([0.        , 1.3169579 , 1.76274717], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
+struct Arctanh : FloatMath<Arctanh, 1> {
+    CHAINERX_OP("arctanh", "x", R"(Elementwise inverse hyperbolic tangent, for :math:`-1 \le x \le 1`.
+
+>>> chainerx.arctanh(chainerx.array([0., 0.5, 1.]))
+array([0.        , 0.54930614,        inf], shape=(3,), dtype=float64, device='native:0')
+)")
+    template <class T>
+    CHAINERX_HOST_DEVICE T Forward(T x) const {
+        return math::Atanh(x);
+    }
+    Array Grad0(const Array& gy, In<0> x) const;
+};
+
 #define CHAINERX_TRIGONOMETRIC_OPS(X) \
     X(Sin)                            \
     X(Cos)                            \
@@ -175,7 +188,8 @@ array([0.        , 1.3169579 , 1.76274717], shape=(3,), dtype=float64, device='n
     X(Cosh)                           \
     X(Tanh)                           \
     X(Arcsinh)                        \
-    X(Arccosh)
+    X(Arccosh)                        \
+    X(Arctanh)
 
 }  // namespace chainerx::ops
 

@@ -31,23 +31,21 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/doc.h"
 #include "chainerx/python/interop.h"
+#include "chainerx/python/with_out.h"
 
 namespace chainerx::python {
 namespace {
 
 // Writes the result of an op to an array, outside of graphs.
 Array WriteElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n, const Array& out) {
-    internal::CheckInPlace(out, info.name);
     bool has_array = false;
+    GraphMask mask = 0;
     for (int i = 0; i < n; ++i) {
         if (!inputs[i].is_array()) continue;
         has_array = true;
-        if (internal::GetRecordMask(inputs[i].array()) != 0) {
-            throw ChainerxError{info.name,
-                                " with an operand that belongs to a computational graph cannot be recorded; "
-                                "leave out `out`"};
-        }
+        mask |= internal::GetRecordMask(inputs[i].array());
     }
+    CheckOut(info.name, mask, out);
     if (!has_array) throw TypeError{info.name, " needs at least one array among its arguments"};
     internal::RunElementwiseInto(info, op, inputs, n, out);
     return out;
@@ -174,6 +172,7 @@ void BindOps() {
     const char* family = nullptr;
 #define CHAINERX_BIND_ELEMENTWISE(Op) BindElementwise<ops::Op>(family);
 #define CHAINERX_BIND_ROUTINE(function) Bind<&function>(family, routines::function);
+#define CHAINERX_BIND_WITH_OUT(function) BindWithOut<&function>(family, routines::function);
     family = "arithmetic";
     CHAINERX_ARITHMETIC_OPS(CHAINERX_BIND_ELEMENTWISE)
     CHAINERX_ARITHMETIC_ROUTINES(CHAINERX_BIND_ROUTINE)
@@ -190,11 +189,11 @@ void BindOps() {
     CHAINERX_ACTIVATION_OPS(CHAINERX_BIND_ELEMENTWISE)
     CHAINERX_ACTIVATION_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "reduction";
-    CHAINERX_REDUCTION_ROUTINES(CHAINERX_BIND_ROUTINE)
+    CHAINERX_REDUCTION_ROUTINES(CHAINERX_BIND_ROUTINE, CHAINERX_BIND_WITH_OUT)
     family = "statistics";
-    CHAINERX_STATISTICS_ROUTINES(CHAINERX_BIND_ROUTINE)
+    CHAINERX_STATISTICS_ROUTINES(CHAINERX_BIND_ROUTINE, CHAINERX_BIND_WITH_OUT)
     family = "linalg";
-    CHAINERX_LINALG_ROUTINES(CHAINERX_BIND_ROUTINE)
+    CHAINERX_LINALG_ROUTINES(CHAINERX_BIND_ROUTINE, CHAINERX_BIND_WITH_OUT)
     AddFunction({nullptr, family, routines::Einsum, &EinsumTypes}, &CallEinsum, nullptr);
     family = "loss";
     CHAINERX_LOSS_ROUTINES(CHAINERX_BIND_ROUTINE)

@@ -11,6 +11,10 @@ namespace {
 
 const std::pair<const char*, const char*> kCommon[] = {
         {"@axes", "axis (None, int or tuple of int): Axes to reduce; all unless given."},
+        {"@out",
+         "out (~chainerx.ndarray or None): Array to which the result is written, and which is returned.\n        "
+         "Neither it "
+         "nor the others may belong to a graph."},
         {"@keepdims", "keepdims (bool): Whether the reduced axes stay, with length one."},
         {"@axis_error", "~chainerx.DimensionError: If an axis is out of range or given twice."},
         {"@lapack_error", "~chainerx.DtypeError: If the dtype is neither float32 nor float64."},
@@ -90,6 +94,11 @@ std::string FormatMethodDoc(const std::string& text) {
     return FormatDoc(is_only ? text.substr(0, args) + text.substr(next) : text.substr(0, first) + text.substr(next));
 }
 
+std::string AddOut(const std::string& text) {
+    std::string with_out = text;
+    return with_out.insert(text.find("\nReturns:"), "    @out\n");
+}
+
 const char* KeepDoc(const char* text) { return (new std::string{FormatDoc(text)})->c_str(); }
 
 const char* DescribeElementwise(const char* text, const char* signature, const ElementwiseInfo& info, int n_inputs,
@@ -116,16 +125,16 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
     } else if (info.dtypes == kIntSet) {
         dtypes = "integers";
         refused = "bool or floating point";
+    } else if (!Contains(info.dtypes, Dtype::kFloat16)) {
+        dtypes = "any dtype except float16";
+        refused = "float16";
     }
     out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
     out += is_unary ? " or number): Array of " + dtypes + ".\n"
                     : " or number): Arrays of " + dtypes +
                               " whose shapes broadcast;\n        all but one may be numbers.\n";
     for (size_t i = inputs.size(); i < names.size(); ++i) {
-        out += names[i] == "out" ? "    out (~chainerx.ndarray or None): Array to which the result is written, and "
-                                   "which is returned.\n"
-                                   "        Neither it nor the others may belong to a graph.\n"
-                                 : "    " + names[i] + " (float): Parameter of the formula.\n";
+        out += names[i] == "out" ? "    @out\n" : "    " + names[i] + " (float): Parameter of the formula.\n";
     }
 
     out += "\nReturns:\n    ~chainerx.ndarray: Array of the ";

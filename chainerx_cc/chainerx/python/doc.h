@@ -22,6 +22,9 @@ std::string FormatMethodDoc(const std::string& text);
 // The same as a pointer that stays valid as long as the process.
 const char* KeepDoc(const char* text);
 
+// Adds the argument `out` behind the others.
+std::string AddOut(const std::string& text);
+
 // Completes the documentation of an elementwise op from its declaration: arguments, dtypes, errors and whether it is
 // differentiable. Bit i of `grads` tells whether there is a gradient of input i. The result is valid until the next
 // call.

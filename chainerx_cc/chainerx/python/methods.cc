@@ -1,5 +1,7 @@
 #include "chainerx/python/methods.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -18,6 +20,7 @@
 #include "chainerx/python/doc.h"
 #include "chainerx/python/docs/ndarray.h"
 #include "chainerx/python/interop.h"
+#include "chainerx/python/with_out.h"
 
 namespace chainerx::python {
 
@@ -54,7 +57,9 @@ PyRef ToList(const Array& self) {
     PyRef numpy = ToNumpy(self, false);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
-Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int> index) {
+// `stream` is for other libraries: work is ordered by the current stream.
+Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int> index, PyObject* stream) {
+    if (stream != Py_None) ThrowValueError("stream must be None: copies run in the current stream of the thread");
     if (index.has_value()) {
         std::string name = Arg<std::string>::Get(device, "device");
         return ToDevice(self, self.context().GetBackend(name).GetDevice(*index));
@@ -115,6 +120,16 @@ std::string FormatProtocol(const Array& self, const std::string& format_spec) {
     const char* data = PyUnicode_AsUTF8(text.get());
     if (data == nullptr) throw PythonError{};
     return data;
+}
+
+PyRef ArrayNamespace(const Array&, const std::optional<std::string>& api_version) {
+    static constexpr const char* kVersions[] = {"2021.12", "2022.12", "2023.12", "2024.12"};
+    if (api_version.has_value() &&
+        std::find(std::begin(kVersions), std::end(kVersions), *api_version) == std::end(kVersions)) {
+        throw ValueError{"api_version must be ", JoinWords(kVersions, std::size(kVersions), ", ", " or "), ", not '",
+                         *api_version, "'"};
+    }
+    return Check(PyImport_ImportModule("chainerx.array_api"));
 }
 
 PyTuple Reduce(const Array& self) {
@@ -213,6 +228,7 @@ CHAINERX_PROPERTY(GetIsContiguous, PyBool_FromLong(a.IsContiguous()))
 CHAINERX_PROPERTY(GetDataPtr, PyLong_FromVoidPtr(a.body()->storage->data()))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))
+CHAINERX_PROPERTY(GetMatrixTranspose, ToPython(MatrixTranspose(a)))
 CHAINERX_PROPERTY(GetGradProperty, ToPython(a.GetGrad()))
 CHAINERX_PROPERTY(GetPriority, (static_cast<void>(a), PyFloat_FromDouble(kArrayPriority)))
 #undef CHAINERX_PROPERTY
@@ -246,6 +262,7 @@ PyGetSetDef* NdarrayGetSets() {
             {"data_ptr", &GetDataPtr, nullptr, KeepDoc(docs::kDataPtr), nullptr},
             {"data_size", &GetDataSize, nullptr, KeepDoc(docs::kDataSize), nullptr},
             {"T", &GetT, nullptr, KeepDoc(docs::kT), nullptr},
+            {"mT", &GetMatrixTranspose, nullptr, KeepDoc(docs::kMatrixTranspose), nullptr},
             {"grad", &GetGradProperty, &SetGradProperty, KeepDoc(docs::kGradProperty), nullptr},
             {"__array_priority__", &GetPriority, nullptr, nullptr, nullptr},
             {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -261,7 +278,7 @@ void AddNdarrayMethods() {
     Method<&FlattenMethod>("flatten", "self", docs::kFlatten);
     Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
     Method<&ToList>("tolist", "self", docs::kToList);
-    Method<&ToDeviceMethod>("to_device", "self, device, index=None", docs::kToDevice);
+    Method<&ToDeviceMethod>("to_device", "self, device, index=None, stream=None", docs::kToDevice);
     Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
     Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", docs::kRequireGrad);
     Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", docs::kIsGradRequired);
@@ -281,9 +298,10 @@ void AddNdarrayMethods() {
     Method<&SetState>("__setstate__", "self, state", "Restores contents and device.");
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
+    Method<&ArrayNamespace>("__array_namespace__", "self, api_version=None", docs::kArrayNamespace);
     Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
-    Method<&MaxMethod>("max", "self, axis=None, keepdims=False", docs::kMaxMethod);
-    Method<&MinMethod>("min", "self, axis=None, keepdims=False", docs::kMinMethod);
+    Method<&WithOut<&MaxMethod>::Call>("max", "self, axis=None, keepdims=False, out=None", docs::kMaxMethod);
+    Method<&WithOut<&MinMethod>::Call>("min", "self, axis=None, keepdims=False, out=None", docs::kMinMethod);
     MethodDefs().push_back(
             {"reshape", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&VarArgs<&ReshapeArgs, kNewShape>)),
              METH_FASTCALL | METH_KEYWORDS, KeepDoc(docs::kReshapeMethod)});

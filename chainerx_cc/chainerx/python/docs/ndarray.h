@@ -107,6 +107,30 @@ The array with its axes reversed, a view.
 (3, 2)
 )";
 
+constexpr const char* kMatrixTranspose = R"(
+View with the last two axes interchanged; see :func:`chainerx.matrix_transpose`.
+
+>>> chainerx.ones((2, 3, 4)).mT.shape
+(2, 4, 3)
+)";
+
+constexpr const char* kArrayNamespace = R"(
+The namespace of the array API standard for this array, :mod:`chainerx.array_api`.
+
+Args:
+    api_version (str or None): Version of the standard, such as ``'2024.12'``.
+
+Returns:
+    module: The namespace. It conforms to version 2024.12, and is returned for the earlier ones, too.
+
+Raises:
+    ValueError: If the version is not known.
+
+>>> xp = chainerx.ones(2).__array_namespace__()
+>>> xp.concat([xp.ones(1), xp.zeros(1)])
+array([1., 0.], shape=(2,), dtype=float64, device='native:0')
+)";
+
 constexpr const char* kGradProperty = R"(
 The gradient in the default graph, or ``None``. Setting it replaces the gradient, ``None`` removes it.
 
@@ -216,6 +240,7 @@ The array on another device. Differentiable any number of times.
 Args:
     device (~chainerx.Device or str): Device, or the name of a backend if there is an index.
     index (int or None): Index of the device.
+    stream (None): For compatibility.
 
 Returns:
     ~chainerx.ndarray: This array if it is there already, else a copy.
@@ -223,6 +248,7 @@ Returns:
 Raises:
     ~chainerx.BackendError: If there is no such backend.
     ~chainerx.DeviceError: If there is no such device.
+    ValueError: If there is a stream.
 
 >>> chainerx.ones(1).to_device('native:1').device
 native:1
@@ -365,6 +391,7 @@ The largest element over axes; see :func:`chainerx.amax`.
 Args:
     @axes
     @keepdims
+    @out
 
 Returns:
     ~chainerx.ndarray: Largest elements.
@@ -382,6 +409,7 @@ The smallest element over axes; see :func:`chainerx.amin`.
 Args:
     @axes
     @keepdims
+    @out
 
 Returns:
     ~chainerx.ndarray: Smallest elements.

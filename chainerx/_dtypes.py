@@ -1,0 +1,257 @@
+"""Questions about dtypes, and their conversion."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+from chainerx import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from chainerx._core import Device, ndarray
+
+#: The dtypes that arrays can have, by their names.
+DTYPES: dict[str, numpy.dtype[Any]] = {
+    name: numpy.dtype(name)
+    for name in 'bool int8 int16 int32 int64 uint8 float16 float32 float64'.split()
+}
+_RANKS = {'b': 0, 'i': 1, 'u': 1, 'f': 2}
+_DTYPES_OF_NUMBERS = {bool: 'bool', int: 'int64', float: 'float32'}
+_KINDS = {
+    'bool': 'b',
+    'signed integer': 'i',
+    'unsigned integer': 'u',
+    'integral': 'iu',
+    'real floating': 'f',
+    'complex floating': 'c',
+    'numeric': 'iufc',
+}
+
+
+class FloatInfo(NamedTuple):
+    """What :func:`chainerx.finfo` tells.
+
+    Attributes:
+        bits (int): Number of bits of an element.
+        eps (float): Difference of one and the next larger number.
+        max (float): Largest finite number.
+        min (float): Smallest finite number, the negative of ``max``.
+        smallest_normal (float): Smallest positive number of full precision.
+        dtype (numpy.dtype): The dtype.
+
+    """
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: numpy.dtype[Any]
+
+
+class IntegerInfo(NamedTuple):
+    """What :func:`chainerx.iinfo` tells.
+
+    Attributes:
+        bits (int): Number of bits of an element.
+        max (int): Largest number.
+        min (int): Smallest number.
+        dtype (numpy.dtype): The dtype.
+
+    """
+
+    bits: int
+    max: int
+    min: int
+    dtype: numpy.dtype[Any]
+
+
+def _dtype(value: ndarray | DTypeLike) -> numpy.dtype[Any]:
+    """The dtype of an array, or the one that a name, type or dtype stands for."""
+    dtype = value.dtype if isinstance(value, _core.ndarray) else numpy.dtype(value)
+    if dtype.name not in DTYPES:
+        raise _core.DtypeError(f'chainerx has no dtype {dtype}, but {", ".join(DTYPES)}')
+    return dtype
+
+
+def _promote(a: numpy.dtype[Any], b: numpy.dtype[Any]) -> numpy.dtype[Any]:
+    """The dtype of results of arrays of two dtypes, as the core chooses it."""
+    rank = _RANKS[a.kind] - _RANKS[b.kind]
+    return numpy.promote_types(a, b) if rank == 0 else a if rank > 0 else b
+
+
+def astype(
+    x: ndarray, dtype: DTypeLike, copy: bool = True, device: Device | str | None = None
+) -> ndarray:
+    """Converts the elements of an array.
+
+    Differentiable any number of times between floating point dtypes.
+
+    Args:
+        x (~chainerx.ndarray): Array.
+        dtype: Dtype of the result.
+        copy (bool): Whether to copy an array that has the dtype already.
+        device (~chainerx.Device or str): Device of the result, that of ``x`` unless given.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype.
+
+    Raises:
+        ~chainerx.DtypeError: If ChainerX does not have the dtype.
+
+    .. admonition:: Example
+
+        >>> chainerx.astype(chainerx.array([0.5, 2.5]), 'int32')
+        array([0, 2], shape=(2,), dtype=int32, device='native:0')
+
+    """
+    y = x.astype(dtype, copy)
+    return y if device is None else y.to_device(device)
+
+
+def can_cast(from_: ndarray | DTypeLike, to: DTypeLike) -> bool:
+    """Tells whether promotion leads from one dtype to another of its kind, such as a wider one.
+
+    Args:
+        from_: Array, or a dtype as a name, type or :class:`numpy.dtype`.
+        to: Dtype of the result.
+
+    Returns:
+        bool: False for other kinds, since conversions between them lose values.
+
+    Raises:
+        ~chainerx.DtypeError: If ChainerX does not have a dtype.
+
+    .. admonition:: Example
+
+        >>> chainerx.can_cast('uint8', 'int16'), chainerx.can_cast('int64', 'float64')
+        (True, False)
+
+    """
+    a, b = _dtype(from_), _dtype(to)
+    return _RANKS[a.kind] == _RANKS[b.kind] and _promote(a, b) == b
+
+
+def finfo(type: ndarray | DTypeLike) -> FloatInfo:
+    """Tells the limits of a floating point dtype.
+
+    Args:
+        type: Array, or a dtype as a name, type or :class:`numpy.dtype`.
+
+    Returns:
+        object: It has the attributes ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``
+        and ``dtype``.
+
+    Raises:
+        ~chainerx.DtypeError: If the dtype is not of floating point.
+
+    .. admonition:: Example
+
+        >>> chainerx.finfo('float16').max
+        65504.0
+
+    """
+    dtype = _dtype(type)
+    if dtype.kind != 'f':
+        raise _core.DtypeError(f'finfo: the dtype must be of floating point, not {dtype}')
+    info: Any = numpy.finfo(dtype)
+    eps, high, low, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
+    return FloatInfo(8 * dtype.itemsize, eps, high, low, normal, dtype)
+
+
+def iinfo(type: ndarray | DTypeLike) -> IntegerInfo:
+    """Tells the limits of an integer dtype.
+
+    Args:
+        type: Array, or a dtype as a name, type or :class:`numpy.dtype`.
+
+    Returns:
+        object: It has the attributes ``bits``, ``max``, ``min`` and ``dtype``.
+
+    Raises:
+        ~chainerx.DtypeError: If the dtype is not of integers.
+
+    .. admonition:: Example
+
+        >>> chainerx.iinfo('int8').min
+        -128
+
+    """
+    dtype = _dtype(type)
+    if dtype.kind not in 'iu':
+        raise _core.DtypeError(f'iinfo: the dtype must be of integers, not {dtype}')
+    info = numpy.iinfo(dtype)
+    return IntegerInfo(info.bits, info.max, info.min, dtype)
+
+
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
+    """Tells whether a dtype is of a kind.
+
+    Args:
+        dtype: Dtype, as a name, type or :class:`numpy.dtype`.
+        kind: Another dtype, ``'bool'``, ``'signed integer'``, ``'unsigned integer'``,
+            ``'integral'``, ``'real floating'``, ``'complex floating'`` or ``'numeric'``; or a
+            tuple of them, one of which has to fit.
+
+    Returns:
+        bool: The answer.
+
+    Raises:
+        TypeError: If ``kind`` has no meaning.
+
+    .. admonition:: Example
+
+        >>> chainerx.isdtype(chainerx.float32, 'real floating')
+        True
+        >>> chainerx.isdtype(chainerx.int8, ('unsigned integer', 'int16'))
+        False
+
+    """
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if isinstance(kind, str) and kind in _KINDS:
+        return numpy.dtype(dtype).kind in _KINDS[kind]
+    return numpy.dtype(dtype) == numpy.dtype(kind)
+
+
+def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[Any]:
+    """Tells the dtype of results of arrays, as the table of promotion has it.
+
+    Args:
+        *arrays_and_dtypes: Arrays, dtypes, or numbers of Python, which have a kind but no width.
+
+    Returns:
+        numpy.dtype: The dtype.
+
+    Raises:
+        ValueError: If there is no argument.
+        ~chainerx.DtypeError: If ChainerX does not have a dtype.
+
+    .. admonition:: Example
+
+        >>> chainerx.result_type('uint8', 'int8')
+        dtype('int16')
+        >>> chainerx.result_type(chainerx.ones(2, 'float16'), 3)
+        dtype('float16')
+
+    """
+    if not arrays_and_dtypes:
+        raise _core.ValueError('result_type needs at least one argument')
+    dtypes = []
+    numbers = []
+    for value in arrays_and_dtypes:
+        if isinstance(value, (bool, int, float)):
+            numbers.append(numpy.dtype(_DTYPES_OF_NUMBERS[type(value)]))
+        else:
+            dtypes.append(_dtype(value))
+    if not dtypes:
+        return reduce(_promote, numbers)
+    result = reduce(_promote, dtypes)
+    for number in numbers:
+        if _RANKS[number.kind] > _RANKS[result.kind]:
+            result = number
+    return result

@@ -1,0 +1,186 @@
+"""Functions that the standard has with other dtypes or arguments than :mod:`chainerx`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainerx import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from chainerx._core import ndarray
+
+
+def ceil(x: ndarray, /) -> ndarray:
+    """Elementwise rounding up, :math:`\\lceil x \\rceil`. Not differentiable.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x``, for integers a copy.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.ceil(chainerx.array([1, 2]))
+        array([1, 2], shape=(2,), dtype=int64, device='native:0')
+
+    """
+    return _core.ceil(x) if x.dtype.kind == 'f' else _core.copy(x)
+
+
+def floor(x: ndarray, /) -> ndarray:
+    """Elementwise rounding down, :math:`\\lfloor x \\rfloor`. Not differentiable.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x``, for integers a copy.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.floor(chainerx.array([1, 2]))
+        array([1, 2], shape=(2,), dtype=int64, device='native:0')
+
+    """
+    return _core.floor(x) if x.dtype.kind == 'f' else _core.copy(x)
+
+
+def trunc(x: ndarray, /) -> ndarray:
+    """Elementwise rounding towards zero. Not differentiable.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x``, for integers a copy.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.trunc(chainerx.array([1, 2]))
+        array([1, 2], shape=(2,), dtype=int64, device='native:0')
+
+    """
+    return _core.trunc(x) if x.dtype.kind == 'f' else _core.copy(x)
+
+
+def clip(
+    x: ndarray, /, min: ndarray | float | None = None, max: ndarray | float | None = None
+) -> ndarray:
+    """Elementwise limits; see :func:`chainerx.clip`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+        min, max (~chainerx.ndarray, number or None): Limits.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x``, a copy without limits.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.clip(chainerx.array([1, 2, 3]), max=2)
+        array([1, 2, 2], shape=(3,), dtype=int64, device='native:0')
+
+    """
+    if min is None and max is None:
+        return _core.copy(x)
+    return _core.clip(x, min, max).astype(x.dtype, False)
+
+
+def reshape(x: ndarray, /, shape: tuple[int, ...], *, copy: bool | None = None) -> ndarray:
+    """Returns the same elements in another shape; see :func:`chainerx.reshape`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+        shape (tuple of int): Shape. One length may be -1: it follows from the others.
+        copy (bool or None): Whether to copy: always, never, or where there is no such view.
+
+    Returns:
+        ~chainerx.ndarray: Array of the shape.
+
+    Raises:
+        ValueError: If ``copy`` is false and the shape needs a copy.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.reshape(chainerx.ones((2, 3)), (3, 2)).shape
+        (3, 2)
+
+    """
+    y = _core.reshape(x, shape)
+    shares = y.data_ptr == x.data_ptr
+    if copy is False and not shares:
+        raise _core.ValueError(f'reshape: {x.shape} to {shape} needs a copy, but copy is False')
+    return _core.copy(y) if copy and shares else y
+
+
+def _reduce(routine, x, axis, dtype, keepdims):
+    if dtype is None:
+        return routine(x, axis, keepdims)
+    return routine(x.astype(dtype, False), axis, keepdims).astype(dtype, False)
+
+
+def sum(
+    x: ndarray,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> ndarray:
+    """Sum of elements over axes; see :func:`chainerx.sum`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+        axis (None, int or tuple of int): Axes; all unless given.
+        dtype: Dtype of the sums, by default that of :func:`chainerx.sum`.
+        keepdims (bool): Whether the reduced axes stay, with length one.
+
+    Returns:
+        ~chainerx.ndarray: Sums.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.sum(chainerx.array([1, 2]), dtype='float32')
+        array(3., shape=(), dtype=float32, device='native:0')
+
+    """
+    return _reduce(_core.sum, x, axis, dtype, keepdims)
+
+
+def prod(
+    x: ndarray,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> ndarray:
+    """Product of elements over axes; see :func:`chainerx.prod`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Array of any dtype.
+        axis (None, int or tuple of int): Axes; all unless given.
+        dtype: Dtype of the products, by default that of :func:`chainerx.prod`.
+        keepdims (bool): Whether the reduced axes stay, with length one.
+
+    Returns:
+        ~chainerx.ndarray: Products.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.prod(chainerx.array([2, 3]), dtype='float32')
+        array(6., shape=(), dtype=float32, device='native:0')
+
+    """
+    return _reduce(_core.prod, x, axis, dtype, keepdims)
