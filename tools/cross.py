@@ -29,7 +29,7 @@ import build
 from build import ROOT, BuildError
 
 FOLDER = ROOT / 'build' / 'cross'
-CPP_TESTS = 'chainerx_native_kernels_test', 'chainerx_test'
+CPP_TESTS = 'chainerx_native_kernels_test', 'chainerx_test', 'chainerx_onnx_test'
 # QEMU itself fails where a process with threads forks.
 NO_FORKS = '--gtest_filter=-*Fork*'
 # Each elementwise operation by all its kernels against references; the others by their users.
