@@ -162,7 +162,7 @@ def main():
             folder = compile_for(args.target)
         else:
             folder = build.BUILD
-            build.build_chainerx(ROOT, build_tests=True)
+            build.build_chainerx(ROOT, build_tests=args.only != 'python')
         if target.emulator and args.only != 'python':
             for test in CPP_TESTS:
                 _run(*target.emulator, folder / test, NO_FORKS, *arguments)
