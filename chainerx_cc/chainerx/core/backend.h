@@ -30,7 +30,7 @@ private:
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
 // the order of virtual functions or the arguments of a kernel change.
-constexpr int kAbiVersion = 3;
+constexpr int kAbiVersion = 4;
 
 namespace internal {
 template <int kVersion>

@@ -15,6 +15,7 @@
 #include "chainerx/python/device_group.h"
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
+#include "chainerx/python/means.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/onnx.h"
 #include "chainerx/python/stream.h"
@@ -125,6 +126,7 @@ void Init(py::module_& m) {
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
     AddDeviceGroups(m.ptr());
+    AddPlaces(m.ptr());
     AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }
