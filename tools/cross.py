@@ -29,7 +29,7 @@ import build
 from build import ROOT, BuildError
 
 FOLDER = ROOT / 'build' / 'cross'
-CPP_TESTS = 'chainerx_native_kernels_test', 'chainerx_test'
+CPP_TESTS = 'chainerx_native_kernels_test', 'chainerx_test', 'chainerx_onnx_test'
 # QEMU itself fails where a process with threads forks.
 NO_FORKS = '--gtest_filter=-*Fork*'
 # Each elementwise operation by all its kernels against references; the others by their users.
@@ -162,7 +162,7 @@ def main():
             folder = compile_for(args.target)
         else:
             folder = build.BUILD
-            build.build_chainerx(ROOT, build_tests=True)
+            build.build_chainerx(ROOT, build_tests=args.only != 'python')
         if target.emulator and args.only != 'python':
             for test in CPP_TESTS:
                 _run(*target.emulator, folder / test, NO_FORKS, *arguments)

@@ -32,7 +32,12 @@ class VAE(chainer.Chain):
         with self.init_scope():
             self.encoder = chainer.Sequential(L.Linear(64, 200), F.relu, L.Linear(200, 4))
             self.decoder = chainer.Sequential(
-                L.Linear(2, 200), F.relu, L.Linear(200, 200), F.relu, L.Linear(200, 64), F.sigmoid
+                L.Linear(2, 200),
+                F.relu,
+                L.Linear(200, 200),
+                F.relu,
+                L.Linear(200, 64),
+                F.sigmoid,
             )
 
     def encode(self, x):

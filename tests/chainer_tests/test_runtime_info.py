@@ -39,3 +39,23 @@ def test_reasons(capsys, name, available):
     else:
         (line,) = [line for line in lines if line.startswith(f'{name}:')]
         assert re.fullmatch(rf'{name}: Not Available \(.+\)', line)
+
+
+@pytest.mark.chainerx
+@pytest.mark.parametrize(
+    'error, shown',
+    [
+        ("unknown backend 'cuda' (available: native)", 'no cuda;'),
+        ('no driver', 'no cuda: .*no driver;'),
+    ],
+)
+def test_missing_cuda(capsys, monkeypatch, error, shown):
+    class Context:
+        def get_backend(self, name):
+            if name == 'cuda':
+                raise chainerx.BackendError(error)
+            return chainerx.get_backend(name)
+
+    monkeypatch.setattr(chainerx, 'get_default_context', Context)
+    chainer.print_runtime_info()
+    assert re.search(rf'ChainerX: .*native: \d+ device\(s\); {shown} ', capsys.readouterr().out)

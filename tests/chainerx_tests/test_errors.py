@@ -32,6 +32,16 @@ def test_classes(name, builtin):
     assert type(copy) is error and copy.args == ('text',)
 
 
+@pytest.mark.parametrize('value', [np.ones(3), [1, 2], (1, 2)], ids=lambda x: type(x).__name__)
+def test_hint_for_arrays(value):
+    hint = f'not {type(value).__name__}: convert it with chainerx.asarray$'.replace('ndarray', '.*')
+    for call in chainerx.sum, chainerx.exp, lambda x: chainerx.add(chainerx.ones(3), x):
+        with pytest.raises(TypeError, match=hint):
+            call(value)
+    with pytest.raises(TypeError, match='must be chainerx.ndarray, not NoneType$'):
+        chainerx.sum(None)
+
+
 @pytest.mark.parametrize(
     'call',
     [

@@ -1,6 +1,7 @@
 """The programs of the README and of the documentation run, and the tools of its build work."""
 
 import importlib.util
+import inspect
 import re
 import runpy
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import chainer.functions
 import chainerx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +38,19 @@ def test_readme_links():
     links = re.findall(r'\]\((?!https?:)([^)#]+)\)|src="([^"]+)"', README)
     assert len(links) > 10
     assert [link for link in map(''.join, links) if not (ROOT / link).exists()] == []
+
+
+def test_readme_counts_functions():
+    from chainer.functions._fallbacks import FALLBACKS
+
+    pytest.importorskip('onnx')
+    from onnx_chainer.functions import NOT_EXPORTED
+
+    names = [name for name in dir(chainer.functions) if name[0] != '_']
+    total = sum(inspect.isfunction(getattr(chainer.functions, name)) for name in names)
+    native, exported = total - len(FALLBACKS), total - len(NOT_EXPORTED)
+    assert f'{native} of {total} run natively, the other {len(FALLBACKS)} on NumPy' in README
+    assert f'{exported} of {total} functions and all links' in README
 
 
 def test_programs_are_found():

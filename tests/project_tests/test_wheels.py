@@ -1,5 +1,6 @@
 """The tools that make wheels, without making one."""
 
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,19 @@ def test_new_symbols_come_from_the_archive(tools, tmp_path):
     needed = {word for word in text.split() if word.startswith(('GLIBCXX_', 'CXXABI_'))}
     assert 'GLIBCXX_3.4' in needed  # still the system's library
     assert all(map(tools('old_libraries').is_old_cxx_symbol, needed)), needed
+
+
+@needs_gcc
+def test_newer_names_of_the_c_library(tools, tmp_path):
+    """What headers of glibc 2.38 make of strtol is called here by its name, whatever this machine has."""
+    shim = tmp_path / 'shim.o'
+    path = str(tools('old_libraries').SHIM)
+    subprocess.run(['g++', '-x', 'c', '-fPIC', '-c', path, '-o', str(shim)], check=True)
+    code = 'extern "C" long {0}(const char*, char**, int);\nextern "C" long f(const char* s) {{ return {0}(s, 0, 10); }}'
+    library = tmp_path / 'library.so'
+    compile_shared(library, code.format('__isoc23_strtol'), str(shim), '-Wl,-z,defs')
+    assert ctypes.CDLL(str(library)).f(b'-12') == -12
+    assert '__isoc23' not in subprocess.check_output(['readelf', '--dyn-syms', library], text=True)
 
 
 @needs_gcc

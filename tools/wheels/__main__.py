@@ -58,8 +58,10 @@ def build_wheel(source, python, arguments, target):
         shutil.rmtree(folder, ignore_errors=True)
     variables = {'MACOSX_DEPLOYMENT_TARGET': OLDEST_MACOS} if IS_MACOS else {}
     arguments = [*shlex.split(os.environ.get('CMAKE_ARGS', '')), *arguments]
+    # The interpreters of Linux distributions may have no pip of their own.
+    pip = [sys.executable, '-m', 'pip', '--python', python]
     run(
-        *(python, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', raw, source),
+        *(*pip, 'wheel', '--quiet', '--no-deps', '--wheel-dir', raw, source),
         CHAINER_BUILD_CHAINERX='1',
         CMAKE_ARGS=shlex.join(arguments),
         **variables,

@@ -13,6 +13,7 @@ REQUIRED = {
     'the library for ONNX': 'chainerx/libchainerx_onnx.',
     'OpenBLAS': 'chainerx/libscipy_openblas.',
     'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
+    'the licence of pybind11': 'chainerx/LICENSE.pybind11.txt',
     'the headers': 'chainerx/include/chainerx/chainerx.h',
     'the headers for ONNX': 'chainerx/include/chainerx_onnx/onnx.h',
     'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',

@@ -85,6 +85,12 @@ bool IsNumpyScalar(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_generic);
 
 bool IsNumpyArray(PyObject* o) { return PyObject_TypeCheck(o, g_numpy_array); }
 
+void ThrowNotArray(PyObject* o, const char* name, const char* expected) {
+    const bool is_convertible = IsNumpyArray(o) || PyList_Check(o) || PyTuple_Check(o);
+    const char* hint = is_convertible ? ": convert it with chainerx.asarray" : "";
+    ThrowTypeError("%s must be %s, not %s%s", name, expected, Py_TYPE(o)->tp_name, hint);
+}
+
 PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
 
 Dtype GetDtypeArg(PyObject* o) {
@@ -218,7 +224,7 @@ D GetDims(PyObject* o, const char* name, F&& check) {
 
 Array Arg<ArrayOrNumber>::FromNumber(PyObject* o, const char* name) {
     Scalar s;
-    if (!TryScalar(o, &s)) ThrowTypeError("%s must be chainerx.ndarray or a number, not %s", name, Py_TYPE(o)->tp_name);
+    if (!TryScalar(o, &s)) ThrowNotArray(o, name, "chainerx.ndarray or a number");
     return ArrayFromObject(o, std::nullopt, GetDefaultDevice());
 }
 

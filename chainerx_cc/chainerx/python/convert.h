@@ -67,6 +67,8 @@ int64_t GetIntArg(PyObject* o, const char* name);
 // both.
 bool IsSequence(PyObject* o);
 bool IsNumpyArray(PyObject* o);
+// Names chainerx.asarray for what it makes an array of.
+[[noreturn]] void ThrowNotArray(PyObject* o, const char* name, const char* expected);
 // The position among the words.
 int GetWordArg(PyObject* o, const char* name, const char* const* words, size_t n);
 // The words in quotes.
@@ -102,7 +104,7 @@ struct Arg<Array> {
     static bool Accepts(PyObject* o) { return IsNdarray(o); }
     static const Array& Get(PyObject* o, const char* name) {
         if (CHAINERX_LIKELY(IsNdarray(o))) return GetArray(o);
-        ThrowTypeError("%s must be chainerx.ndarray, not %s", name, Py_TYPE(o)->tp_name);
+        ThrowNotArray(o, name, "chainerx.ndarray");
     }
 };
 // An array, or a number, which becomes an array on the default device.
@@ -135,9 +137,7 @@ struct Arg<Operand> {
     static std::string Type() { return "_Operand"; }
     static Operand Get(PyObject* o, const char* name) {
         Operand operand;
-        if (!TryOperand(o, &operand)) {
-            ThrowTypeError("%s must be chainerx.ndarray or a number, not %s", name, Py_TYPE(o)->tp_name);
-        }
+        if (!TryOperand(o, &operand)) ThrowNotArray(o, name, "chainerx.ndarray or a number");
         return operand;
     }
 };
