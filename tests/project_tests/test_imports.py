@@ -102,6 +102,7 @@ LAYERS = {
         'chainer.serializers',
     ),
     'tools': (
+        'chainer.compilation',
         'chainer.exporters',
         'chainer.function_hooks',
         'chainer.graph_optimizations',

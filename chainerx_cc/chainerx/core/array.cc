@@ -4,6 +4,7 @@
 #include <new>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_watch.h"
 
 namespace chainerx {
 namespace {
@@ -76,6 +77,7 @@ Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     } catch (const std::bad_alloc&) {
         throw MemoryError{bytes, device.name()};
     }
+    if (CHAINERX_UNLIKELY(internal::t_kernel_watcher != nullptr)) internal::t_kernel_watcher->OnAllocate(storage);
     return Array{IntrusivePtr<ArrayBody>{new ArrayBody{shape, dtype, device, std::move(storage)}}};
 }
 
