@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 import chainerx
 from chainer.compilation import _trees
 from chainer.compilation._recording import array_of
@@ -89,15 +91,18 @@ def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> 
     """
     before = _State(recorded, inputs)
     recorder = chainerx._core._Recorder(chainerx.get_default_device(), lambda: None)
+    generator = numpy.random.get_state()
     recorder.start()
     try:
         value = call()
     finally:
         recorder.stop()
+    generator_after = numpy.random.get_state()
     wanted = [('the result', _contents(value)), *before.describe()]
     after = _State(recorded, inputs)
     before.restore()
     recorded.plan.draw_as(recorder)
+    numpy.random.set_state(generator)
     with_reports, recorded.reports = recorded.reports, []
     try:
         actual_value = recorded.run(inputs)
@@ -105,6 +110,7 @@ def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> 
         recorded.reports = with_reports
         actual = before.describe()
         after.restore()
+        numpy.random.set_state(generator_after)
     actual.insert(0, ('the result', _contents(actual_value)))
     for (name, got), (_, expected) in zip(actual, wanted):
         if got != expected:

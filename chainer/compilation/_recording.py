@@ -10,6 +10,7 @@ import numpy
 
 import chainerx
 from chainer import function_hook, link_hook, optimizer, reporter
+from chainer._core import random_draws
 from chainer.compilation import _trees
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Obstacle, Trace, current_line
@@ -84,6 +85,7 @@ class Recorded:
         self.grad_inputs: list[Any] = []
         self.between: list[Any] = []  # optimizers that update between the segments
         self.reports: list[tuple[Callable[..., Any], Any]] = []
+        self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
         self.result: Callable[..., Any] = lambda arrays: None
         self.fixed: Any = None  # a watch of the parameters' arrays
         self.runs = 0
@@ -104,7 +106,7 @@ class Recorded:
         """Runs the plan and what is between its segments."""
         plan = self.plan
         self.runs += 1
-        arrays = plan.start(inputs)
+        arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
         for segment, between in enumerate(self.between):
             plan.run(segment)
             between.update()
@@ -158,15 +160,16 @@ class Recording:
             break
         slots = [vars(owner)[name] for owner, name in scope.slots]
         slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
+        self._draws: list[tuple[Any, Callable[[], Any]]] = []
         self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
         old_grads = self._remember_grads()
         before = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
         optimizers = self._optimizer_state()
-        generators = _generator_states()
+        self._generators = _generator_states()
         value = self._call(call)
         try:
-            if generators != _generator_states():
+            if self._generators != _generator_states():
                 raise Obstacle('random numbers of NumPy or Python are drawn')
             if optimizers != self._optimizer_state():
                 raise Obstacle('an optimizer changes outside of its update')
@@ -193,15 +196,32 @@ class Recording:
             reporters.append(_Reports(reporters[-1], self._reports))
         for opt in self._scope.optimizers:
             opt.__dict__['update'] = _Update(opt, self)
+        random_draws.local.recording = self
         self._go_on()
         try:
             return call()
         finally:
             self._interrupt()
+            random_draws.local.recording = None
             for opt in self._scope.optimizers:
                 del opt.__dict__['update']
             if reporters:
                 reporters.pop()
+
+    def draw(self, make: Callable[[], Any]) -> Any:
+        """Draws an array that each run of the plan is given anew."""
+        self._interrupt()
+        try:
+            if self._generators != _generator_states():
+                self._recorder.note('random numbers of NumPy or Python are drawn')
+            if self._between:
+                self._recorder.note('random numbers are drawn after an update')
+            array = make()
+            self._generators = _generator_states()
+            self._draws.append((array, make))
+            return array
+        finally:
+            self._go_on()
 
     def _go_on(self) -> None:
         self._recorder.start()
@@ -226,7 +246,10 @@ class Recording:
             change = before() != self._state_at_start
             if change:
                 self._recorder.note('an optimizer changes outside of its update')
+            if self._generators != _generator_states():
+                self._recorder.note('random numbers of NumPy or Python are drawn')
             optimizer.GradientMethod.update(opt)
+            self._generators = _generator_states()
             self._state_at_start = before()
             self._grads = self._current_grads()
         finally:
@@ -351,7 +374,10 @@ class Recording:
             self._check_slot(owner, name)
             recorded.slot_results.append((vars(owner), name, self._slot_maker(new, results)))
         self._note_grads()
-        self._take_grads(recorded, results, inputs, old_grads)
+        self._take_grads(recorded, inputs, old_grads)
+        for array, draw in self._draws:
+            inputs.append(array)
+            recorded.draws.append(draw)
         targets, grads, segments = [], [], []
         for array, grad, segment in self._actions:
             targets.append(array)
@@ -369,9 +395,7 @@ class Recording:
         for variable in scope.variables:
             recorded.fixed.add_entry(vars(variable), '_array')
 
-    def _take_grads(
-        self, recorded: Recorded, results: list[Any], inputs: list[Any], old: dict[int, Any]
-    ) -> None:
+    def _take_grads(self, recorded: Recorded, inputs: list[Any], old: dict[int, Any]) -> None:
         for array in self._scope.arrays:
             grad = old.get(id(array))
             if grad is not None and self._recorder.is_used(grad):

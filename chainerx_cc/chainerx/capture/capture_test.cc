@@ -73,7 +73,9 @@ TEST_F(CaptureTest, FitsOnlyLikeInputs) {
     Array y = Dot(x, w);
     std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y}, {});
     EXPECT_TRUE(plan->Fits({Numbers({2, 3}, 1)}));
-    EXPECT_FALSE(plan->Fits({}));
+    EXPECT_TRUE(plan->Fits({}));
+    EXPECT_THROW(plan->Start({}), ChainerxError);
+    EXPECT_THROW(plan->Start({w}), ChainerxError);
     EXPECT_FALSE(plan->Fits({Numbers({3, 3}, 1)}));
     EXPECT_FALSE(plan->Fits({Numbers({2, 3}, 1).AsDetached(), x}));
     EXPECT_FALSE(plan->Fits({Transpose(Numbers({3, 2}, 1))}));

@@ -22,7 +22,7 @@ void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
 }  // namespace
 
 bool Plan::Fits(const std::vector<Array>& inputs) const {
-    if (inputs.size() != inputs_.size()) return false;
+    if (inputs.size() > inputs_.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (&inputs[i].device() != device_ || !HasForm(inputs[i], inputs_[i])) return false;
         const Storage* storage = inputs[i].body()->storage.get();
@@ -35,6 +35,9 @@ bool Plan::Fits(const std::vector<Array>& inputs) const {
 }
 
 std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
+    if (inputs.size() != inputs_.size() || !Fits(inputs)) {
+        throw ChainerxError{"a plan of ", inputs_.size(), " inputs cannot run on these ", inputs.size()};
+    }
     for (size_t i = 0; i < inputs.size(); ++i) {
         const ArrayBody& input = *inputs[i].body();
         for (const Binding& b : input_bindings_[i]) Bind(*b.body, input.storage, input.offset + b.offset);

@@ -57,8 +57,8 @@ public:
         std::vector<RandomStream*> targets;
     };
 
-    // Whether arrays can be the inputs: in shape, strides, dtype and device as those of the recording, in memory of
-    // their own.
+    // Whether arrays can be the first inputs: in shape, strides, dtype and device as those of the recording, in memory
+    // of their own.
     bool Fits(const std::vector<Array>& inputs) const;
     // Takes the inputs and returns the outputs, which the segments fill.
     std::vector<Array> Start(const std::vector<Array>& inputs);
