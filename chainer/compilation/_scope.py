@@ -119,7 +119,8 @@ class Scope:
         elif kind is _chx_ndarray:
             self._visit_array(value, label)
         elif isinstance(value, link.Link):
-            self._visit_object(value, label, _NAMES_OF_LINKS)
+            names = [n for n in _NAMES_OF_LINKS if not isinstance(vars(value).get(n), list)]
+            self._visit_object(value, label, tuple(names))
         elif isinstance(value, optimizer.Optimizer):
             self._visit_optimizer(value, label)
         elif kind is tuple or kind is frozenset:
