@@ -10,7 +10,7 @@ import numpy
 
 import chainerx
 from chainer import function_hook, link_hook, optimizer, reporter
-from chainer._core import random_draws
+from chainer._core import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Obstacle, Trace, current_line
@@ -160,6 +160,7 @@ class Recording:
             break
         slots = [vars(owner)[name] for owner, name in scope.slots]
         slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
+        self._constants: list[Any] = []
         self._draws: list[tuple[Any, Callable[[], Any]]] = []
         self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
         old_grads = self._remember_grads()
@@ -196,17 +197,27 @@ class Recording:
             reporters.append(_Reports(reporters[-1], self._reports))
         for opt in self._scope.optimizers:
             opt.__dict__['update'] = _Update(opt, self)
-        random_draws.local.recording = self
+        plan_data.local.recording = self
         self._go_on()
         try:
             return call()
         finally:
             self._interrupt()
-            random_draws.local.recording = None
+            plan_data.local.recording = None
             for opt in self._scope.optimizers:
                 del opt.__dict__['update']
             if reporters:
                 reporters.pop()
+
+    def constant(self, make: Callable[[], Any]) -> Any:
+        """Makes an array that runs of the plan share."""
+        self._interrupt()
+        try:
+            array = make()
+            self._constants.append(array)
+            return array
+        finally:
+            self._go_on()
 
     def draw(self, make: Callable[[], Any]) -> Any:
         """Draws an array that each run of the plan is given anew."""
@@ -387,7 +398,8 @@ class Recording:
                 if not recorder.is_new(grad):
                     raise Obstacle('a gradient is an array that existed before')
                 results.append(grad)
-        recorded.plan = recorder.plan(inputs, scope.arrays, results, targets, grads, segments)
+        held = [*scope.arrays, *self._constants]
+        recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments)
         if not recorded.plan.call_count and not recorded.between:
             raise Obstacle('nothing of it ran on ChainerX')
         recorded.between = self._between

@@ -20,7 +20,7 @@ from chainer._core.mixed16 import mixed16
 from chainer.compilation._trace import Obstacle, describe, is_framework_code
 from chainer.compilation._trees import CONSTANTS
 from chainer.initializer import Initializer
-from chainer.variable import Parameter, Variable
+from chainer.variable import Variable
 
 _chx_ndarray = chainerx.ndarray
 _TRUSTED_OBJECTS = (
@@ -240,7 +240,7 @@ class Scope:
         code = value.__code__
         if is_framework_code(code):
             for cell in value.__closure__ or ():
-                # Such as what a decorator wraps. Its other variables are the affair of this package.
+                # Such as what a decorator wraps. Other variables are the affair of this package.
                 if isinstance(cell.cell_contents, (types.FunctionType, types.MethodType)):
                     self._visit(cell.cell_contents, label)
             return

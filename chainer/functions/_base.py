@@ -15,7 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core import random_draws
+from chainer._core import plan_data
 from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX, Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
@@ -396,7 +396,7 @@ def draw_like(x, sample):
         with backend.using_device(source):
             return device.send(source.xp.asarray(sample(source.xp)))
 
-    return random_draws.draw(draw) if source is not device else draw()
+    return plan_data.draw(draw) if source is not device else draw()
 
 
 def special(xp):

@@ -28,7 +28,7 @@ LAYERS = {
         'chainer._core.names_elsewhere',
         'chainer._core.namespace',
         'chainer._core.profile_report',
-        'chainer._core.random_draws',
+        'chainer._core.plan_data',
         'chainer._core.temporary_folder',
         'chainer.function_hook',
         'chainer.link_hook',

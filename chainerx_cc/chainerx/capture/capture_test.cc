@@ -95,8 +95,7 @@ TEST_F(CaptureTest, SetsAndClearsGradients) {
     recorder.Start();
     Backward(Sum(w * x));
     v.ClearGrad();
-    std::shared_ptr<Plan> plan =
-            recorder.MakePlan({x}, {w}, {w.GetGrad()}, {{w, size_t{0}, 0}, {v, std::nullopt, 0}});
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {w.GetGrad()}, {{w, size_t{0}, 0}, {v, std::nullopt, 0}});
     w.ClearGrad();
     v.SetGrad(Numbers({3}, 9));
     Array other = Numbers({3}, 7);

@@ -57,8 +57,7 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         bool is_input = r.memory == PlanMemory::kInput;
         const StoragePtr& storage = is_input ? inputs[r.index].body()->storage : blocks[r.index];
         int64_t offset = r.form.offset + (is_input ? inputs[r.index].offset() : 0);
-        outputs_.push_back(
-                internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *device_, storage, offset));
+        outputs_.push_back(internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *device_, storage, offset));
     }
     for (const StoragePtr& storage : changed_) storage->BumpVersion();
     for (size_t i : changed_inputs_) inputs[i].body()->storage->BumpVersion();

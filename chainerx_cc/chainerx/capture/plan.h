@@ -96,8 +96,8 @@ private:
     std::vector<Array> outputs_;  // of the present run
     std::vector<Draw> draws_;
     std::vector<RandomStream> streams_;  // in place of new ones
-    std::vector<const Storage*> held_;            // sorted
-    std::vector<StoragePtr> changed_;             // held ones that graphs must notice to have changed
+    std::vector<const Storage*> held_;   // sorted
+    std::vector<StoragePtr> changed_;    // held ones that graphs must notice to have changed
     std::vector<size_t> changed_inputs_;
     StoragePtr scratch_;
     int64_t scratch_bytes_{0};

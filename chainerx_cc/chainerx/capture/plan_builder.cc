@@ -143,8 +143,7 @@ void PlanBuilder::Replace(Array& a) {
             break;
         case PlanMemory::kInput:
             a = internal::KeptArray(a);
-            plan_->input_bindings_[place.index].push_back(
-                    {a.body(), a.offset() - plan_->inputs_[place.index].offset});
+            plan_->input_bindings_[place.index].push_back({a.body(), a.offset() - plan_->inputs_[place.index].offset});
             break;
         case PlanMemory::kOutput:
             a = internal::KeptArray(a);

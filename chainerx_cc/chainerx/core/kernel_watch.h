@@ -181,8 +181,8 @@ struct CallWatched<R(P...)> {
         UnwatchedScope unwatched;
         if (KernelWatcher* watcher = unwatched.watcher()) {
             if constexpr (std::is_void_v<R> && (KeptArgument<std::decay_t<P>>::kExists && ...)) {
-                watcher->OnCall(std::make_unique<KeptCall<P...>>(
-                        slot, fn, GivenArgument<std::decay_t<P>>{args, slot}...));
+                watcher->OnCall(
+                        std::make_unique<KeptCall<P...>>(slot, fn, GivenArgument<std::decay_t<P>>{args, slot}...));
             } else {
                 NoteUnknownCall(*watcher, slot);
             }

@@ -54,9 +54,8 @@ struct RnnLayer {
     Array cells;    // (total, U), LSTM only: the cell states
 };
 template <>
-struct KeptArgument<RnnLayer>
-    : KeptStructure<RnnLayer, &RnnLayer::wh, &RnnLayer::bh, &RnnLayer::h0, &RnnLayer::c0, &RnnLayer::x_gates,
-                    &RnnLayer::h_gates, &RnnLayer::y, &RnnLayer::cells> {
+struct KeptArgument<RnnLayer> : KeptStructure<RnnLayer, &RnnLayer::wh, &RnnLayer::bh, &RnnLayer::h0, &RnnLayer::c0,
+                                              &RnnLayer::x_gates, &RnnLayer::h_gates, &RnnLayer::y, &RnnLayer::cells> {
     using KeptStructure::KeptStructure;
 };
 // Computes the arrays from x_gates on and the last states (B, U); `c` is for LSTM only.

@@ -59,8 +59,8 @@ bool IsUsed(Recorder& self, const Array& array) { return self.IsUsed(array); }
 
 // The gradients are those of `targets`: results, or none for -1.
 PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vector<Array>& held,
-               const std::vector<Array>& results, const std::vector<Array>& targets,
-               const std::vector<int64_t>& grads, const std::vector<int64_t>& segments) {
+               const std::vector<Array>& results, const std::vector<Array>& targets, const std::vector<int64_t>& grads,
+               const std::vector<int64_t>& segments) {
     if (targets.size() != grads.size() || targets.size() != segments.size()) {
         throw DimensionError{"every target needs a gradient and a segment"};
     }
@@ -126,8 +126,7 @@ void AddCapture(PyObject* module) {
             .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")
             .Method<&StartRun>("start", "self, inputs", "Begins a run; gives the results, which segments fill.")
             .Method<&Run>("run", "self, segment", "Runs a segment.")
-            .Method<&DrawAs>("draw_as", "self, recorder",
-                             "Lets the next run take the random numbers of a recording.")
+            .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
             .Property<&CountSegments>("segment_count", "Number of segments.")
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
             .Property<&GetScratchBytes>("scratch_bytes", "Bytes of its own memory.")

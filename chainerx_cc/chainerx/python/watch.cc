@@ -39,19 +39,20 @@ int FlagsOf(const Array& a) {
            (required && a.GetGrad() ? 8 : 0);
 }
 
-// What a function consists of: its code, defaults, keyword defaults and the cells of its closure with their contents.
-std::vector<PyRef> PartsOf(PyObject* function) {
-    std::vector<PyRef> parts;
+// Calls f(i, part) for what a function consists of: its code, defaults, keyword defaults and closure, and the contents
+// of the cells of the closure. Ends and returns false if f does.
+template <class F>
+bool ForEachPart(PyObject* function, F&& f) {
+    PyObject* closure = PyFunction_GetClosure(function);
+    size_t i = 0;
     for (PyObject* part : {PyFunction_GetCode(function), PyFunction_GetDefaults(function),
-                           PyFunction_GetKwDefaults(function), PyFunction_GetClosure(function)}) {
-        parts.push_back(PyRef::Borrow(part));
+                           PyFunction_GetKwDefaults(function), closure}) {
+        if (!f(i++, part)) return false;
     }
-    if (PyObject* closure = parts.back().get()) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(closure); ++i) {
-            parts.push_back(PyRef::Borrow(PyCell_GET(PyTuple_GET_ITEM(closure, i))));
-        }
+    for (Py_ssize_t k = 0; closure != nullptr && k < PyTuple_GET_SIZE(closure); ++k) {
+        if (!f(i++, PyCell_GET(PyTuple_GET_ITEM(closure, k)))) return false;
     }
-    return parts;
+    return true;
 }
 
 }  // namespace
@@ -108,7 +109,10 @@ void Watch::AddClass(PyObject* type) {
 void Watch::AddFunction(PyObject* function) {
     if (!PyFunction_Check(function)) ThrowTypeError("expected a function, not %s", Py_TYPE(function)->tp_name);
     Entry& entry = Add(Kind::kFunction, function);
-    for (PyRef& part : PartsOf(function)) entry.items.push_back({PyRef{}, part});
+    ForEachPart(function, [&entry](size_t, PyObject* part) {
+        entry.items.push_back({PyRef{}, PyRef::Borrow(part)});
+        return true;
+    });
 }
 
 void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(Arg<Array>::Get(array, "array")); }
@@ -146,14 +150,11 @@ bool Watch::IsSame(const Entry& entry) {
             if (value == nullptr) PyErr_Clear();
             return IsSameValue(value, item.value.get());
         }
-        case Kind::kFunction: {
-            std::vector<PyRef> parts = PartsOf(entry.object.get());
-            if (parts.size() != entry.items.size()) return false;
-            for (size_t i = 0; i < parts.size(); ++i) {
-                if (!IsSameValue(parts[i].get(), entry.items[i].value.get())) return false;
-            }
-            return true;
-        }
+        case Kind::kFunction:
+            // The closure, which says how many cells there are, comes before them.
+            return ForEachPart(entry.object.get(), [&entry](size_t i, PyObject* part) {
+                return IsSameValue(part, entry.items[i].value.get());
+            });
         case Kind::kArray:
             return FlagsOf(Arg<Array>::Get(entry.object.get(), "array")) == entry.flags;
     }

@@ -7,7 +7,6 @@ from helpers.function_table import ROWS
 
 import chainer
 import chainer.functions as F
-import chainer.links as L
 from chainer import optimizers
 from tests.chainer_tests.links_tests.test_links import LINKS
 
