@@ -311,17 +311,17 @@ class Recording:
 
     def _check(self, recorded: Recorded, before: list[dict[str, Any]]) -> None:
         scope = self._scope
-        if self.trace.obstacle is not None:
-            raise Obstacle(self.trace.obstacle)
         if self._recorder.obstacle:
             raise Obstacle(f'{self._recorder.obstacle} ({self._line})')
+        if self.trace.obstacle is not None:
+            raise Obstacle(self.trace.obstacle)
         if self._outer_state() != self._state_at_start:
             raise Obstacle('an optimizer changes outside of its update')
         if recorded.environment != environment():
             raise Obstacle('the state of the thread changes')
-        new = [code for key, code in self.trace.codes.items() if key not in self._codes]
-        if new:
+        if not self.trace.codes.keys() <= self._codes.keys():
             raise Again
+        scope.check_code(self.trace.codes)
         found = False
         handled = {id(owner) for owner in scope.objects}
         for changed, label in scope.find_changes():

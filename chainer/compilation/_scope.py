@@ -77,10 +77,6 @@ class Scope:
         self._reads_any = not self._names.isdisjoint(('getattr', 'vars', '__dict__', 'dir'))
         for root in roots:
             self._visit(root, getattr(root, '__name__', type(root).__name__))
-        for code in codes.values():
-            if id(code) not in self._found:
-                line = describe(code, code.co_firstlineno)
-                raise Obstacle(f'{code.co_name} cannot be found before it is called ({line})')
         config = configuration.config
         self._add(self.watch.add_items, 'chainer.global_config', vars(configuration.global_config))
         self._add(self.watch.add_items, 'chainer.config', vars(config))
@@ -103,6 +99,13 @@ class Scope:
     def find_changes(self) -> list[tuple[Any, str]]:
         """Returns all changed things, and what each is."""
         return [(self._watched[i], self.labels[i]) for i in self.watch.find_changes()]
+
+    def check_code(self, codes: dict[int, types.CodeType]) -> None:
+        """Raises if code that ran is not that of a function which is watched."""
+        for code in codes.values():
+            if id(code) not in self._found:
+                line = describe(code, code.co_firstlineno)
+                raise Obstacle(f'{code.co_name} cannot be found before it is called ({line})')
 
     def _add(self, method: Any, label: str, *args: Any) -> None:
         method(*args)
@@ -301,17 +304,21 @@ class Scope:
 
 def _is_plain_object(kind: type) -> bool:
     """Tells whether all that an object of a class consists of are its attributes."""
-    return kind is not object and all(
-        cls is object
-        or cls is device_resident.DeviceResident
-        or (
-            bool(cls.__flags__ & (1 << 9))  # made by Python code
-            and '__slots__' not in vars(cls)
-            and not _is_framework_module(cls.__module__)
-            and '__module__' in vars(cls)
+    return (
+        kind is not object
+        and all(
+            cls is object
+            or cls is device_resident.DeviceResident
+            or (
+                bool(cls.__flags__ & (1 << 9))  # made by Python code
+                and '__slots__' not in vars(cls)
+                and not _is_framework_module(cls.__module__)
+                and '__module__' in vars(cls)
+            )
+            for cls in kind.__mro__
         )
-        for cls in kind.__mro__
-    ) and kind.__basicsize__ <= _Plain.__basicsize__
+        and kind.__basicsize__ <= _Plain.__basicsize__
+    )
 
 
 class _Plain:

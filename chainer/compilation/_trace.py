@@ -33,8 +33,9 @@ _LIBRARIES = (
 )
 #: Modules of the standard library that programs may use: they have no state and no effects.
 _HARMLESS_MODULES = frozenset(
-    ('abc collections collections.abc _collections_abc contextlib enum functools numbers types ')
-    .split()
+    (
+        'abc collections collections.abc _collections_abc contextlib enum functools numbers types '
+    ).split()
 )
 _HARMLESS_BUILTINS = frozenset(
     (

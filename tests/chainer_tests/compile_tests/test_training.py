@@ -413,12 +413,12 @@ def test_parameter_as_an_argument():
         assert float(results[0].array) == float(results[1].array)
 
 
-def test_check():
-    for dropout in 0.0, 0.5:
-        pair = Pair(lambda: Training(MLP(dropout), optimizers.Adam()), check=True)
-        for i in range(8):
-            pair.run(*batch(seed=i))
-        assert pair.function.replays >= 4
+@pytest.mark.parametrize('dropout', [0.0, 0.5])
+def test_check(dropout):
+    pair = Pair(lambda: Training(MLP(dropout), optimizers.Adam()), check=True)
+    for i in range(8):
+        pair.run(*batch(seed=i))
+    assert pair.function.replays >= 4
 
 
 def test_check_finds_a_difference():
