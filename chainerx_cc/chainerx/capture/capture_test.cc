@@ -171,7 +171,7 @@ TEST_F(CaptureTest, RefusesWhatCannotBeRepeated) {
     };
     make([&x] { return x * AsScalar(Sum(x)); }, {});
     make([&x] { return Nonzero(x)[0]; }, {});
-    make([&x] { return x + ToDevice(Numbers({3}, 0), GetDefaultContext().GetDevice("native:1")); }, {});
+    make([&x] { return ToDevice(x, GetDefaultContext().GetDevice("native:1")); }, {});
     Array unknown = Numbers({3}, 4);
     make([&] { return x + unknown; }, {});
     make([&] { return x + unknown; }, {unknown, x.AsDetached()});

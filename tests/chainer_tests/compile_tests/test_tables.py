@@ -31,6 +31,9 @@ WITHOUT_PLANS = frozenset(
 #: The same for links.
 LINKS_WITHOUT_PLANS = frozenset(
     """
+    BinaryHierarchicalSoftmax BlackOut DecorrelatedBatchNormalization DeformableConvolution2D
+    NegativeSampling StatefulZoneoutLSTM
+    NStepBiGRU NStepBiLSTM NStepBiRNNReLU NStepBiRNNTanh NStepGRU NStepLSTM NStepRNNReLU NStepRNNTanh
     """.split()
 )
 
