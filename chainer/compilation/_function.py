@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, overload
@@ -119,6 +120,8 @@ class CompiledFunction:
             self._refuse(str(error))
             return call()
         value, found = recording.run(call, arrays, form)
+        if isinstance(found, Recorded) and not _is_unchanged((args, kwargs), arrays, form):
+            found = Obstacle('an argument is changed')
         if isinstance(found, Recorded):
             self._plans.insert(0, found)
             del self._plans[self._max_plans :]
@@ -159,6 +162,15 @@ class CompiledFunction:
         with self._busy:
             self._plans.clear()
             self._wait = self._pause = self._unused = 0
+
+
+def _is_unchanged(values: Any, arrays: list[Any], form: Any) -> bool:
+    now: list[Any] = []
+    try:
+        same = _trees.flatten(values, now) == form
+    except Obstacle:
+        return False
+    return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
 
 
 def _summarize(recorded: Recorded) -> str:

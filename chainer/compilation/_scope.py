@@ -31,6 +31,8 @@ _TRUSTED_OBJECTS = (
 _NAMES_OF_LINKS = ('_params', '_persistent', '_children', '_name', 'name')
 #: Attributes of classes that no computation reads.
 _NOT_READ = '__dict__', '__weakref__', '__doc__', '__annotations__', '_abc_impl'
+#: Names by which code may read attributes that it does not name.
+_READERS = 'getattr', 'hasattr', 'vars', '__dict__', 'dir', 'attrgetter', 'methodcaller'
 _ATTRIBUTE_LOADS = 'LOAD_ATTR', 'LOAD_METHOD'
 
 
@@ -74,7 +76,7 @@ class Scope:
         self._slot_ids = slots
         self._found: set[int] = set()  # ids of code
         self._names = {name for code in codes.values() for name in _names_in(code)}
-        self._reads_any = not self._names.isdisjoint(('getattr', 'vars', '__dict__', 'dir'))
+        self._reads_any = not self._names.isdisjoint(_READERS)
         for root in roots:
             self._visit(root, getattr(root, '__name__', type(root).__name__))
         config = configuration.config
@@ -222,11 +224,13 @@ class Scope:
 
     def _visit_class(self, value: type, label: str) -> None:
         for cls in value.__mro__:
-            if _is_framework_module(cls.__module__) or cls.__module__ == 'builtins':
-                continue
-            if id(cls) in self.known and cls is not value:
+            if id(cls) in self.known and cls is not value or cls.__module__ == 'builtins':
                 continue
             self.known[id(cls)] = cls
+            if _is_framework_module(cls.__module__):
+                if issubclass(cls, link.Link):  # a program may replace methods
+                    self._add(self.watch.add_class, label, cls)
+                continue
             if issubclass(cls, (numpy.generic, numpy.ndarray)):
                 continue
             self._add(self.watch.add_class, label, cls)

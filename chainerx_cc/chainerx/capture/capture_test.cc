@@ -174,6 +174,7 @@ TEST_F(CaptureTest, RefusesWhatCannotBeRepeated) {
     Array unknown = Numbers({3}, 4);
     make([&] { return x + unknown; }, {});
     make([&] { return x + unknown; }, {unknown, x.AsDetached()});
+    make([&] { return unknown; }, {});
     float number = 3;
     make([&] { return x + FromHost({1}, Dtype::kFloat32, &number); }, {});
 }

@@ -81,6 +81,12 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
     for (const auto& [storage, found] : found_) {
         if (known.count(storage) == 0) throw ChainerxError{"an array whose origin is not known is used"};
     }
+    for (const Array& a : results) {
+        const Storage* storage = a.body()->storage.get();
+        if (made_.count(storage) == 0 && known.count(storage) == 0) {
+            throw ChainerxError{"an array whose origin is not known is a result"};
+        }
+    }
     for (const Array& a : held) {
         for (const Array& input : inputs) {
             if (a.body()->storage.get() == input.body()->storage.get()) {

@@ -192,6 +192,64 @@ def test_no_plan(function, capsys):
     chainer.config.__dict__.pop('my_entry', None)
 
 
+def test_changed_arguments():
+    def appends(xs):
+        xs.append(xs[0] * 2)
+        return xs[0] + 1
+
+    def renames(x):
+        x.name = 'renamed'
+        return x.array + 1
+
+    for function, make in (
+        (appends, lambda: [array([1], 'f')]),
+        (renames, lambda: chainer.Variable(array([1], 'f'), requires_grad=False)),
+    ):
+        compiled = chainer.compile(function)
+        for _ in range(4):
+            compiled(x := make())
+            assert len(x) == 2 if function is appends else x.name == 'renamed'
+        assert 'no plan: an argument is changed' in compiled.report()
+
+
+def test_replaced_methods(monkeypatch):
+    model = L.Linear(3, 2)
+    model.to_device(DEVICE)
+    function = chainer.compile(lambda x: model(x).array)
+    x = array([[1, 2, 3]], 'f')
+    with chainer.no_backprop_mode():
+        for _ in range(4):
+            y = function(x)
+        assert function.replays
+        monkeypatch.setattr(L.Linear, 'forward', lambda self, x: chainer.Variable(x * 0))
+        assert float(function(x).sum()) == 0 != float(y.sum())
+        monkeypatch.undo()
+        monkeypatch.setattr(F, 'linear', None)
+        assert (function(x) == y).all()
+
+
+def test_gradients_that_a_hook_replaces():
+    model = L.Linear(3, 2)
+    model.to_device(DEVICE)
+    optimizer = chainer.optimizers.SGD().setup(model)
+
+    def replace(optimizer):
+        model.W.grad = model.W.grad * 2
+
+    optimizer.add_hook(replace, 'replace')
+
+    @chainer.compile
+    def step(x):
+        model.cleargrads()
+        F.sum(model(x)).backward()
+        optimizer.update()
+        return model.W.grad
+
+    for i in range(6):
+        grad = step(array([[1, 2, i]], 'f'))
+        assert chainerx.to_numpy(grad).tolist() == [[2, 4, 2 * i]] * 2
+
+
 def test_hooks_run():
     model = L.Linear(3, 2)
     model.to_device(DEVICE)
