@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -9,7 +10,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core import fresh_gradients, update
-from chainermn.communicators import _arrays
+from chainermn.communicators import _arrays, _reduction
 from chainermn.communicators._kernels import HALVES
 
 if TYPE_CHECKING:
@@ -71,11 +72,47 @@ class Bucket:
         self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
         self.on_host = _is_on_host(params[0])
-        #: Memory that the ranks share, for the mean; see :class:`_reduction.SharedMean`.
-        self.rows: list[Any] | None = None
+        #: Memory that the ranks share, if any: a row for each; see :class:`_reduction.SharedMean`.
+        self.rows: list[Any] = []
+        #: Elements that each rank then adds.
+        self.parts: list[slice] = []
         self.flat: Any = None
         self._memory: Any = None
+        self._pieces: list[Any] = []  # of the memory, for the gradients
         self._is_gradient = False
+
+    @property
+    def can_share(self) -> bool:
+        """Whether the gradients may travel in memory that the ranks share."""
+        return self.on_host and self.wire is None
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of the gradient if backward should make it in shared memory, or zero."""
+        n_bytes = self.size * self.dtype.itemsize
+        is_alone = len(self.params) == 1 and self.params[0].dtype == self.dtype
+        return n_bytes if self.can_share and is_alone and n_bytes >= _ALONE else 0
+
+    def share(self, rows: list[Any], rank: int) -> None:
+        """Takes memory that the ranks share, one row for each."""
+        self.rows = rows
+        self.parts = _reduction.parts_of(self.size, len(rows))
+        self._use(rows[rank])
+
+    def _use(self, memory: Any) -> None:
+        self._memory = memory
+        self._pieces = []
+        start = 0
+        for param in self.params:
+            end = start + param.size
+            self._pieces.append(memory[start:end].reshape(param.shape))
+            start = end
+
+    def fill_grads(self) -> None:
+        """Sets missing gradients to zeros."""
+        for param in self.params:
+            if update.lacks_grad(param):
+                update.fill_grad(param)
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
@@ -94,10 +131,10 @@ class Bucket:
         xp = backend.get_array_module(first)
         with _device_of(first):
             if not isinstance(self._memory, xp.ndarray):
-                self._memory = xp.empty(self.size, self.dtype)
+                self._use(xp.empty(self.size, self.dtype))
             self.flat = self._memory
             if xp in (numpy, chainerx) or first.dtype != self.dtype:
-                for piece, grad in zip(self._pieces(), self.grads):
+                for piece, grad in zip(self._pieces, self.grads):
                     piece[...] = grad
             else:  # one kernel copies many
                 xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self.flat)
@@ -107,19 +144,18 @@ class Bucket:
         """Writes the flat array back to the gradients."""
         if not self._is_gradient:
             with _device_of(self.flat):
-                for piece, grad in zip(self._pieces(), self.grads):
+                for piece, grad in zip(self._pieces, self.grads):
                     grad[...] = piece
         self.flat = None
         self.grads = []
 
-    def _pieces(self) -> Iterable[Any]:
-        start = 0
-        for grad in self.grads:
-            yield self.flat[start : start + grad.size].reshape(grad.shape)
-            start += grad.size
+
+_no_device = contextlib.nullcontext()
 
 
 def _device_of(array: Any) -> AbstractContextManager[Any]:
+    if type(array) is numpy.ndarray:
+        return _no_device
     return backend.using_device(backend.get_device_from_array(array))
 
 

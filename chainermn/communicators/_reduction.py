@@ -18,6 +18,9 @@ from chainermn.communicators._messages import parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainermn.communicators._gradients import Bucket
+    from chainermn.communicators._shared_rows import Slots
+
 # Bytes of a message. The two directions of a connection would take turns for long ones.
 _PIECE = 1 << 18
 _SIGNAL = numpy.zeros(1, numpy.uint8)
@@ -44,23 +47,24 @@ class Memory:
         self._free.setdefault((array.size, array.dtype.char), []).append(array)
 
 
+def parts_of(size: int, n_ranks: int) -> list[slice]:
+    """The elements of an array that each rank adds."""
+    bounds = bounds_of(size, n_ranks)
+    return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+
+
 class _StagedMean:
-    """Mean of a flat host array over all ranks, on its way: stages with messages between them.
+    """Mean over all ranks on its way: stages with messages between them.
 
     Args:
         mpi_comm: Communicator for these messages alone.
         tag: First of two tags that no other pending mean uses.
-        flat: Contiguous array of floating point numbers, replaced by the mean.
 
     """
 
-    def __init__(self, mpi_comm: Any, tag: int, flat: numpy.ndarray[Any, Any]) -> None:
+    def __init__(self, mpi_comm: Any, tag: int) -> None:
         self._comm = mpi_comm
         self._tag = tag
-        self._flat = flat
-        bounds = bounds_of(flat.size, mpi_comm.size)
-        self._parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
-        self._own = self._parts[mpi_comm.rank]
         self._others = [i for i in range(mpi_comm.size) if i != mpi_comm.rank]
         self._requests: list[Any] = []
         self._stages: list[Callable[[], None]] = []
@@ -88,7 +92,7 @@ class _StagedMean:
 
 
 class Mean(_StagedMean):
-    """Mean whose parts travel as messages.
+    """Mean of a flat host array whose parts travel as messages.
 
     Args:
         mpi_comm: Communicator for these messages alone.
@@ -107,7 +111,10 @@ class Mean(_StagedMean):
         wire: str | None,
         memory: Memory,
     ) -> None:
-        super().__init__(mpi_comm, tag, flat)
+        super().__init__(mpi_comm, tag)
+        self._flat = flat
+        self._parts = parts_of(flat.size, mpi_comm.size)
+        self._own = self._parts[mpi_comm.rank]
         self._wire = wire
         self._memory = memory
         self._travelling = flat
@@ -161,45 +168,61 @@ class Mean(_StagedMean):
 
 
 class SharedMean(_StagedMean):
-    """Mean whose parts travel in memory that the ranks share: messages only say what is there.
+    """Means of buckets in memory that the ranks share: messages only say what is there.
+
+    Each rank reads its part of the arrays of all ranks, and writes the means in place of what it
+    has read: that is in the cache. An array that is in a slot or a row is not copied. Of another
+    one, the parts of the other ranks go through the row.
 
     Args:
         mpi_comm: Communicator of ranks on one host, for these messages alone.
         tag: First of two tags that no other pending mean uses.
-        flat: Contiguous array of floating point numbers, replaced by the mean.
-        rows: One array like ``flat`` for each rank, which no other pending mean uses. Ranks write
-            the parts of others to their rows, and means in place of what they have read: that
-            is in the cache.
+        buckets: Buckets with rows, which are packed.
+        slots: Other memory that the ranks share, where some of the gradients may be.
 
     """
 
     def __init__(
-        self,
-        mpi_comm: Any,
-        tag: int,
-        flat: numpy.ndarray[Any, Any],
-        rows: Sequence[numpy.ndarray[Any, Any]],
+        self, mpi_comm: Any, tag: int, buckets: Sequence[Bucket], slots: Slots | None
     ) -> None:
-        super().__init__(mpi_comm, tag, flat)
-        self._rows = rows
-        for i in self._others:
-            rows[mpi_comm.rank][self._parts[i]] = flat[self._parts[i]]
+        super().__init__(mpi_comm, tag)
+        self._buckets = buckets
+        self._slots: Any = slots
+        self._copied: list[tuple[Any, Any]] = []  # parts of other ranks, of arrays and of rows
+        # Where the arrays are: the number of a slot, or -1 for the row.
+        numbers = numpy.full(len(buckets), -1, numpy.int32)
+        for k, bucket in enumerate(buckets):
+            row = bucket.rows[mpi_comm.rank]
+            if bucket.flat is row:
+                continue
+            if slots is not None:
+                numbers[k] = slots.find(bucket.flat)
+            if numbers[k] < 0:
+                parts = [bucket.parts[i] for i in self._others]
+                self._copied += [(bucket.flat[part], row[part]) for part in parts]
+        for part, shared in self._copied:
+            shared[...] = part
+        self._numbers = {i: numpy.empty_like(numbers) for i in self._others}
         self._stages = [self._add, self._collect]
-        self._signal(tag)
+        # Others touch what this rank shares only between its message here and theirs in `_add`.
+        self._requests = self._exchange(tag, dict.fromkeys(self._others, numbers), self._numbers)
         self.test()
 
-    def _signal(self, tag: int) -> None:
-        # Others touch a row only between its signals of the first stage and theirs of the second.
-        signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
-        self._requests = self._exchange(tag, dict.fromkeys(self._others, _SIGNAL), signals)
-
     def _add(self) -> None:
-        sources = [row[self._own] for row in self._rows]
-        sources[self._comm.rank] = self._flat[self._own]
-        _kernels.mean(sources, sources)
-        self._signal(self._tag + 1)
+        rank = self._comm.rank
+        for k, bucket in enumerate(self._buckets):
+            arrays = [*bucket.rows]
+            for i in self._others:
+                if self._numbers[i][k] >= 0:
+                    arrays[i] = self._slots.get(self._numbers[i][k], i, bucket.dtype)
+            arrays[rank] = bucket.flat
+            sources = [array[bucket.parts[rank]] for array in arrays]
+            _kernels.mean(sources, sources)
+        signals = {i: numpy.empty(1, numpy.uint8) for i in self._others}
+        self._requests = self._exchange(
+            self._tag + 1, dict.fromkeys(self._others, _SIGNAL), signals
+        )
 
     def _collect(self) -> None:
-        row = self._rows[self._comm.rank]
-        for i in self._others:
-            self._flat[self._parts[i]] = row[self._parts[i]]
+        for part, shared in self._copied:
+            part[...] = shared

@@ -340,10 +340,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         if self.size == 1:
             return
         self._share_memory(buckets)
-        # While the first ones travel, the next ones are packed.
-        means = [self._start_mean_of(bucket) for bucket in buckets]
-        for bucket, mean in zip(buckets, means):
+        for mean in self._start_means_of(buckets):
             mean.wait()
+        for bucket in buckets:
             bucket.unpack()
 
     def _forget_buckets(self) -> None:
@@ -366,28 +365,49 @@ class MpiCommunicatorBase(CommunicatorBase):
         """Gives buckets memory that the ranks share, if all are on one host; collective."""
         if not self._can_share:
             return
-        buckets = [bucket for bucket in buckets if bucket.on_host and bucket.wire is None]
-        lacks = any([bucket.rows is None for bucket in buckets])
+        buckets = [bucket for bucket in buckets if bucket.can_share]
+        lacks = not all([bucket.rows for bucket in buckets])
         # Another rank may have made its buckets anew.
         if self._means_comm.allreduce(lacks, mpi().LOR):
-            rows = _shared_rows.make_rows(self._means_comm, [(b.size, b.dtype) for b in buckets])
-            if rows is None:
-                self._can_share = False
-                return
+            rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
             for bucket, of_bucket in zip(buckets, rows):
-                bucket.rows = of_bucket
+                bucket.share(of_bucket, self.rank)
 
-    def _start_mean_of(self, bucket: _gradients.Bucket) -> Any:
-        """Starts to replace the gradients of a bucket by their means over the ranks.
+    def _make_slots(self, buckets: Sequence[_gradients.Bucket]) -> _shared_rows.Slots | None:
+        """Makes slots for large gradients, if all ranks are on one host; collective."""
+        sizes = [bucket.slot_bytes for bucket in buckets if bucket.slot_bytes]
+        if not (self._can_share and sizes and chainerx.is_available()):
+            return None
+        rows = self._make_rows([(n_bytes, numpy.dtype(numpy.uint8)) for n_bytes in sizes])
+        return _shared_rows.Slots(self.rank, rows) if rows else None
+
+    def _make_rows(self, specs: Any) -> list[list[numpy.ndarray[Any, Any]]]:
+        rows = _shared_rows.make_rows(self._means_comm, specs)
+        self._can_share = rows is not None
+        return rows or []
+
+    def _start_means_of(
+        self, buckets: Sequence[_gradients.Bucket], slots: _shared_rows.Slots | None = None
+    ) -> list[Any]:
+        """Starts to replace the gradients of buckets by their means over the ranks.
+
+        Args:
+            buckets: Buckets.
+            slots: Memory where gradients may be.
 
         Returns:
-            Object with the methods ``test`` and ``wait``.
+            Objects with the methods ``test`` and ``wait``.
 
         """
-        flat = bucket.pack()
-        if bucket.rows is None:
-            return self._start_mean(flat, bucket.wire)
-        return _reduction.SharedMean(self._means_comm, self._next_tag(), flat, bucket.rows)
+        # While the first ones travel, the next ones are packed.
+        means = [self._start_mean(b.pack(), b.wire) for b in buckets if not b.rows]
+        shared = [bucket for bucket in buckets if bucket.rows]
+        if shared:
+            for bucket in shared:
+                bucket.pack()
+            tag = self._next_tag()
+            means.append(_reduction.SharedMean(self._means_comm, tag, shared, slots))
+        return means
 
     def _start_mean(self, flat: Any, wire: str | None) -> Any:
         if isinstance(flat, numpy.ndarray):

@@ -24,15 +24,16 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         setting = comm.get_config('allreduce_grad_dtype')
         buckets = _gradients.make_buckets(params, setting, comm._bucket_bytes)
         grads = [param.grad for param in params]
-        means = [comm._start_mean_of(bucket) for bucket in buckets]
+        means = comm._start_means_of(buckets)
         before, self._pending = self._pending, (params, grads, buckets, means)
         # What travels must not change, so the parameters give it away.
         self.target.cleargrads()
         self._ready = before is not None
         if before is not None:
             params, grads, buckets, means = before
-            for bucket, mean in zip(buckets, means):
+            for mean in means:
                 mean.wait()
+            for bucket in buckets:
                 bucket.unpack()
             for param, grad in zip(params, grads):
                 param.grad = grad

@@ -102,9 +102,10 @@ Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>
               bool cover_all) {
     WindowGeometry g = MakeGeometry("max_pool", x, ksize, stride, pad, cover_all);
     Array y = Empty(g.OutShape(g.in_channels), x.dtype(), x.device());
-    Array index = Empty(y.shape(), Dtype::kInt64, x.device());
+    GraphMask mask = internal::GetRecordMask(x);
+    Array index = mask ? Empty(y.shape(), Dtype::kInt64, x.device()) : Array{};
     kMaxPoolKernel(x.device(), g, Data(x), y, index);
-    if (GraphMask mask = internal::GetRecordMask(x)) {
+    if (mask) {
         internal::Record("max_pool", mask, {&x}, {&y},
                          [g, index](BackwardContext& ctx) { ctx.SetGrad(0, MaxPoolGrad(g, ctx.grad(), index)); });
     }

@@ -15,7 +15,8 @@ enum class PoolPadding {
 };
 CHAINERX_ENUM_WORDS(PoolPadding, "ignore", "zero");
 
-// All arrays are contiguous. `index` (int64, as y): where in its channel of an image each maximum was found.
+// All arrays are contiguous. `index` (int64, as y): where in its channel of an image each maximum was found. Without a
+// gradient nobody needs it: max_pool then gets an array without a body.
 using MaxPoolKernel = KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& y, const Array& index)>;
 using MaxPoolGradKernel =
         KernelSlot<void(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx)>;

@@ -1,18 +1,26 @@
-// What chainermn computes in the memory of NumPy arrays for means over ranks.
+// What chainermn computes in the memory of NumPy arrays for means over ranks, and the memory that ranks share.
 
-#include "chainerx/backends/native/means.h"
+#include "chainerx/python/means.h"
 
 #include <Python.h>
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
+#include "chainerx/backends/native/means.h"
+#include "chainerx/backends/native/places.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/error.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
+#include "chainerx/python/object.h"
 
 namespace chainerx::python {
+
+using PlacesPtr = std::shared_ptr<native::Places>;
+
 namespace {
 
 // The number of elements above which the interpreter lock is released.
@@ -94,12 +102,39 @@ void Mean(PyObject* sources, PyObject* results) {
     native::WriteMean(count, inputs, outputs);
 }
 
+PlacesPtr NewPlaces(const std::vector<Array>& arrays) {
+    std::vector<StoragePtr> pieces;
+    for (const Array& a : arrays) {
+        const StoragePtr& storage = a.body()->storage;
+        if (!a.IsContiguous() || static_cast<size_t>(a.GetNBytes()) != storage->bytes()) {
+            throw ChainerxError{"_Places: an array is a part of another one"};
+        }
+        pieces.push_back(storage);
+    }
+    return std::make_shared<native::Places>(pieces);
+}
+
+PyRef Enter(PyObject* self) {
+    native::UsePlaces(ValueOf<PlacesPtr>(self));
+    return PyRef::Borrow(self);
+}
+
+void Exit(PyObject*, PyObject*, PyObject*, PyObject*) { native::UsePlaces(nullptr); }
+
 }  // namespace
 
 void BindMeans() {
     Function<&ToHalf>("_to_half", "floats, halves, is_bfloat16", "Rounds float32 to the bits of 16-bit numbers.");
     Function<&FromHalf>("_from_half", "halves, floats, is_bfloat16", "Inverse of ``_to_half``.");
     Function<&Mean>("_mean", "sources, results", "Writes the mean of arrays of float32 to others.");
+}
+
+void AddPlaces(PyObject* module) {
+    Class<PlacesPtr>{"_Places", "Memory for arrays of exactly the sizes of those whose memory it is."}
+            .Init<&NewPlaces>("arrays")
+            .Method<&Enter>("__enter__", "self", "Lets arrays of the CPU that this thread makes take places first.")
+            .Method<&Exit>("__exit__", "self, exc_type=None, exc_value=None, traceback=None", "Ends that.")
+            .Add(module);
 }
 
 }  // namespace chainerx::python

@@ -16,6 +16,7 @@
 #include "chainerx/python/device_group.h"
 #include "chainerx/python/error.h"
 #include "chainerx/python/libraries.h"
+#include "chainerx/python/means.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/onnx.h"
 #include "chainerx/python/stream.h"
@@ -127,6 +128,7 @@ void Init(py::module_& m) {
     AddStreams(m.ptr());
     AddDeviceGroups(m.ptr());
     AddCapture(m.ptr());
+    AddPlaces(m.ptr());
     AddOnnx(m.ptr());
     AddSubgraph(m.ptr());
 }

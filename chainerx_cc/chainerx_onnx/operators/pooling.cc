@@ -32,16 +32,21 @@ struct PoolWindows : Windows {
         }
     }
 
-    // Whether the functions of ChainerX, whose padding is the same on both sides, see the same windows.
-    bool IsPlain(const PoolAttributes& a) const {
+    // Whether ChainerX's max pooling, whose padding is the same on both sides, has as many windows. What is beyond the
+    // input never counts there.
+    bool AreThoseOfMaxPool(bool cover_all) const {
         for (size_t i = 0; i < count(); ++i) {
-            if (dilations[i] != 1 || before[i] < 0 || before[i] >= kernel[i] || needed[i] > before[i] ||
-                before[i] - needed[i] >= strides[i]) {
+            int64_t room = in[i] + 2 * before[i] - kernel[i];
+            if (outs[i] < 1 || dilations[i] != 1 || before[i] < 0 || before[i] >= kernel[i] ||
+                outs[i] != WindowGeometry::CountWindows(room, strides[i], cover_all)) {
                 return false;
             }
         }
-        return !a.ceil_mode || needed == before;
+        return true;
     }
+
+    // Whether its average pooling has the same windows with the same padding.
+    bool AreThoseOfAveragePool() const { return AreThoseOfMaxPool(false) && needed == before; }
 
     Array Padded(const Array& x, const Scalar& value) const { return PadSpatial(x, before, needed, value); }
 
@@ -91,9 +96,10 @@ Kernel MaxPoolNode(const Node& node) {
     return [a, is_column_major, wants_indices](const Inputs& in) -> Arrays {
         const Array& x = in[0];
         PoolWindows windows{a, x.shape()};
-        if (!wants_indices && IsFloat(x.dtype()) && windows.IsPlain(a)) {
+        bool cover_all = !windows.AreThoseOfMaxPool(false);
+        if (!wants_indices && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
             return {MaxPool(x, PerAxis{ToShape(windows.kernel)}, PerAxis{ToShape(windows.strides)},
-                            PerAxis{ToShape(windows.before)})};
+                            PerAxis{ToShape(windows.before)}, cover_all)};
         }
         size_t count = windows.count();
         Ints weights(count, 1);
@@ -141,7 +147,7 @@ Kernel AveragePoolNode(const Node& node) {
     return [a, include_pad](const Inputs& in) {
         const Array& x = in[0];
         PoolWindows windows{a, x.shape()};
-        if (windows.IsPlain(a) && windows.needed == windows.before) {
+        if (windows.AreThoseOfAveragePool()) {
             return AveragePool(x, PerAxis{ToShape(windows.kernel)}, PerAxis{ToShape(windows.strides)},
                                PerAxis{ToShape(windows.before)},
                                include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);

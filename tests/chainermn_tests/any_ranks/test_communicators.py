@@ -222,6 +222,7 @@ def test_float16_means_do_not_overflow(comm, way):
     assert (model.W.grad == 60000).all()
 
 
+_SLOT_BYTES = 1 << 18
 SPECS = [(5, numpy.dtype('float32')), (0, numpy.dtype('float64')), (70, numpy.dtype('float64'))]
 
 
@@ -404,6 +405,45 @@ def test_kernels_check_arrays():
         _kernels._core._mean([floats[::2]], [floats[::2]])
     with pytest.raises(ValueError, match='sources must have an item'):
         _kernels._core._mean([], [floats])
+
+
+@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
+def test_places():
+    def ones(*shape):
+        return chainerx.ones(shape, 'float32', device='native:0')
+
+    def address(array):
+        return array.data_ptr + array.offset
+
+    n = _SLOT_BYTES // 4
+    memory = [ones(n), ones(n), ones(8)]
+    addresses = [address(array) for array in memory]
+    places = _kernels._core._Places(memory)
+    before = ones(n)
+    with places:
+        first, second, third = ones(n), ones(2, n // 2), ones(n)
+        assert [address(first), address(second)] == addresses[:2]
+        assert address(third) not in addresses  # no place is free
+        assert address(ones(8)) not in addresses  # too small
+        assert address(ones(n + 1)) not in addresses
+        view = first[1:]
+        view[...] = 2
+        del first, third
+        assert address(ones(n)) not in addresses  # the view is still there
+        del view
+        with pytest.raises(chainerx.ChainerxError), places:
+            raise chainerx.ChainerxError
+    assert address(ones(n)) not in addresses
+    with places:
+        again = ones(n)
+    assert address(again) == addresses[0]
+    assert float(memory[0].sum()) == n
+    del places, memory
+    assert float(again.sum()) == float(second.sum()) == float(before.sum()) == n
+    with pytest.raises(chainerx.ChainerxError, match='an array is a part of another one'):
+        _kernels._core._Places([before[1:]])
+    with pytest.raises(TypeError, match='arrays'):
+        _kernels._core._Places([numpy.ones(n)])
 
 
 @pytest.mark.parametrize('wire', _kernels.HALVES)

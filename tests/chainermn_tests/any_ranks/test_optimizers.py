@@ -7,6 +7,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainermn
+from chainermn.communicators import _kernels, _reduction
 
 DEVICES = ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
 OPTIMIZERS = {
@@ -104,6 +105,68 @@ def test_ranks_may_compute_other_functions(comm, options):
     for other in comm.allgather_obj(actual):
         assert_close(other, actual, 0)
     assert not numpy.array_equal(actual['/rare/W'], make().rare.W.array)
+
+
+class Wide(chainer.Chain):
+    """Network with large parameters, two of one size, whose gradients are made in shared memory."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.first = L.Linear(64, 1100)
+            self.second = L.Linear(64, 1100)
+            self.third = L.Linear(1100, 10)
+
+    def forward(self, x, t):
+        h = F.relu(self.first(x)) + F.relu(self.second(x))
+        return F.softmax_cross_entropy(self.third(h), t)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'float16'])
+@pytest.mark.parametrize('options', OPTIONS.values(), ids=OPTIONS)
+def test_large_gradients(comm, options, dtype, device, monkeypatch):
+    """Gradients that the program keeps, on some ranks, or all, stay as they are."""
+    copies = []
+    start = _reduction.SharedMean.__init__
+
+    def count_copies(self, *args):
+        start(self, *args)
+        copies.append(sum([shared.nbytes >= 1 << 16 for _, shared in self._copied]))
+
+    monkeypatch.setattr(_reduction.SharedMean, '__init__', count_copies)
+    kept = []
+    models, optimizers = [], []
+    for seed in 0, 1:
+        numpy.random.seed(seed)
+        with chainer.using_config('dtype', dtype):
+            model = Wide()
+        model.to_device(device)
+        multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm, **options)
+        models.append(model)
+        optimizers.append(multi.setup(model))
+    data = batches(7)
+    for i, (x, t) in enumerate([data[0], *data]):
+        x, t = x[comm.rank :: comm.size].astype(dtype), t[comm.rank :: comm.size]
+        del copies[:]
+        for model, optimizer in zip(models, optimizers):
+            optimizer.update(model, model.device.send(x), model.device.send(t))
+        if 4 <= i < 6 and comm.rank < i - 3:  # rank 0, then both
+            kept += [(p.grad, p.grad.copy()) for m in models for p in m.params()]
+        elif i in (2, 3) and comm.size > 1 and dtype != 'float16' and _kernels._core is not None:
+            assert (sum(copies) == 0) == (options.get('bucket_bytes', 0) is not None)
+    for grad, copy in kept:
+        numpy.testing.assert_array_equal(chainer.get_device('@numpy').send(grad), copy)
+    for seed, model in enumerate(models):
+        actual = params_of(model)
+        for other in comm.allgather_obj(actual):
+            assert_close(other, actual, 0)
+        numpy.random.seed(seed)
+        with chainer.using_config('dtype', dtype):
+            expected = Wide()
+        train_data = [(x.astype(dtype), t) for x, t in data]
+        whole = train(chainer.optimizers.SGD(0.1), expected, train_data, hooks=False)
+        assert_close(actual, whole, 1e-2 if dtype == 'float16' else 1e-6)
 
 
 def test_gradients_that_are_there_are_used(comm):

@@ -38,7 +38,7 @@ __global__ void MaxPoolElements(int64_t n, WindowGeometry g, const T* x, T* y, i
         }
     }
     y[i] = Convert<C, T>(best);
-    index[i] = where;
+    if (index != nullptr) index[i] = where;
 }
 
 template <class T>
@@ -92,7 +92,7 @@ void MaxPool(const WindowGeometry& g, const Array& x, const Array& y, const Arra
     ForElements(y, [&](auto tag, int64_t n) {
         using T = typename decltype(tag)::type;
         Launch("max_pool", y.device(), BlocksFor(n), kBlock, &MaxPoolElements<T>, n, g, x.data<T>(), y.data<T>(),
-               index.data<int64_t>());
+               index ? index.data<int64_t>() : nullptr);
     });
 }
 

@@ -7,6 +7,7 @@
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
+#include "chainerx/backends/native/places.h"
 #include "chainerx/core/context.h"
 
 namespace chainerx::native {
@@ -32,6 +33,9 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 
 StoragePtr NativeDevice::Allocate(size_t bytes) {
+    if (bytes >= kSmallestPlace) {
+        if (StoragePtr storage = TakePlace(bytes, *this)) return storage;
+    }
     char* block = static_cast<char*>(native::Allocate(bytes + kHeader));
     return StoragePtr{new (block) Storage{block + kHeader, bytes, *this, &FreeStorage}};
 }

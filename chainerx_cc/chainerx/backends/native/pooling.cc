@@ -30,7 +30,7 @@ void Run(const Array& in_, const Array& out_, Kernel&& kernel) {
 
 void MaxPool(const WindowGeometry& g, const Array& x, const Array& y, const Array& index) {
     ConvShape s = MakeConvShape(g);
-    Run(x, y, [&](auto* x, auto* y) { MaxPoolForward(s, x, y, index.data<int64_t>()); });
+    Run(x, y, [&](auto* x, auto* y) { MaxPoolForward(s, x, y, index ? index.data<int64_t>() : nullptr); });
 }
 
 void MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index, const Array& gx) {

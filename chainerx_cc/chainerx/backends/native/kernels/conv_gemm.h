@@ -120,18 +120,29 @@ void PackFilters(const Filters<T>& f, T* packed) {
                 });
 }
 
-// The columns of all images, cut into tiles none of which spans two images.
+// The columns of all images, cut into tiles none of which spans two images. The last few columns of an image are a tile
+// of their own if there are too few for a vector.
 template <class T>
 class ColumnTiles {
 public:
-    explicit ColumnTiles(const Window& window) : tiles_{SpatialSize(window.columns, window.ndim)} {}
-    int64_t per_image() const { return tiles_.count(); }
-    int64_t Image(int64_t tile) const { return tile / tiles_.count(); }
-    int64_t Column(int64_t tile) const { return tiles_.Column(tile % tiles_.count()); }
-    int Count(int64_t tile) const { return tiles_.Columns(tile % tiles_.count()); }
+    explicit ColumnTiles(const Window& window) : ColumnTiles{SpatialSize(window.columns, window.ndim)} {}
+    int64_t per_image() const { return per_image_; }
+    int64_t Image(int64_t tile) const { return tile / per_image_; }
+    int64_t Column(int64_t tile) const { return IsNarrow(tile) ? wide_ : tiles_.Column(tile % per_image_); }
+    int Count(int64_t tile) const { return IsNarrow(tile) ? narrow_ : tiles_.Columns(tile % per_image_); }
+    bool IsNarrow(int64_t tile) const { return tile % per_image_ == tiles_.count(); }
 
 private:
+    explicit ColumnTiles(int64_t columns)
+        : narrow_{columns % Simd<T>::kSize <= kNarrowColumns ? static_cast<int>(columns % Simd<T>::kSize) : 0},
+          wide_{columns - narrow_},
+          tiles_{wide_},
+          per_image_{tiles_.count() + (narrow_ > 0 ? 1 : 0)} {}
+
+    int narrow_;
+    int64_t wide_;  // columns of the other tiles
     VectorTiles<T> tiles_;
+    int64_t per_image_;
 };
 
 // Columns of some tiles, packed for a block of channels at a time as [tile][channel, tap][column].
@@ -243,10 +254,12 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
                 if (weights == nullptr) {
                     const T* w = f.w + panel * layout.panel_rows() * f.row + channel * f.channel;
                     DirectWeights<T> direct{w, f.row, f.channel, f.tap};
-                    ChooseTile<T, DirectTile>(rows, out.columns)(channels, f.taps, direct, b, out);
+                    ChooseTile<T, DirectTile>(rows, out.vectors())(channels, f.taps, direct, b, out);
                 } else {
                     const T* a = weights + layout.Panel(block, panel);
-                    ChooseTile<T, PackedTile>(rows, out.columns)(channels * f.taps, a, b, out);
+                    auto run = tiles.IsNarrow(tile) ? ChooseTile<T, NarrowTile>(rows, out.columns)
+                                                    : ChooseTile<T, PackedTile>(rows, out.vectors());
+                    run(channels * f.taps, a, b, out);
                 }
             }
         }
@@ -308,8 +321,8 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
                 for (int v = 0; v < kTileVectors; ++v) {
                     b[v] = copy.data() + starts[tile - part.first_tile][v];
                 }
-                ChooseTile<T, SlidingTile>(rows, out.columns)(channels, p.window.taps, a, b, plane, sliding.offsets(),
-                                                              out);
+                ChooseTile<T, SlidingTile>(rows, out.vectors())(channels, p.window.taps, a, b, plane, sliding.offsets(),
+                                                                out);
             }
         }
     }

@@ -114,6 +114,11 @@ const std::vector<ConvShape>& Shapes() {
             // Several blocks of channels and of columns, and what is left of tiles
             MakeShape(2, 1, 70, 17, {{7, 3, 1, 1, 1}, {9, 3, 1, 1, 1}}),
             MakeShape(3, 1, 300, 9, {{7, 1, 1, 0, 1}, {7, 1, 1, 0, 1}}),
+            // One or two columns are left of vectors, with few weights and with many
+            MakeShape(70, 1, 3, 10, {{3, 3, 1, 1, 1}, {3, 3, 1, 1, 1}}),
+            MakeShape(20, 1, 37, 19, {{7, 3, 2, 1, 1}, {9, 3, 1, 1, 1}}),
+            MakeShape(3, 1, 300, 21, {{65, 1, 1, 0, 1}}),
+            MakeShape(70, 1, 5, 11, {{1, 1, 1, 0, 1}}),
             MakeShape(1, 1, 3, 17, {{30, 7, 2, 3, 1}, {34, 7, 2, 3, 1}}),
             MakeShape(2, 16, 16, 16, {{9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}}),
             MakeShape(2, 8, 8, 16, {{9, 5, 2, 2, 1}, {11, 5, 2, 2, 1}}),

@@ -53,8 +53,8 @@ void MultiplyBlock(const Problem<T>& p, int64_t j_begin, int64_t j_end, int64_t 
                 out.row = width;
                 out.columns = static_cast<int>(j_end - j < kColumns ? j_end - j : kColumns);
                 out.accumulate = !first;
-                ChooseTile<T, PackedTile>(rows, out.columns)(depth, a.data() + m / panel_rows * panel_size,
-                                                             b.data() + panel * kColumns * kDepth, out);
+                ChooseTile<T, PackedTile>(rows, out.vectors())(depth, a.data() + m / panel_rows * panel_size,
+                                                               b.data() + panel * kColumns * kDepth, out);
             }
         }
         first = false;

@@ -46,7 +46,7 @@ void MultiplyPart(int64_t k, const VectorTiles<T>& panels, const T* packed, cons
             for (int64_t row = part.first_row; row < part.last_row; row += step, ahead.data += depth * ahead.step) {
                 int64_t rows = part.last_row - row < step ? part.last_row - row : step;
                 out.c = p.c + row * p.ldc + column;
-                ChooseTile<T, RowsTile>(rows, out.columns)(depth, p.a + row * p.lda + q, p.lda, b, ahead, out);
+                ChooseTile<T, RowsTile>(rows, out.vectors())(depth, p.a + row * p.lda + q, p.lda, b, ahead, out);
             }
         }
     }

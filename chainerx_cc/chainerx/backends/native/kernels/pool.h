@@ -17,7 +17,7 @@ enum class PoolPadding {
 };
 
 // The maxima; a NaN is the greatest. `index`, shaped as y, gets the offset of each within its image, the first one
-// among equals, or -1 for a window wholly outside x, where y is -infinity.
+// among equals, or -1 for a window wholly outside x, where y is -infinity. It may be null.
 CHAINERX_ISA_KERNEL(MaxPoolForward, (const ConvShape& shape, const T* x, T* y, int64_t* index), (shape, x, y, index))
 
 // gx (as x) from gy and index (as y)

@@ -92,10 +92,34 @@ CHAINERX_INLINE void VisitLongRows(const ConvShape& s, int64_t row_index, const 
     });
 }
 
-}  // namespace
+// A NaN is the greatest unless there was one.
+template <class T>
+CHAINERX_INLINE bool IsGreater(T value, T current) {
+    return !(value <= current) & (current == current);
+}
 
 template <class T>
-void MaxPoolForward(const ConvShape& s, const T* x, T* y, int64_t* index) {
+CHAINERX_INLINE void FillWithLowest(T* data, int64_t size) {
+    for (int64_t i = 0; i < size; ++i) {
+        data[i] = -std::numeric_limits<T>::infinity();
+    }
+}
+
+// f(step), compiled for the usual steps
+template <class F>
+CHAINERX_INLINE void ForStep(int64_t step, const F& f) {
+    if (step == 1) {
+        f(1);
+    } else if (step == 2) {
+        f(2);
+    } else {
+        f(step);
+    }
+}
+
+// The maxima and where they are.
+template <class T>
+void FindMaxima(const ConvShape& s, const T* x, T* y, int64_t* index) {
     int64_t in_size = SpatialSize(s.in, s.ndim);
     int64_t out_size = SpatialSize(s.out, s.ndim);
     int64_t taps = SpatialSize(s.kernel, s.ndim);
@@ -111,39 +135,88 @@ void MaxPoolForward(const ConvShape& s, const T* x, T* y, int64_t* index) {
         for (int64_t r = 0; r < rows; ++r) {
             T* best = y + plane * out_size + r * count;
             int64_t* where = index + plane * out_size + r * count;
+            FillWithLowest(best, count);
             for (int64_t o = 0; o < count; ++o) {
-                best[o] = -std::numeric_limits<T>::infinity();
                 winner[o] = -1;
             }
             VisitWindowRow(s, r, [&](const WindowRow& row) {
                 const T* in = image + row.in;
                 auto tap = static_cast<Tap>(row.tap);
                 inputs.data()[row.tap] = row.in;
-                auto update = [&](int64_t stride) __attribute__((always_inline)) {
+                ForStep(
+                        step, [&](int64_t stride) __attribute__((always_inline)) {
 #pragma GCC ivdep
-                    for (int64_t o = row.begin; o < row.end; ++o) {
-                        T value = in[o * stride];
-                        T current = best[o];
-                        // The first element always wins over -1; a NaN wins unless there is one.
-                        bool wins = !(value <= current) & (current == current);
-                        wins = wins | (winner[o] < 0);
-                        best[o] = wins ? value : current;
-                        winner[o] = wins ? tap : winner[o];
-                    }
-                };
-                if (step == 1) {
-                    update(1);
-                } else if (step == 2) {
-                    update(2);
-                } else {
-                    update(step);
-                }
+                            for (int64_t o = row.begin; o < row.end; ++o) {
+                                T value = in[o * stride];
+                                T current = best[o];
+                                // The first element always wins over -1.
+                                bool wins = IsGreater(value, current) | (winner[o] < 0);
+                                best[o] = wins ? value : current;
+                                winner[o] = wins ? tap : winner[o];
+                            }
+                        });
             });
             for (int64_t o = 0; o < count; ++o) {
                 where[o] = winner[o] < 0 ? -1 : inputs.data()[winner[o]] + o * step;
             }
         }
     });
+}
+
+// best[o] = the greater of itself and in[o * step] for begin <= o < end
+template <class T>
+CHAINERX_INLINE void UpdateMaxima(const T* in, int64_t step, int64_t begin, int64_t end, T* best) {
+    ForStep(
+            step, [&](int64_t stride) __attribute__((always_inline)) {
+#pragma GCC ivdep
+                for (int64_t o = begin; o < end; ++o) {
+                    T value = in[o * stride];
+                    best[o] = IsGreater(value, best[o]) ? value : best[o];
+                }
+            });
+}
+
+// The maxima alone: first those of the rows that a row of outputs sees, then those of windows of the last dimension.
+template <class T>
+void ComputeMaxima(const ConvShape& s, const T* x, T* y) {
+    int last = s.ndim - 1;
+    int64_t width = s.in[last];
+    int64_t count = s.out[last];
+    int64_t rows = SpatialSize(s.out, last);
+    ConvShape outer = s;  // windows of one column, at each column of x
+    outer.out[last] = width;
+    outer.kernel[last] = outer.stride[last] = 1;
+    outer.pad[last] = 0;
+    ForPlanes(s, [&](int64_t plane) {
+        const T* image = x + plane * SpatialSize(s.in, s.ndim);
+        Scratch<T> columns{width};
+        for (int64_t r = 0; r < rows; ++r) {
+            T* best = y + (plane * rows + r) * count;
+            FillWithLowest(columns.data(), width);
+            FillWithLowest(best, count);
+            VisitWindowRow(outer, r, [&](const WindowRow& row) {
+                UpdateMaxima(image + row.in, 1, row.begin, row.end, columns.data());
+            });
+            for (int64_t k = 0; k < s.kernel[last]; ++k) {
+                int64_t offset = k * s.dilation[last] - s.pad[last];
+                int64_t begin;
+                int64_t end;
+                InsideRange(offset, s.stride[last], width, count, &begin, &end);
+                UpdateMaxima(columns.data() + offset, s.stride[last], begin, end, best);
+            }
+        }
+    });
+}
+
+}  // namespace
+
+template <class T>
+void MaxPoolForward(const ConvShape& s, const T* x, T* y, int64_t* index) {
+    if (index != nullptr) {
+        FindMaxima(s, x, y, index);
+    } else {
+        ComputeMaxima(s, x, y);
+    }
 }
 
 template <class T>

@@ -105,6 +105,11 @@ TYPED_TEST(PoolTest, Max) {
                 }
             }
         }
+        std::vector<T> without_index(y.size());
+        MaxPoolForward<T>(s, x.data(), without_index.data(), nullptr);
+        for (size_t i = 0; i < y.size(); ++i) {
+            ASSERT_TRUE(without_index[i] == y[i] || (std::isnan(without_index[i]) && std::isnan(y[i])));
+        }
         std::vector<T> gx(x.size());
         MaxPoolBackward(s, gy.data(), index.data(), gx.data());
         ExpectClose(gx, gx_expected, Tolerance<T>(), "gx");

@@ -1,0 +1,40 @@
+#include "chainerx/backends/native/places.h"
+
+#include <utility>
+
+#include "chainerx/core/device.h"
+
+namespace chainerx::native {
+namespace {
+
+thread_local std::shared_ptr<Places> t_places;
+
+}  // namespace
+
+Places::Places(const std::vector<StoragePtr>& pieces) {
+    for (const StoragePtr& piece : pieces) places_.emplace_back(piece);
+}
+
+StoragePtr Places::Take(size_t bytes, Device& device) {
+    for (Place& place : places_) {
+        if (place.piece->bytes() != bytes || place.is_taken.exchange(true, std::memory_order_acquire)) continue;
+        place.places = shared_from_this();
+        return StoragePtr{new Storage{place.piece->data(), bytes, device, &Leave, &place}};
+    }
+    return nullptr;
+}
+
+void Places::Leave(Storage* storage) noexcept {
+    auto* place = static_cast<Place*>(storage->owner());
+    delete storage;
+    std::shared_ptr<Places> places = std::move(place->places);  // ends after the place
+    place->is_taken.store(false, std::memory_order_release);
+}
+
+void UsePlaces(std::shared_ptr<Places> places) noexcept { t_places = std::move(places); }
+
+StoragePtr TakePlace(size_t bytes, Device& device) {
+    return t_places == nullptr ? nullptr : t_places->Take(bytes, device);
+}
+
+}  // namespace chainerx::native
