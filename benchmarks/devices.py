@@ -7,7 +7,7 @@ from typing import Any
 
 # Engines by the kind of device, which the prefix of its name tells
 ENGINES = {
-    '': ('torch', 'hand', 'numpy', 'chainerx', 'bare'),
+    '': ('torch', 'hand', 'numpy', 'chainerx', 'compiled', 'bare'),
     'cuda:': ('torch', 'chainerx', 'bare'),
     '@cupy:': ('torch', 'cupy'),
 }

@@ -19,6 +19,7 @@ ENGINES = {
     'hand': ('hand-written NumPy', 'numpy'),
     'numpy': ('Chainer on NumPy', 'chainer'),
     'chainerx': ('Chainer on ChainerX', 'chainer'),
+    'compiled': ('the same, compiled', 'chainer'),
     'bare': ('bare chainerx', 'chainerx'),
     'cupy': ('Chainer on CuPy', 'cupy'),
 }
@@ -28,7 +29,7 @@ def _reason_not_to_run(engine):
     package = ENGINES[engine][1]
     if importlib.util.find_spec(package) is None:
         return f'{package} is not installed'
-    if engine in ('chainerx', 'bare'):
+    if engine in ('chainerx', 'compiled', 'bare'):
         import chainerx
 
         if not chainerx.is_available():

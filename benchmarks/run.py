@@ -24,6 +24,9 @@ def main():
         'workload', nargs='*', help='names to run; unless given, all that the device is made for'
     )
     parser.add_argument('--engines', help='engines to run, separated by commas; all unless given')
+    parser.add_argument(
+        '--compiled', action='store_true', help='also run steps under chainer.compile'
+    )
     parser.add_argument('--device', help='run on a GPU: cuda:N (ChainerX) or @cupy:N')
     parser.add_argument('--threads', type=int, default=1, help='threads for every engine')
     parser.add_argument('--rounds', type=int, default=15, help='number of turns per engine')
@@ -61,7 +64,12 @@ def main():
     try:
         if args.device:
             devices.choose(args.device)
-        engines = harness.select_engines(args.engines and args.engines.split(','))
+        names = args.engines and args.engines.split(',')
+        engines = [
+            engine
+            for engine in harness.select_engines(names)
+            if engine != 'compiled' or names or args.compiled
+        ]
     except ValueError as error:
         parser.error(str(error))
 

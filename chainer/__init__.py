@@ -119,12 +119,14 @@ if TYPE_CHECKING:  # for editors: they do not run __getattr__
         serializers as serializers,
         training as training,
     )
+    from chainer.compilation import compile as compile
     from chainer.types import NdArray
 
 # The same, but imported at first use.
 _lazy.attach(
     __name__,
-    {
+    {'compile': 'chainer.compilation'}
+    | {
         name: f'chainer.{name}'
         for name in (
             'computational_graph',

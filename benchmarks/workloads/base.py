@@ -33,7 +33,7 @@ class Training(Workload):
     """
 
     lr = 0.01
-    engines: tuple[str, ...] = ('torch', 'numpy', 'chainerx', 'bare', 'cupy')
+    engines: tuple[str, ...] = ('torch', 'numpy', 'chainerx', 'compiled', 'bare', 'cupy')
 
     def data(self):
         """Returns the input and the labels as NumPy arrays."""
@@ -64,6 +64,11 @@ class Training(Workload):
 
     def chainerx(self):
         return self._chainer_step(devices.name or 'native:0')
+
+    def compiled(self):
+        import chainer
+
+        return chainer.compile(self.chainerx())
 
     def cupy(self):
         return self._chainer_step(devices.name)

@@ -6,7 +6,7 @@ from workloads.base import Training, normal
 
 
 class MLP(Training):
-    engines = ('torch', 'hand', 'numpy', 'chainerx', 'bare', 'cupy')
+    engines = ('torch', 'hand', 'numpy', 'chainerx', 'compiled', 'bare', 'cupy')
 
     def __init__(self, name, sizes, batch, measure_memory=False):
         super().__init__(name, '{}, batch {}'.format('-'.join(map(str, sizes)), batch))

@@ -15,6 +15,7 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
+from chainer._core import plan_data
 from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX, Kernels
 from chainer._core.fallback import NO_NATIVE_PATH
@@ -382,13 +383,20 @@ def sent_like(x, array):
 
 
 def draw_like(x, sample):
-    """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX."""
+    """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX.
+
+    ``sample`` should not refer to arrays: a plan of :func:`chainer.compile` keeps it.
+    """
     device = source = backend.get_device_from_array(x)
     if isinstance(device, backend.ChainerxDevice):
         has_cupy = device.device.backend.name != 'cuda' or cuda.available
         source = device.fallback_device if has_cupy else backend.CpuDevice()
-    with backend.using_device(source):
-        return device.send(source.xp.asarray(sample(source.xp)))
+
+    def draw():
+        with backend.using_device(source):
+            return device.send(source.xp.asarray(sample(source.xp)))
+
+    return plan_data.draw(draw) if source is not device else draw()
 
 
 def special(xp):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
 COMMANDS = [
-    'run.py add add-recorded mlp-tiny cnn-tiny lstm-tiny gpt-tiny --rounds 1 --seconds 1e-5 --no-process',
+    'run.py add add-recorded mlp-tiny cnn-tiny lstm-tiny gpt-tiny --compiled --rounds 1 --seconds 1e-5 --no-process',
     'single_ops.py add exp --rounds 1 --seconds 1e-5 --kind small',
     'optimizers.py --parameters 2 --size 2 --rounds 1 --calls 1 --hooks',
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',

@@ -28,6 +28,7 @@ LAYERS = {
         'chainer._core.names_elsewhere',
         'chainer._core.namespace',
         'chainer._core.profile_report',
+        'chainer._core.plan_data',
         'chainer._core.temporary_folder',
         'chainer.function_hook',
         'chainer.link_hook',
@@ -102,6 +103,7 @@ LAYERS = {
         'chainer.serializers',
     ),
     'tools': (
+        'chainer.compilation',
         'chainer.exporters',
         'chainer.function_hooks',
         'chainer.graph_optimizations',

@@ -19,13 +19,14 @@ CPP_LAYERS = {
     'math': ['core/macro.h'],
     'autograd': ['core'],
     'ops': ['core', 'math', 'autograd'],
+    'capture': ['core', 'autograd'],
     'backends/native/kernels': ['core/macro.h', 'math'],
     'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
     'backends/cuda': ['core', 'math', 'ops'],
     'testing/gradient_check': ['core', 'autograd', 'ops'],
     'chainerx.h': ['core', 'autograd', 'ops', 'testing/gradient_check'],
     'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
-    'python': ['core', 'autograd', 'ops', 'backends/native', 'testing/gradient_check'],
+    'python': ['core', 'autograd', 'ops', 'capture', 'backends/native', 'testing/gradient_check'],
 }
 # Objects of sources that are compiled for processors newer than the rest of the library.
 ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))

@@ -59,11 +59,9 @@ class RReLU(_base.UnaryFunction):
         if not config.train:
             self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
+            shape, dtype, lower, upper = x.shape, x.dtype, self.lower, self.upper
             self.r = _base.draw_like(
-                x,
-                lambda xp: _base._as_array(
-                    xp.random.uniform(self.lower, self.upper, x.shape), x.dtype
-                ),
+                x, lambda xp: _base._as_array(xp.random.uniform(lower, upper, shape), dtype)
             )
         else:
             self.r = _base.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)

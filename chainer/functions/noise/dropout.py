@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
-from chainer.backend import using_device
 from chainer.configuration import config
-from chainer.functions._base import Operation
+from chainer.functions._base import Operation, draw_like
 from chainer.utils import argument, type_check
 from chainer.variable import as_variable
 
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
+
+
+def _make_mask(xp, shape, dtype, ratio):
+    return xp.asarray(xp.random.rand(*shape) >= ratio) * dtype.type(1.0 / (1 - ratio))
 
 
 class Dropout(Operation):
@@ -43,27 +46,23 @@ class Dropout(Operation):
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
-    def _make_mask(self, xp, x):
-        scale = x.dtype.type(1.0 / (1 - self.dropout_ratio))
-        return xp.asarray(xp.random.rand(*x.shape) >= self.dropout_ratio) * scale
-
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         if self.mask is None:
-            self.mask = self._make_mask(backend.get_array_module(x), x)
+            xp = backend.get_array_module(x)
+            self.mask = _make_mask(xp, x.shape, x.dtype, self.dropout_ratio)
         return (x * self.mask,)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
-        device = backend.ChainerxDevice(x.device)
         if self.mask is None:
-            fallback = device.fallback_device
-            with using_device(fallback):
-                mask = self._make_mask(fallback.xp, x)
-            self.mask = device.send(fallback.xp.asarray(mask, x.dtype))
-        return (x * device.send(self.mask),)
+            shape, dtype, ratio = x.shape, x.dtype, self.dropout_ratio
+            self.mask = draw_like(
+                x, lambda xp: xp.asarray(_make_mask(xp, shape, dtype, ratio), dtype)
+            )
+        return (x * backend.ChainerxDevice(x.device).send(self.mask),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         return (gys[0] * self.mask,)

@@ -40,9 +40,9 @@ class Gaussian(Operation):
         self.retain_inputs((1,))
         xp = backend.get_array_module(mean)
         if self.eps is None:
+            shape, dtype = ln_var.shape, mean.dtype
             self.eps = draw_like(
-                mean,
-                lambda xp: xp.asarray(xp.random.standard_normal(ln_var.shape), dtype=mean.dtype),
+                mean, lambda xp: xp.asarray(xp.random.standard_normal(shape), dtype=dtype)
             )
         self._noise = sent_like(mean, self.eps)
         half = ln_var.dtype.type(0.5)

@@ -47,7 +47,8 @@ def gumbel_softmax(log_pi: VariableLike, tau: float = 0.1, axis: int = 1) -> Var
     if log_pi.ndim == 0:
         # The only category there is.
         return as_variable(log_pi.xp.ones_like(log_pi.array))
+    shape, dtype = log_pi.shape, log_pi.dtype
     noise = draw_like(
-        log_pi.array, lambda xp: xp.asarray(xp.random.gumbel(size=log_pi.shape), dtype=log_pi.dtype)
+        log_pi.array, lambda xp: xp.asarray(xp.random.gumbel(size=shape), dtype=dtype)
     )
     return F.softmax((log_pi + noise) * (1 / tau), axis=axis)

@@ -73,7 +73,8 @@ class SimplifiedDropconnect(Operation):
         xp = backend.get_array_module(x)
         if self.mask is None:
             shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
-            self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= self.ratio)
+            ratio = self.ratio
+            self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
         elif isinstance(self.mask, Variable):
             self.mask = self.mask.array
         mask = sent_like(x, self.mask).astype(x.dtype, copy=False)

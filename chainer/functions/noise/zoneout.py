@@ -41,7 +41,8 @@ class Zoneout(Operation):
         h, x = inputs
         xp = backend.get_array_module(h)
         if self.flag_x is None:
-            self.flag_x = draw_like(x, lambda xp: xp.random.rand(*x.shape) >= self.zoneout_ratio)
+            shape, ratio = x.shape, self.zoneout_ratio
+            self.flag_x = draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
         self.flag_x = sent_like(x, self.flag_x)
         return (xp.where(self.flag_x, x, h),)
 

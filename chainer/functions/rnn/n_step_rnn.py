@@ -9,6 +9,7 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core import plan_data
 from chainer._core.array_namespace import arrays_like
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
@@ -162,7 +163,7 @@ class BaseNStepRNN(Operation):
         routine = self.chainerx_routine.replace('step_bi', 'step_')
         if not reverse:
             return self._run_chainerx(routine, 1, states, x, params)
-        rows = chainerx.array(self._reversed_rows(), device=x.device)
+        rows = plan_data.constant(lambda: chainerx.array(self._reversed_rows(), device=x.device))
         *final, y = self._run_chainerx(routine, 1, states, x.take(rows, 0), params)
         return (*final, y.take(rows, 0))
 

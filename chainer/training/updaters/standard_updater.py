@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer import device_resident
+from chainer import compilation, device_resident
 from chainer.backends import cuda
 from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
@@ -37,6 +37,7 @@ class StandardUpdater(_updater.Updater):
             underflowing; the optimizers divide by it again.
         auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
         input_device: Device specifier of the batches.
+        compile (bool): Whether updates run under :func:`chainer.compile`.
 
     Attributes:
         converter: The converter.
@@ -73,7 +74,9 @@ class StandardUpdater(_updater.Updater):
         auto_new_epoch: bool = True,
         **kwargs: Any,
     ) -> None:
-        (input_device,) = argument.parse_kwargs(kwargs, ('input_device', None))
+        input_device, is_compiled = argument.parse_kwargs(
+            kwargs, ('input_device', None), ('compile', False)
+        )
 
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
             iterator = {'main': iterator}
@@ -96,6 +99,7 @@ class StandardUpdater(_updater.Updater):
         self.iteration = 0
         self.auto_new_epoch = auto_new_epoch
         self.loss_scale = loss_scale
+        self._update = compilation.compile(_update) if is_compiled else _update
         if loss_scale is not None:
             for opt in self._optimizers.values():
                 opt.set_loss_scale(loss_scale)
@@ -167,11 +171,11 @@ class StandardUpdater(_updater.Updater):
         optimizer = self._optimizers['main']
         loss_func = self.loss_func or optimizer.target
         if isinstance(in_arrays, tuple):
-            optimizer.update(loss_func, *in_arrays)
+            self._update(optimizer, loss_func, *in_arrays)
         elif isinstance(in_arrays, dict):
-            optimizer.update(loss_func, **in_arrays)
+            self._update(optimizer, loss_func, **in_arrays)
         else:
-            optimizer.update(loss_func, in_arrays)
+            self._update(optimizer, loss_func, in_arrays)
 
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
@@ -184,6 +188,10 @@ class StandardUpdater(_updater.Updater):
             optimizer.serialize(serializer['optimizer:' + name])
             optimizer.target.serialize(serializer['model:' + name])
         self.iteration = serializer('iteration', self.iteration)
+
+
+def _update(optimizer: Optimizer, loss_func: Any, /, *args: Any, **kwargs: Any) -> None:
+    optimizer.update(loss_func, *args, **kwargs)
 
 
 def _send_model(model, device):

@@ -4,11 +4,17 @@
 #include <new>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_watch.h"
 
 namespace chainerx {
 namespace {
 
 std::atomic<int64_t> g_live_bodies{0};
+
+// Apart from the fast path, which keeps the pointer in a register.
+__attribute__((noinline, cold)) void NoteAllocation(Storage* storage) {
+    internal::t_kernel_watcher->OnAllocate(StoragePtr{storage});
+}
 
 }  // namespace
 
@@ -76,6 +82,7 @@ Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     } catch (const std::bad_alloc&) {
         throw MemoryError{bytes, device.name()};
     }
+    if (CHAINERX_UNLIKELY(internal::t_kernel_watcher != nullptr)) NoteAllocation(storage.get());
     return Array{IntrusivePtr<ArrayBody>{new ArrayBody{shape, dtype, device, std::move(storage)}}};
 }
 

@@ -29,7 +29,7 @@ void StoreDefaultDevice(Device* device) {
 
 }  // namespace
 
-KernelSlotBase::KernelSlotBase(const char* name) : name_{name} {
+KernelSlotBase::KernelSlotBase(const char* name, int functor_bytes) : name_{name}, functor_bytes_{functor_bytes} {
     SlotList& list = Slots();
     std::lock_guard<std::mutex> lock{list.mutex};
     id_ = static_cast<int>(list.slots.size());
@@ -61,6 +61,18 @@ void Backend::SetKernel(const KernelSlotBase& slot, void* kernel) {
     auto id = static_cast<size_t>(slot.id());
     if (kernels_.size() <= id) kernels_.resize(id + 1);
     kernels_[id] = kernel;
+    std::lock_guard<std::mutex> lock{mutex_};
+    if (watch_count_ == 0) unwatched_count_ = kernels_.size();
+}
+
+void Backend::Watch() {
+    std::lock_guard<std::mutex> lock{mutex_};
+    if (watch_count_++ == 0) unwatched_count_ = 0;
+}
+
+void Backend::Unwatch() {
+    std::lock_guard<std::mutex> lock{mutex_};
+    if (--watch_count_ == 0) unwatched_count_ = kernels_.size();
 }
 
 void Backend::ThrowMissingKernel(const KernelSlotBase& slot) const {

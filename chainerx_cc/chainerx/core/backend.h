@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "chainerx/core/device.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_watch.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx {
@@ -16,9 +18,11 @@ class Context;
 // Identifies a kernel. The kernels of a backend are a table indexed by it.
 class KernelSlotBase {
 public:
-    explicit KernelSlotBase(const char* name);
+    // Kernels of elementwise operations read a functor of so many bytes.
+    explicit KernelSlotBase(const char* name, int functor_bytes = 0);
     const char* name() const { return name_; }
     int id() const { return id_; }
+    int functor_bytes() const { return functor_bytes_; }
 
     // All slots in the program, ordered by id. Libraries that are loaded later may add slots.
     static std::vector<const KernelSlotBase*> All();
@@ -26,6 +30,7 @@ public:
 private:
     const char* name_;
     int id_;
+    int functor_bytes_;
 };
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
@@ -61,6 +66,14 @@ public:
         auto id = static_cast<size_t>(slot.id());
         return id < kernels_.size() ? kernels_[id] : nullptr;
     }
+    // None while threads watch the backend.
+    void* FindUnwatchedKernel(const KernelSlotBase& slot) const noexcept {
+        auto id = static_cast<size_t>(slot.id());
+        return id < unwatched_count_.load(std::memory_order_relaxed) ? kernels_[id] : nullptr;
+    }
+    // While watched, calls of kernels look for a watcher of their thread (core/kernel_watch.h). Calls may be nested.
+    void Watch();
+    void Unwatch();
     void SetKernel(const KernelSlotBase& slot, void* kernel);
     [[noreturn]] void ThrowMissingKernel(const KernelSlotBase& slot) const;
 
@@ -71,6 +84,8 @@ private:
     Context& context_;
     std::string name_;
     std::vector<void*> kernels_;
+    std::atomic<size_t> unwatched_count_{0};  // the size of the table, or 0 while watched
+    int watch_count_{0};
     std::mutex mutex_;
     std::vector<std::unique_ptr<Device>> devices_;
 };
@@ -85,8 +100,10 @@ public:
 
     template <class... Args>
     auto operator()(Device& device, Args&&... args) const {
-        void* kernel = device.backend().FindKernel(*this);
-        if (CHAINERX_UNLIKELY(kernel == nullptr)) device.backend().ThrowMissingKernel(*this);
+        void* kernel = device.backend().FindUnwatchedKernel(*this);
+        if (CHAINERX_UNLIKELY(kernel == nullptr)) {
+            return internal::CallWatched<Fn>::Call(*this, device, std::forward<Args>(args)...);
+        }
         return reinterpret_cast<Fn*>(kernel)(std::forward<Args>(args)...);
     }
 };

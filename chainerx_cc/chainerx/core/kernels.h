@@ -2,13 +2,20 @@
 
 // The kernels that layers below the operations need: gradients and backends.
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/scalar.h"
 
 namespace chainerx {
+
+template <>
+inline constexpr bool kIsKernelValue<Scalar> = true;
+template <>
+inline constexpr bool kIsKernelValue<Axes> = true;
 
 // Sets all elements.
 using FillKernel = KernelSlot<void(const Array& out, const Scalar& value)>;
@@ -32,6 +39,20 @@ struct ElementwiseCall {
 };
 
 using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;
+
+template <>
+struct KeptArgument<ElementwiseCall> {
+    static constexpr bool kExists = true;
+    explicit KeptArgument(const GivenArgument<ElementwiseCall>& given);
+    KeptArgument(const KeptArgument&) = delete;
+    KeptArgument& operator=(const KeptArgument&) = delete;
+    const ElementwiseCall& Get() const { return call; }
+    void Accept(ArgumentVisitor& visitor);
+
+    ElementwiseCall call;  // points to the other members
+    std::vector<std::max_align_t> functor;
+    Array arrays[1 + kMaxElementwiseInputs];
+};
 
 // The kernels of the ops with these names. Backward passes add and scale gradients with them. Their functors have no
 // parameters.

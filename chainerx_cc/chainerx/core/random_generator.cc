@@ -2,6 +2,8 @@
 
 #include <random>
 
+#include "chainerx/core/kernel_watch.h"
+
 namespace chainerx {
 
 RandomGenerator::RandomGenerator() {
@@ -10,14 +12,19 @@ RandomGenerator::RandomGenerator() {
 }
 
 void RandomGenerator::Seed(uint64_t seed) {
+    NoteObstacle("a seed of the random generator");
     std::lock_guard<std::mutex> lock{mutex_};
     next_ = {seed, 0};
 }
 
 RandomStream RandomGenerator::Take(int64_t count) {
-    std::lock_guard<std::mutex> lock{mutex_};
-    RandomStream taken = next_;
-    next_.position += static_cast<uint64_t>((count + kAlignment - 1) / kAlignment * kAlignment);
+    RandomStream taken;
+    {
+        std::lock_guard<std::mutex> lock{mutex_};
+        taken = next_;
+        next_.position += static_cast<uint64_t>((count + kAlignment - 1) / kAlignment * kAlignment);
+    }
+    if (internal::t_kernel_watcher != nullptr) internal::t_kernel_watcher->OnRandom(taken, count);
     return taken;
 }
 

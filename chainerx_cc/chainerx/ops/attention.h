@@ -12,6 +12,8 @@ struct AttentionOptions {
     double scale;
     bool causal;
 };
+template <>
+inline constexpr bool kIsKernelValue<AttentionOptions> = true;
 
 // Arrays with the same leading dimensions: q (..., L, E), k (..., S, E), v (..., S, D), mask (..., L, S) or no array,
 // out (..., L, D), contiguous. log_sum (..., L), of the dtype in which the kernel computes, is for the backward pass.

@@ -112,10 +112,11 @@ private:
 };
 
 template <class Op>
-inline const ElementwiseKernel g_elementwise_kernel{Op::kName};
+inline const ElementwiseKernel g_elementwise_kernel{Op::kName, int{sizeof(Op)}};
 
 template <class Op>
 const ElementwiseKernel& KernelOf() {
+    static_assert(std::is_trivially_copyable_v<Op>, "calls of kernels are kept with copies of their functors");
     // The type decides: GCC takes no address for a constant where sanitizers check for null.
     if constexpr (std::is_null_pointer_v<decltype(Op::kSharedKernel)>) {
         return g_elementwise_kernel<Op>;

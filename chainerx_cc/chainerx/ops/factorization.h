@@ -30,6 +30,12 @@ struct QrOutput {
     Array factors;
 };
 
+template <>
+struct KeptArgument<QrOutput>
+    : KeptStructure<QrOutput, &QrOutput::q, &QrOutput::r, &QrOutput::reflectors, &QrOutput::factors> {
+    using KeptStructure::KeptStructure;
+};
+
 // Kernels. Arrays are contiguous stacks of matrices with equal leading dimensions, of one dtype: float32 or float64.
 // Raise ChainerxError for a matrix without a solution.
 using SolveKernel = KernelSlot<void(const Array& a, const Array& b, const Array& x)>;

@@ -73,6 +73,8 @@ struct TakeGeometry {
     int64_t length;
     int64_t inner;
 };
+template <>
+inline constexpr bool kIsKernelValue<TakeGeometry> = true;
 using TakeKernel = KernelSlot<void(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out)>;
 // out[:, indices, :] += b
 using AddAtKernel = KernelSlot<void(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b)>;

@@ -92,6 +92,7 @@ Array PadCopying(const Array& a, const PadWidths& widths, PadMode mode) {
         for (size_t i = 0; i < sources.size(); ++i) {
             sources[i] = Source(mode, static_cast<int64_t>(i) - before, length);
         }
+        NoteObstacle("padding that copies elements");
         a.device().CopyFromHost(indices.raw_data(), sources.data(), indices.GetNBytes());
         out = Take(out, indices, ax);
     }

@@ -53,6 +53,11 @@ struct RnnLayer {
     Array y;        // (total, U)
     Array cells;    // (total, U), LSTM only: the cell states
 };
+template <>
+struct KeptArgument<RnnLayer> : KeptStructure<RnnLayer, &RnnLayer::wh, &RnnLayer::bh, &RnnLayer::h0, &RnnLayer::c0,
+                                              &RnnLayer::x_gates, &RnnLayer::h_gates, &RnnLayer::y, &RnnLayer::cells> {
+    using KeptStructure::KeptStructure;
+};
 // Computes the arrays from x_gates on and the last states (B, U); `c` is for LSTM only.
 using RnnLayerKernel = KernelSlot<void(const RnnLayer& layer, const Array& h, const Array& c)>;
 // The gradients of x_gates and, for GRU, of h_gates, from gy (or no array). The states before each step, (total, U),

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_watch.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/core/shape.h"
 
@@ -141,5 +142,8 @@ private:
         return shape;
     }
 };
+
+template <>
+inline constexpr bool kIsKernelValue<WindowGeometry> = true;
 
 }  // namespace chainerx

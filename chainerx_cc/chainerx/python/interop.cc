@@ -102,6 +102,7 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
         return Array{};
     }
     holder.held = true;
+    NoteObstacle("an array made of data of the program");
     Py_buffer& v = *holder.view;
     std::optional<Dtype> dtype = FromFormat(v.format, v.itemsize);
     if (!dtype.has_value() || GetItemSize(*dtype) != v.itemsize) return Array{};
@@ -137,6 +138,7 @@ Array FromFloats(PyObject* o, Device& device) {
 
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset) {
+    NoteObstacle("an array shares memory of the program");
     CheckShape(shape, GetItemSize(dtype));
     auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseBase, Py_NewRef(base)}};
@@ -217,6 +219,7 @@ PyRef ItemOf(const Array& a) {
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     return Guard(-1, [&] {
         const Array& a = GetArray(self);
+        NoteObstacle("the program looks into the memory of an array");
         view->obj = nullptr;
         if (a.IsAnyBackpropRequired()) {
             PyErr_SetString(PyExc_BufferError,

@@ -11,6 +11,7 @@
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/capture.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/device_group.h"
 #include "chainerx/python/error.h"
@@ -126,6 +127,7 @@ void Init(py::module_& m) {
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
     AddDeviceGroups(m.ptr());
+    AddCapture(m.ptr());
     AddPlaces(m.ptr());
     AddOnnx(m.ptr());
     AddSubgraph(m.ptr());

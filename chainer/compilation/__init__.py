@@ -1,0 +1,1 @@
+from chainer.compilation._function import CompiledFunction as CompiledFunction, compile as compile

@@ -1,0 +1,512 @@
+"""Making a plan of a call while it runs."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+import chainerx
+from chainer import function_hook, link_hook, optimizer, reporter
+from chainer._core import plan_data
+from chainer.compilation import _trees
+from chainer.compilation._scope import Scope
+from chainer.compilation._trace import Obstacle, Trace, current_line
+from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_chx_ndarray = chainerx.ndarray
+
+
+class Again(Exception):  # noqa: N818 - it is no error of the program
+    """The recording found something that the next one has to know."""
+
+
+def environment() -> tuple[Any, ...]:
+    """Returns the state of the thread that a call depends on, besides the configuration."""
+    return (
+        threading.get_ident(),
+        chainerx.get_default_device(),
+        chainerx.is_backprop_required(),
+        bool(reporter._get_reporters()),
+    )
+
+
+def has_hooks() -> bool:
+    """Tells whether hooks of functions or links watch the thread."""
+    return bool(function_hook.get_function_hooks() or link_hook._get_link_hooks())
+
+
+def slot_form(value: Any, is_used: bool) -> Any:
+    """Returns what has to stay the same in a value of a slot, whose array changes.
+
+    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array.
+    """
+    kind = type(value)
+    array = array_of(value)
+    if kind is Variable and (type(array) is not _chx_ndarray or value._layout is not None):
+        return None
+    if kind is Variable or kind is _chx_ndarray:
+        if is_used and array._is_chained():
+            return None
+        flags = (value._requires_grad, value._name) if kind is Variable else ()
+        return kind, *flags, is_used and array.is_backprop_required()
+    return _trees.flatten(value, []) if isinstance(value, _trees.CONSTANTS) else None
+
+
+def array_of(value: Any) -> Any:
+    """Returns the array of a value of a slot, or ``None``."""
+    if type(value) is Variable:
+        return value._array
+    return value if type(value) is _chx_ndarray else None
+
+
+class Recorded:
+    """A plan and all that a call needs besides it.
+
+    Attributes:
+        scope: What has to be unchanged.
+        plan: The kernels.
+
+    """
+
+    def __init__(self) -> None:
+        self.environment: Any = None
+        self.form: Any = None
+        self.scope: Scope = None  # type: ignore[assignment]
+        self.plan: Any = None
+        # Attributes, name, form, and whether the array is an input
+        self.slots: list[tuple[dict[str, Any], str, Any, bool]] = []
+        self.slot_results: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
+        self.grad_inputs: list[Any] = []
+        self.between: list[Any] = []  # optimizers that update between the segments
+        self.reports: list[tuple[Callable[..., Any], Any]] = []
+        self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
+        self.result: Callable[..., Any] = lambda arrays: None
+        self.fixed: Any = None  # a watch of the parameters' arrays
+        self.runs = 0
+
+    def inputs(self, arrays: list[Any]) -> list[Any] | None:
+        """Completes the inputs of the plan; returns ``None`` if it cannot run."""
+        for attributes, name, form, is_used in self.slots:
+            value = attributes[name]
+            if slot_form(value, is_used) != form:
+                return None
+            if is_used:
+                arrays.append(array_of(value))
+        for array in self.grad_inputs:
+            arrays.append(array.grad)
+        return arrays if self.plan.fits(arrays) else None
+
+    def run(self, inputs: list[Any]) -> Any:
+        """Runs the plan and what is between its segments."""
+        plan = self.plan
+        self.runs += 1
+        arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
+        for segment, between in enumerate(self.between):
+            plan.run(segment)
+            between.update()
+            if self.fixed.find_change() >= 0:
+                raise RuntimeError(
+                    'chainer.compile: an update replaced the array of a parameter in the middle '
+                    'of a compiled function, which cannot go on'
+                )
+        plan.run(len(self.between))
+        for attributes, name, make in self.slot_results:
+            attributes[name] = make(arrays)
+        if self.reports:
+            current = reporter.get_current_reporter()
+            for values, observer in self.reports:
+                current.report(values(arrays), observer)
+        return self.result(arrays)
+
+
+class Recording:
+    """Runs a call, and makes a plan of it.
+
+    Args:
+        roots: What the function is reached from.
+        codes: The code that is known to run.
+        slots: The attributes whose arrays are known to change.
+
+    """
+
+    def __init__(self, roots: list[Any], codes: dict[int, Any], slots: dict[tuple[int, str], Any]):
+        self._slot_ids = slots
+        self.trace = Trace()
+        self._scope = Scope(roots, codes, slots)
+        self._codes = codes
+        self._recorder: Any = None
+        self._line = ''
+        self._between: list[Any] = []
+        self._reports: list[tuple[dict[str, Any], Any]] = []
+        self._actions: list[tuple[Any, Any, int]] = []  # array, its gradient, segment
+        self._grads: dict[int, Any] = {}
+
+    def run(self, call: Callable[[], Any], arrays: list[Any], form: Any) -> tuple[Any, Any]:
+        """Runs the call; returns its value, and what is recorded or the reason why nothing is."""
+        scope = self._scope
+        recorded = Recorded()
+        recorded.environment = environment()
+        recorded.form, recorded.scope = form, scope
+        inputs = list(arrays)
+        device = chainerx.get_default_device()
+        for array in (*inputs, *scope.arrays):
+            device = array.device
+            break
+        slots = [vars(owner)[name] for owner, name in scope.slots]
+        slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
+        self._constants: list[Any] = []
+        self._draws: list[tuple[Any, Callable[[], Any]]] = []
+        self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
+        old_grads = self._remember_grads()
+        before = [dict(vars(owner)) for owner in scope.objects]
+        self._variables = {id(v): dict(vars(v)) for v in scope.variables}
+        optimizers = self._optimizer_state()
+        self._generators = _generator_states()
+        value = self._call(call)
+        try:
+            if self._generators != _generator_states():
+                raise Obstacle('random numbers of NumPy or Python are drawn')
+            if optimizers != self._optimizer_state():
+                raise Obstacle('an optimizer changes outside of its update')
+            self._check(recorded, before)
+            for (owner, name), old, forms in zip(scope.slots, slots, slot_forms):
+                array = array_of(old)
+                is_used = array is not None and self._recorder.is_used(array)
+                if forms[is_used] is None:
+                    raise Obstacle(f'{name} of {type(owner).__name__} belongs to a graph')
+                recorded.slots.append((vars(owner), name, forms[is_used], is_used))
+                if is_used:
+                    inputs.append(array)
+            self._finish(recorded, value, inputs, old_grads)
+        except (Obstacle, Again, chainerx.ChainerxError) as error:
+            return value, error
+        return value, recorded
+
+    def _on_obstacle(self) -> None:
+        self._line = current_line()
+
+    def _call(self, call: Callable[[], Any]) -> Any:
+        reporters = reporter._get_reporters()
+        if reporters:
+            reporters.append(_Reports(reporters[-1], self._reports))
+        for opt in self._scope.optimizers:
+            opt.__dict__['update'] = _Update(opt, self)
+        plan_data.local.recording = self
+        self._go_on()
+        try:
+            return call()
+        finally:
+            self._interrupt()
+            plan_data.local.recording = None
+            for opt in self._scope.optimizers:
+                del opt.__dict__['update']
+            if reporters:
+                reporters.pop()
+
+    def constant(self, make: Callable[[], Any]) -> Any:
+        """Makes an array that runs of the plan share."""
+        self._interrupt()
+        try:
+            array = make()
+            self._constants.append(array)
+            return array
+        finally:
+            self._go_on()
+
+    def draw(self, make: Callable[[], Any]) -> Any:
+        """Draws an array that each run of the plan is given anew."""
+        self._interrupt()
+        try:
+            if self._generators != _generator_states():
+                self._recorder.note('random numbers of NumPy or Python are drawn')
+            if self._between:
+                self._recorder.note('random numbers are drawn after an update')
+            array = make()
+            self._generators = _generator_states()
+            self._draws.append((array, make))
+            return array
+        finally:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._recorder.start()
+        self.trace.start()
+
+    def _interrupt(self) -> None:
+        self.trace.stop()
+        self._recorder.stop()
+
+    def update_between(self, opt: Any) -> None:
+        """Runs the update of an optimizer, which is no part of the plan."""
+        self._interrupt()
+        try:
+            self._note_grads()
+            if any(v._loss_scale is not None for v in self._scope.variables):
+                self._recorder.note('a loss scale')
+            if not self._has_parameters_of(opt):
+                self._recorder.note('an optimizer whose parameters are not known')
+            self._recorder.mark()
+            self._between.append(opt)
+            before = self._outer_state
+            change = before() != self._state_at_start
+            if change:
+                self._recorder.note('an optimizer changes outside of its update')
+            if self._generators != _generator_states():
+                self._recorder.note('random numbers of NumPy or Python are drawn')
+            optimizer.GradientMethod.update(opt)
+            self._generators = _generator_states()
+            self._state_at_start = before()
+            self._grads = self._current_grads()
+        finally:
+            self._go_on()
+
+    def _has_parameters_of(self, opt: Any) -> bool:
+        known = self._scope.known
+        return all(id(param) in known for param in opt.target.params())
+
+    # -- state
+
+    def _optimizer_state(self) -> Any:
+        self._state_at_start = self._outer_state()
+        return len(self._between) < 0
+
+    def _outer_state(self) -> list[Any]:
+        owners: list[Any] = []
+        for opt in self._scope.optimizers:
+            owners += (opt, opt.hyperparam)
+        for variable in self._scope.variables:
+            rule = getattr(variable, 'update_rule', None)
+            if rule is not None:
+                owners += (rule, rule.hyperparam)
+        return [{k: _key(v) for k, v in vars(o).items() if k != 'update'} for o in owners]
+
+    def _current_grads(self) -> dict[int, Any]:
+        grads = {}
+        for array in self._scope.arrays:
+            if array.is_grad_required():
+                grads[id(array)] = array.grad
+        return grads
+
+    def _remember_grads(self) -> dict[int, Any]:
+        self._grads = self._current_grads()
+        return dict(self._grads)
+
+    def _note_grads(self) -> None:
+        now = self._current_grads()
+        by_id = {id(array): array for array in self._scope.arrays}
+        for key, grad in now.items():
+            if grad is not self._grads.get(key):
+                self._actions.append((by_id[key], grad, len(self._between)))
+        if now.keys() != self._grads.keys():
+            self._recorder.note('an array begins to need a gradient')
+        self._grads = now
+
+    # -- what has changed
+
+    def _check(self, recorded: Recorded, before: list[dict[str, Any]]) -> None:
+        scope = self._scope
+        if self._recorder.obstacle:
+            raise Obstacle(f'{self._recorder.obstacle} ({self._line})')
+        if self.trace.obstacle is not None:
+            raise Obstacle(self.trace.obstacle)
+        if self._outer_state() != self._state_at_start:
+            raise Obstacle('an optimizer changes outside of its update')
+        if recorded.environment != environment():
+            raise Obstacle('the state of the thread changes')
+        if not self.trace.codes.keys() <= self._codes.keys():
+            raise Again
+        scope.check_code(self.trace.codes)
+        found = False
+        handled = {id(owner) for owner in scope.objects}
+        for changed, label in scope.find_changes():
+            if isinstance(changed, Variable):
+                found = True
+                self._check_variable(changed, label)
+            elif id(changed) not in handled and type(changed) is not _chx_ndarray:
+                raise Obstacle(f'{label} changes')
+        for owner, old in zip(scope.objects, before):
+            for name in {*old, *vars(owner)}:
+                new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
+                if new is previous or (id(owner), name) in self._slot_ids:
+                    continue
+                kinds = {type(new), type(previous)}
+                if kinds.isdisjoint((Variable, _chx_ndarray)) or type(_MISSING) in kinds:
+                    if _key(new) == _key(previous):
+                        continue
+                    lines = scope.lines_that_store(name)
+                    raise Obstacle(f'{name} of {type(owner).__name__} changes{lines}')
+                self._check_slot(owner, name)
+                self._slot_ids[id(owner), name] = owner
+                found = True
+        if found:
+            raise Again
+
+    def _check_variable(self, variable: Variable, label: str) -> None:
+        old = self._variables[id(variable)]
+        for name in {*old, *vars(variable)} - _OWN_OF_VARIABLES:
+            if _key(vars(variable).get(name, _MISSING)) != _key(old.get(name, _MISSING)):
+                raise Obstacle(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
+
+    def _check_slot(self, owner: Any, name: str) -> None:
+        value = vars(owner)[name]
+        # A graph through which the function went back is released.
+        if slot_form(value, not self.trace.backpropagated) is None:
+            lines = self._scope.lines_that_store(name)
+            raise Obstacle(f'{name} of {type(owner).__name__} keeps a graph{lines}')
+
+    def _finish(
+        self,
+        recorded: Recorded,
+        value: Any,
+        inputs: list[Any],
+        old_grads: dict[int, Any],
+    ) -> None:
+        scope = self._scope
+        recorder = self._recorder
+        known = {key: v for key, v in scope.known.items() if not isinstance(v, Variable)}
+        self._check_graphs(value)
+        for values, _ in self._reports:
+            self._check_graphs(values)
+        results: list[Any] = []
+        forms = _trees.Result(results, known)
+        recorded.result = forms.form(value)
+        for values, observer in self._reports:
+            if observer is not None and id(observer) not in scope.known:
+                raise Obstacle('an unknown observer reports')
+            recorded.reports.append((forms.form(values), observer))
+        for owner, name in scope.slots:
+            new = vars(owner)[name]
+            self._check_slot(owner, name)
+            recorded.slot_results.append((vars(owner), name, self._slot_maker(new, results)))
+        self._note_grads()
+        self._take_grads(recorded, inputs, old_grads)
+        for array, draw in self._draws:
+            inputs.append(array)
+            recorded.draws.append(draw)
+        targets, grads, segments = [], [], []
+        for array, grad, segment in self._actions:
+            targets.append(array)
+            segments.append(segment)
+            grads.append(-1 if grad is None else len(results))
+            if grad is not None:
+                if not recorder.is_new(grad):
+                    raise Obstacle('a gradient is an array that existed before')
+                results.append(grad)
+        held = [*scope.arrays, *self._constants]
+        recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments)
+        if not recorded.plan.call_count and not recorded.between:
+            raise Obstacle('nothing of it ran on ChainerX')
+        recorded.between = self._between
+        recorded.fixed = chainerx._core._Watch()
+        for variable in scope.variables:
+            recorded.fixed.add_entry(vars(variable), '_array')
+
+    def _take_grads(self, recorded: Recorded, inputs: list[Any], old: dict[int, Any]) -> None:
+        for array in self._scope.arrays:
+            grad = old.get(id(array))
+            if grad is not None and self._recorder.is_used(grad):
+                recorded.grad_inputs.append(array)
+                inputs.append(grad)
+
+    def _slot_maker(self, value: Any, results: list[Any]) -> Callable[..., Any]:
+        array = array_of(value)
+        if array is None:
+            return lambda arrays: value
+        index = len(results)
+        results.append(array)
+        if type(value) is _chx_ndarray:
+            return lambda arrays: arrays[index]
+        requires_grad, name = value._requires_grad, value._name
+        return lambda arrays: Variable(arrays[index], requires_grad=requires_grad, name=name)
+
+    def _check_graphs(self, value: Any) -> None:
+        """Raises if somebody may want to go back through the graph of a result."""
+        if isinstance(value, (tuple, list)):
+            for part in value:
+                self._check_graphs(part)
+        elif isinstance(value, dict):
+            for part in value.values():
+                self._check_graphs(part)
+        elif type(value) is Variable or type(value) is _chx_ndarray:
+            array = array_of(value)
+            if (
+                type(array) is _chx_ndarray
+                and array.is_backprop_required()
+                and not any(value is v for v in self.trace.backpropagated)
+            ):
+                raise Obstacle(
+                    'a result belongs to a graph: call its backward within the function, '
+                    'or the function within chainer.no_backprop_mode()'
+                )
+
+
+class _Missing:
+    pass
+
+
+_MISSING = _Missing()
+#: Attributes of variables that change at first and then stay.
+_OWN_OF_VARIABLES = frozenset(
+    ('_chainerx_array_cache', '_fresh_grad', '_node', '_sharing', '_grad_var')
+)
+
+
+def _key(value: Any) -> Any:
+    """Returns what tells a value from another one: immutable ones are compared by value."""
+    if isinstance(value, _trees.CONSTANTS):
+        return type(value), value, repr(value) if isinstance(value, float) else None
+    return _Identity(value)
+
+
+class _Identity(_trees.Same):
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Identity and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _generator_states() -> Any:
+    kind, keys, *rest = numpy.random.get_state()  # type: ignore[misc]
+    return kind, keys.tobytes(), rest, random.getstate()
+
+
+class _Update:
+    """Takes the place of the method of an optimizer while a call is recorded."""
+
+    def __init__(self, opt: Any, recording: Recording) -> None:
+        self._optimizer = opt
+        self._recording = recording
+
+    def __call__(self, lossfun: Any = None, *args: Any, **kwds: Any) -> None:
+        opt = self._optimizer
+        if lossfun is not None:
+            loss = lossfun(*args, **kwds)
+            if opt._use_cleargrads:
+                opt.target.cleargrads()
+            else:
+                opt.target.zerograds()
+            loss.backward(loss_scale=opt._loss_scale)
+            del loss
+        self._recording.update_between(opt)
+
+
+class _Reports(reporter.Reporter):
+    """Passes reports on and notes them."""
+
+    def __init__(self, current: reporter.Reporter, notes: list[tuple[dict[str, Any], Any]]) -> None:
+        super().__init__()
+        self._current = current
+        self._notes = notes
+        self.observation = current.observation
+
+    def report(self, values: dict[str, Any], observer: Any = None) -> None:
+        self._current.report(values, observer)
+        self._notes.append((dict(values), observer))

@@ -1,0 +1,176 @@
+"""Which code of the program ran during a call, and what of it no plan can repeat."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import types
+from typing import Any
+
+import numpy
+
+import chainerx
+from chainer.variable import Variable
+
+
+class Obstacle(Exception):  # noqa: N818 - it is no error of the program
+    """Why there is no plan of a call."""
+
+
+def _folder(module: types.ModuleType) -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(module.__file__ or '')), '')
+
+
+#: Folders of the code that is trusted to change nothing but what recordings see.
+_FRAMEWORK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), '')
+_FRAMEWORKS = _FRAMEWORK, _folder(chainerx)
+_LIBRARIES = (
+    os.path.join(sysconfig.get_path('stdlib'), ''),
+    os.path.join(os.path.dirname(os.path.abspath(os.__file__)), ''),
+    _folder(numpy),
+    '<frozen',
+)
+#: Modules of the standard library that programs may use: they have no state and no effects.
+_HARMLESS_MODULES = frozenset(
+    (
+        'abc collections collections.abc _collections_abc contextlib enum functools numbers types '
+    ).split()
+)
+_HARMLESS_BUILTINS = frozenset(
+    (
+        'abs all any callable chr divmod format getattr hasattr hash isinstance issubclass iter '
+        'len max min next ord pow repr round setattr sorted sum vars __build_class__'
+    ).split()
+)
+_HARMLESS_OWNERS = (
+    str, bytes, int, float, complex, bool, tuple, list, dict, set, frozenset, type(None),
+    types.GeneratorType,
+)  # fmt: skip
+_HARMLESS_NATIVE_MODULES = frozenset(
+    ('math cmath operator _operator itertools _functools _collections chainerx._core').split()
+)
+
+
+def is_framework_file(path: str) -> bool:
+    """Tells whether a file belongs to this package or to ChainerX."""
+    return path.startswith(_FRAMEWORKS)
+
+
+def _is_framework_module(name: Any) -> bool:
+    return isinstance(name, str) and name.split('.')[0] in ('chainer', 'chainerx')
+
+
+def is_framework_code(code: types.CodeType) -> bool:
+    """Tells whether code belongs to this package or to ChainerX."""
+    return is_framework_file(code.co_filename)
+
+
+def describe(code: types.CodeType, line: int | None) -> str:
+    """Names a line of a file."""
+    return f'{os.path.basename(code.co_filename)}:{line}'
+
+
+def current_line() -> str:
+    """Names the line of the program that is running."""
+    frame: Any = sys._getframe()
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith((*_FRAMEWORKS, *_LIBRARIES)):
+            return describe(code, frame.f_lineno)
+        frame = frame.f_back
+    return 'an unknown line'
+
+
+def _is_import(frame: types.FrameType | None) -> bool:
+    return frame is not None and frame.f_code.co_filename.startswith('<frozen importlib')
+
+
+class Trace:
+    """Notes the code that runs while it is active.
+
+    Attributes:
+        codes (dict): Code of the program that ran, by ``id``.
+        obstacle (str): The first thing found that no plan repeats, or ``None``.
+        backpropagated (list of Variables): What ``backward`` was called of.
+
+    """
+
+    def __init__(self) -> None:
+        self.codes: dict[int, types.CodeType] = {}
+        self.obstacle: str | None = None
+        self.backpropagated: list[Variable] = []
+        self._trusted: dict[int, types.CodeType] = {}
+
+    def note(self, what: str) -> None:
+        """Notes an obstacle at the line of the program that is running."""
+        if self.obstacle is None:
+            self.obstacle = f'{what} ({current_line()})'
+
+    def start(self) -> None:
+        """Starts or goes on."""
+        sys.setprofile(self._on_event)
+
+    def stop(self) -> None:
+        """Stops or interrupts."""
+        sys.setprofile(None)
+
+    def _on_event(self, frame: types.FrameType, event: str, arg: Any) -> None:
+        if event == 'call':
+            code = frame.f_code
+            if id(code) not in self._trusted and id(code) not in self.codes:
+                self._on_new_code(frame, code)
+            elif code.co_name == 'backward':
+                self._on_backward(frame)
+        elif event == 'c_call':
+            if id(frame.f_code) in self.codes:
+                self._on_builtin(arg)
+            elif getattr(arg, '__name__', None) == 'warn':
+                self.note('a warning')
+
+    def _on_new_code(self, frame: types.FrameType, code: types.CodeType) -> None:
+        path = code.co_filename
+        if is_framework_file(path) or (
+            path.startswith('<string>') and _is_framework_module(frame.f_globals.get('__name__'))
+        ):
+            self._trusted[id(code)] = code
+            if code.co_name == 'backward':
+                self._on_backward(frame)
+        elif path.startswith(_LIBRARIES) or _is_import(frame.f_back):
+            self._on_library(frame)
+        else:
+            self.codes[id(code)] = code
+
+    def _on_library(self, frame: types.FrameType) -> None:
+        # What this package calls is its own affair.
+        name = frame.f_globals.get('__name__')
+        caller = frame.f_back
+        while caller is not None and (
+            caller.f_code.co_filename.startswith(_LIBRARIES) or _is_import(caller.f_back)
+        ):
+            caller = caller.f_back
+        if caller is None or is_framework_code(caller.f_code) or name in _HARMLESS_MODULES:
+            return
+        self.note(f'a call of {name}.{frame.f_code.co_name}')
+
+    def _on_backward(self, frame: types.FrameType) -> None:
+        variable = frame.f_locals.get('self')
+        if isinstance(variable, Variable):
+            self.backpropagated.append(variable)
+
+    def _on_builtin(self, function: Any) -> None:
+        owner = getattr(function, '__self__', None)
+        module = getattr(function, '__module__', None)
+        if module is None and isinstance(owner, types.ModuleType):
+            module = owner.__name__
+        name = getattr(function, '__name__', repr(function))
+        if module == 'builtins':
+            harmless = name in _HARMLESS_BUILTINS
+        elif module is None:
+            kind = owner if isinstance(owner, type) else type(owner)
+            kind = getattr(function, '__objclass__', kind)
+            harmless = kind in _HARMLESS_OWNERS or kind.__module__.startswith('chainerx')
+        else:
+            harmless = module in _HARMLESS_NATIVE_MODULES or module.startswith('chainerx')
+        if not harmless:
+            self.note(f'a call of {name}')

@@ -1,0 +1,128 @@
+"""Arguments and results as arrays and a form without arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import chainerx
+from chainer.compilation._trace import Obstacle
+from chainer.variable import Variable
+
+_chx_ndarray = chainerx.ndarray
+
+#: Types of values that cannot change.
+CONSTANTS = (
+    type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented),
+    range, slice, numpy.dtype, numpy.generic, chainerx.Device, chainerx.Backend,
+)  # fmt: skip
+
+
+class _Array:
+    """The place of an array in a form."""
+
+    __slots__ = ()
+
+
+ARRAY = _Array()
+
+
+def flatten(value: Any, arrays: list[Any]) -> Any:
+    """Adds the arrays in a value to a list; returns the form, which can be compared.
+
+    Raises:
+        Obstacle: If a plan cannot be given the value.
+
+    """
+    kind = type(value)
+    if kind is _chx_ndarray:
+        if value.is_backprop_required():
+            raise Obstacle('an argument belongs to a graph')
+        arrays.append(value)
+        return ARRAY
+    if kind is Variable:
+        array = value._array
+        if type(array) is not _chx_ndarray or value._requires_grad or value._layout is not None:
+            raise Obstacle('an argument is a variable that needs a gradient or is not of ChainerX')
+        arrays.append(array)
+        return Variable, value._name
+    if kind is tuple or kind is list:
+        return kind, *[flatten(v, arrays) for v in value]
+    if kind is dict:
+        return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
+    if isinstance(value, CONSTANTS):
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+        return kind, value, repr(value) if kind is float or kind is complex else None
+    if isinstance(value, (numpy.ndarray, Variable)):
+        raise Obstacle(f'an argument is {kind.__module__}.{kind.__name__}')
+    return Same(value)
+
+
+class Same:
+    """An object that is compared by identity."""
+
+    __slots__ = ('value',)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Same and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def objects_of(form: Any) -> list[Any]:
+    """Returns the objects in a form that are compared by identity."""
+    if type(form) is Same:
+        return [form.value]
+    return [o for part in form for o in objects_of(part)] if type(form) is tuple else []
+
+
+class Result:
+    """What a function returned or reported, to be made again from arrays."""
+
+    def __init__(self, arrays: list[Any], known: dict[int, Any]) -> None:
+        self._arrays = arrays
+        self._known = known
+
+    def form(self, value: Any) -> Any:
+        """Adds the arrays in a value to the list; returns a function of the list of new arrays.
+
+        Raises:
+            Obstacle: If the value cannot be made again.
+
+        """
+        kind = type(value)
+        if isinstance(value, CONSTANTS) or id(value) in self._known:
+            return lambda arrays: value
+        if kind is Variable or kind is _chx_ndarray:
+            index = len(self._arrays)
+            if kind is Variable and type(value._array) is not _chx_ndarray:
+                raise Obstacle('a result is not an array of ChainerX')
+            self._arrays.append(value._array if kind is Variable else value)
+            if kind is Variable:
+                return lambda arrays: Variable(arrays[index], requires_grad=False)
+            return lambda arrays: arrays[index]
+        if kind is tuple or kind is list:
+            parts = [self.form(v) for v in value]
+            return lambda arrays: kind([part(arrays) for part in parts])
+        if kind is dict:
+            items = {k: self.form(v) for k, v in value.items()}
+            return lambda arrays: {k: part(arrays) for k, part in items.items()}
+        raise Obstacle(f'a result is {kind.__module__}.{kind.__name__}')
+
+
+def without_graphs(value: Any) -> Any:
+    """Returns results as a plan gives them: without graphs."""
+    kind = type(value)
+    if kind is Variable and type(value._array) is _chx_ndarray:
+        return Variable(value._array.as_grad_stopped(), requires_grad=False)
+    if kind is _chx_ndarray:
+        return value.as_grad_stopped()
+    if kind is tuple or kind is list:
+        return kind([without_graphs(v) for v in value])
+    if kind is dict:
+        return {k: without_graphs(v) for k, v in value.items()}
+    return value

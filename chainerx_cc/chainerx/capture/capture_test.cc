@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "chainerx/capture/plan.h"
+#include "chainerx/capture/recorder.h"
+#include "chainerx/testing/context_fixture.h"
+
+namespace chainerx {
+namespace {
+
+class CaptureTest : public testing::ContextFixture {
+protected:
+    static Array Numbers(const Shape& shape, float start) {
+        Array a = Empty(shape, Dtype::kFloat32);
+        for (int64_t i = 0; i < a.GetTotalSize(); ++i) a.data<float>()[i] = start + static_cast<float>(i);
+        return a;
+    }
+    static bool AreEqual(const Array& a, const Array& b) {
+        return a.shape() == b.shape() && a.dtype() == b.dtype() &&
+               std::memcmp(a.raw_data(), b.raw_data(), static_cast<size_t>(a.GetNBytes())) == 0;
+    }
+    // A step with scratch memory and a held array.
+    static Array Step(const Array& x, const Array& w) { return Tanh(Dot(x * Scalar{0.1}, w) + Scalar{1}); }
+};
+
+TEST_F(CaptureTest, RepeatsOnOtherInputs) {
+    Array w = Numbers({3, 2}, -2);
+    Array x = Numbers({4, 3}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = Step(x, w);
+    recorder.Stop();
+    EXPECT_TRUE(recorder.IsNew(y));
+    EXPECT_TRUE(recorder.IsUsed(w));
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y}, {});
+    EXPECT_EQ(plan->call_count(), 4u);
+    for (float start : {0.F, 5.F, -7.F}) {
+        Array other = Numbers({4, 3}, start);
+        ASSERT_TRUE(plan->Fits({other}));
+        std::vector<Array> results = plan->Start({other});
+        plan->Run(0);
+        EXPECT_TRUE(AreEqual(results[0], Step(other, w)));
+    }
+    w.data<float>()[0] = 100;  // held arrays are read anew
+    std::vector<Array> results = plan->Start({x});
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(results[0], Step(x, w)));
+}
+
+TEST_F(CaptureTest, ResultsOfRunsAreDifferentArrays) {
+    Array x = Numbers({3}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = x * Scalar{2};
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {y}, {});
+    Array first = plan->Start({x})[0];
+    plan->Run(0);
+    Array second = plan->Start({Numbers({3}, 5)})[0];
+    plan->Run(0);
+    EXPECT_EQ(first.data<float>()[1], 2);
+    EXPECT_EQ(second.data<float>()[1], 12);
+}
+
+TEST_F(CaptureTest, FitsOnlyLikeInputs) {
+    Array x = Numbers({2, 3}, 0);
+    Array w = Numbers({3, 3}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = Dot(x, w);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y}, {});
+    EXPECT_TRUE(plan->Fits({Numbers({2, 3}, 1)}));
+    EXPECT_TRUE(plan->Fits({}));
+    EXPECT_THROW(plan->Start({}), ChainerxError);
+    EXPECT_THROW(plan->Start({w}), ChainerxError);
+    EXPECT_FALSE(plan->Fits({Numbers({3, 3}, 1)}));
+    EXPECT_FALSE(plan->Fits({Numbers({2, 3}, 1).AsDetached(), x}));
+    EXPECT_FALSE(plan->Fits({Transpose(Numbers({3, 2}, 1))}));
+    EXPECT_FALSE(plan->Fits({AsType(x, Dtype::kFloat64)}));
+    EXPECT_FALSE(plan->Fits({ToDevice(x, GetDefaultContext().GetDevice("native:1"))}));
+    EXPECT_FALSE(plan->Fits({internal::MakeView(w, {2, 3}, Strides{Shape{2, 3}, 4}, 0)}));
+}
+
+TEST_F(CaptureTest, SetsAndClearsGradients) {
+    Array w = Numbers({3}, 1);
+    Array v = Numbers({3}, 1);
+    w.RequireGrad();
+    v.RequireGrad();
+    v.SetGrad(Numbers({3}, 9));
+    Array x = Numbers({3}, 2);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Backward(Sum(w * x));
+    v.ClearGrad();
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {w.GetGrad()}, {{w, size_t{0}, 0}, {v, std::nullopt, 0}});
+    w.ClearGrad();
+    v.SetGrad(Numbers({3}, 9));
+    Array other = Numbers({3}, 7);
+    plan->Start({other});
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(w.GetGrad(), other));
+    EXPECT_FALSE(static_cast<bool>(v.GetGrad()));
+}
+
+TEST_F(CaptureTest, SharesScratchMemory) {
+    Array x = Numbers({1000}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = x;
+    for (int i = 0; i < 20; ++i) y = y + Scalar{1};
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {y}, {});
+    EXPECT_LE(plan->scratch_bytes(), 3 * 4096);
+    EXPECT_GE(plan->unshared_scratch_bytes(), 19 * 4000);
+    Array result = plan->Start({x})[0];
+    plan->Run(0);
+    EXPECT_EQ(result.data<float>()[7], 27);
+}
+
+TEST_F(CaptureTest, DrawsRandomNumbersAsOperationsDo) {
+    Array x = Numbers({100}, 1);
+    x.RequireGrad();
+    auto step = [&x] {
+        x.ClearGrad();
+        Backward(Sum(Dropout(x, 0.5)));
+        return x.GetGrad();
+    };
+    RandomGenerator& generator = x.context().random_generator();
+    generator.Seed(1);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    step();
+    recorder.Stop();
+    Array second = step();
+    std::shared_ptr<Plan> plan = recorder.MakePlan({}, {x}, {}, {});
+    EXPECT_EQ(plan->segment_count(), 1u);
+    generator.Seed(1);
+    plan->Start({});
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(step(), second));
+}
+
+TEST_F(CaptureTest, MarksChangesInPlace) {
+    Array x = Numbers({3}, 1);
+    Array w = Numbers({3}, 1);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Fill(w, Scalar{4});
+    Fill(x, Scalar{5});
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {}, {});
+    uint32_t before = w.body()->storage->version();
+    Array other = Numbers({3}, 1);
+    plan->Start({other});
+    plan->Run(0);
+    EXPECT_GT(w.body()->storage->version(), before);
+    EXPECT_GT(other.body()->storage->version(), 0u);
+    EXPECT_EQ(other.data<float>()[2], 5);
+}
+
+TEST_F(CaptureTest, RefusesWhatCannotBeRepeated) {
+    Array x = Numbers({3}, 1);
+    auto make = [&x](auto f, const std::vector<Array>& held) {
+        int calls = 0;
+        Recorder recorder{GetDefaultDevice(), [&calls] { ++calls; }};
+        recorder.Start();
+        Array y = f();
+        EXPECT_THROW(recorder.MakePlan({x}, held, {y}, {}), ChainerxError);
+        EXPECT_EQ(calls, recorder.obstacle().empty() ? 0 : 1);
+    };
+    make([&x] { return x * AsScalar(Sum(x)); }, {});
+    make([&x] { return Nonzero(x)[0]; }, {});
+    make([&x] { return ToDevice(x, GetDefaultContext().GetDevice("native:1")); }, {});
+    Array unknown = Numbers({3}, 4);
+    make([&] { return x + unknown; }, {});
+    make([&] { return x + unknown; }, {unknown, x.AsDetached()});
+    make([&] { return unknown; }, {});
+    float number = 3;
+    make([&] { return x + FromHost({1}, Dtype::kFloat32, &number); }, {});
+}
+
+TEST_F(CaptureTest, RunsSegments) {
+    Array x = Numbers({3}, 1);
+    Array w = Numbers({3}, 1);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = x + w;
+    recorder.Mark();
+    recorder.Stop();
+    Fill(w, Scalar{10});  // not a part of the plan
+    recorder.Start();
+    Array z = y * w;
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {z}, {});
+    ASSERT_EQ(plan->segment_count(), 2u);
+    Array result = plan->Start({x})[0];
+    Fill(w, Scalar{1});
+    plan->Run(0);
+    Fill(w, Scalar{2});
+    plan->Run(1);
+    EXPECT_EQ(result.data<float>()[0], 4);
+    EXPECT_THROW(plan->Run(2), IndexError);
+}
+
+TEST_F(CaptureTest, BackendsGoOnAfterARecording) {
+    Backend& backend = GetDefaultDevice().backend();
+    {
+        Recorder outer{GetDefaultDevice()};
+        outer.Start();
+        Recorder inner{GetDefaultDevice()};
+        inner.Start();
+        Array y = Numbers({2}, 0) + Scalar{1};
+        EXPECT_TRUE(inner.IsNew(y));
+        EXPECT_FALSE(outer.IsNew(y));
+        EXPECT_EQ(backend.FindUnwatchedKernel(kAddKernel), nullptr);
+    }
+    EXPECT_NE(backend.FindUnwatchedKernel(kAddKernel), nullptr);
+}
+
+}  // namespace
+}  // namespace chainerx

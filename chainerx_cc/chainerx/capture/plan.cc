@@ -1,0 +1,96 @@
+#include "chainerx/capture/plan.h"
+
+#include <algorithm>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/context.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+namespace {
+
+bool HasForm(const Array& a, const ArrayForm& form) {
+    return a.shape() == form.shape && a.dtype() == form.dtype && a.strides() == form.strides;
+}
+
+void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
+    body.storage = storage;
+    body.offset = offset;
+    body.data = static_cast<char*>(storage->data()) + offset;
+}
+
+}  // namespace
+
+bool Plan::Fits(const std::vector<Array>& inputs) const {
+    if (inputs.size() > inputs_.size()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (&inputs[i].device() != device_ || !HasForm(inputs[i], inputs_[i])) return false;
+        const Storage* storage = inputs[i].body()->storage.get();
+        if (std::binary_search(held_.begin(), held_.end(), storage)) return false;
+        for (size_t j = 0; j < i; ++j) {
+            if (inputs[j].body()->storage.get() == storage) return false;
+        }
+    }
+    return true;
+}
+
+std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
+    if (inputs.size() != inputs_.size() || !Fits(inputs)) {
+        throw ChainerxError{"a plan of ", inputs_.size(), " inputs cannot run on these ", inputs.size()};
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ArrayBody& input = *inputs[i].body();
+        for (const Binding& b : input_bindings_[i]) Bind(*b.body, input.storage, input.offset + b.offset);
+    }
+    std::vector<StoragePtr> blocks;
+    blocks.reserve(output_bytes_.size());
+    for (size_t i = 0; i < output_bytes_.size(); ++i) {
+        blocks.push_back(device_->Allocate(output_bytes_[i]));
+        for (const Binding& b : output_bindings_[i]) Bind(*b.body, blocks[i], b.offset);
+    }
+    outputs_.clear();
+    for (const PlanResult& r : results_) {
+        if (r.memory == PlanMemory::kHeld) {
+            outputs_.push_back(r.held.AsDetached());
+            continue;
+        }
+        bool is_input = r.memory == PlanMemory::kInput;
+        const StoragePtr& storage = is_input ? inputs[r.index].body()->storage : blocks[r.index];
+        int64_t offset = r.form.offset + (is_input ? inputs[r.index].offset() : 0);
+        outputs_.push_back(internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *device_, storage, offset));
+    }
+    for (const StoragePtr& storage : changed_) storage->BumpVersion();
+    for (size_t i : changed_inputs_) inputs[i].body()->storage->BumpVersion();
+    return outputs_;
+}
+
+void Plan::Run(size_t segment) {
+    if (segment >= segment_ends_.size()) throw IndexError{"a plan has no segment ", segment};
+    for (size_t i = 0; i < draws_.size(); ++i) {
+        const Draw& draw = draws_[i];
+        if (draw.segment != segment) continue;
+        RandomStream stream =
+                streams_.empty() ? device_->context().random_generator().Take(draw.count) : streams_.at(i);
+        for (RandomStream* target : draw.targets) *target = stream;
+    }
+    for (size_t i = segment == 0 ? 0 : segment_ends_[segment - 1]; i < segment_ends_[segment]; ++i) calls_[i]->Run();
+    for (const PlanGrad& grad : grads_) {
+        if (grad.segment != segment) continue;
+        if (grad.result.has_value()) {
+            grad.target.SetGrad(outputs_[*grad.result]);
+        } else {
+            grad.target.ClearGrad();
+        }
+    }
+    if (segment + 1 != segment_ends_.size()) return;
+    outputs_.clear();
+    streams_.clear();
+}
+
+std::string Plan::Describe() const {
+    std::string text;
+    for (const std::unique_ptr<KernelCall>& call : calls_) text += std::string{call->slot().name()} + "\n";
+    return text;
+}
+
+}  // namespace chainerx

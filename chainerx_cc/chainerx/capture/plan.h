@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/kernel_watch.h"
+
+namespace chainerx {
+
+// Where the memory of an array of a plan comes from.
+enum class PlanMemory : uint8_t {
+    kScratch,  // the plan's own block, reused from run to run
+    kInput,    // an array that each run is given
+    kOutput,   // a block that each run makes
+    kHeld,     // an array that exists outside, such as a parameter
+};
+
+// An array without memory.
+struct ArrayForm {
+    explicit ArrayForm(const Array& a) : shape{a.shape()}, strides{a.strides()}, dtype{a.dtype()}, offset{a.offset()} {}
+    Shape shape;
+    Strides strides;
+    Dtype dtype;
+    int64_t offset;  // from the beginning of its block
+};
+
+// An array that a run returns: in the memory `index` of a kind, or in that of `held`; in an input, the offset counts
+// from the first element of the input.
+struct PlanResult {
+    PlanMemory memory;
+    size_t index;
+    ArrayForm form;
+    Array held;
+};
+
+// At the end of a segment, a result becomes the gradient of an array, or without a result the array loses its gradient.
+struct PlanGrad {
+    Array target;
+    std::optional<size_t> result;
+    size_t segment;
+};
+
+// The kernels that a step of a program called, in order and with their arguments. A run repeats them on other inputs,
+// without operations and graphs. Segments are the parts between which the program does something itself.
+//
+// A run is Start and then Run for each segment in order, on one thread at a time.
+class Plan {
+public:
+    struct Draw {
+        size_t segment;
+        int64_t count;
+        std::vector<RandomStream*> targets;
+    };
+
+    // Whether arrays can be the first inputs: in shape, strides, dtype and device as those of the recording, in memory
+    // of their own.
+    bool Fits(const std::vector<Array>& inputs) const;
+    // Takes the inputs and returns the outputs, which the segments fill.
+    std::vector<Array> Start(const std::vector<Array>& inputs);
+    void Run(size_t segment);
+    // The run that follows draws no random numbers of its own, but takes these.
+    void SetStreams(std::vector<RandomStream> streams) { streams_ = std::move(streams); }
+    size_t draw_count() const { return draws_.size(); }
+
+    size_t segment_count() const { return segment_ends_.size(); }
+    size_t call_count() const { return calls_.size(); }
+    int64_t scratch_bytes() const { return scratch_bytes_; }
+    // Bytes that the scratch arrays have together, without reuse.
+    int64_t unshared_scratch_bytes() const { return unshared_scratch_bytes_; }
+    // The kernels, a line for each.
+    std::string Describe() const;
+
+private:
+    friend class PlanBuilder;
+
+    // The arrays of the calls in an input or output.
+    struct Binding {
+        ArrayBody* body;
+        int64_t offset;
+    };
+
+    Device* device_{nullptr};
+    std::vector<std::unique_ptr<KernelCall>> calls_;
+    std::vector<size_t> segment_ends_;
+    std::vector<ArrayForm> inputs_;
+    std::vector<std::vector<Binding>> input_bindings_;
+    std::vector<size_t> output_bytes_;
+    std::vector<std::vector<Binding>> output_bindings_;
+    std::vector<PlanResult> results_;
+    std::vector<PlanGrad> grads_;
+    std::vector<Array> outputs_;  // of the present run
+    std::vector<Draw> draws_;
+    std::vector<RandomStream> streams_;  // in place of new ones
+    std::vector<const Storage*> held_;   // sorted
+    std::vector<StoragePtr> changed_;    // held ones that graphs must notice to have changed
+    std::vector<size_t> changed_inputs_;
+    StoragePtr scratch_;
+    int64_t scratch_bytes_{0};
+    int64_t unshared_scratch_bytes_{0};
+};
+
+}  // namespace chainerx

@@ -1,0 +1,100 @@
+#include "chainerx/capture/recorder.h"
+
+#include <unordered_set>
+#include <utility>
+
+#include "chainerx/capture/plan_builder.h"
+#include "chainerx/core/backend.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+namespace {
+
+template <class F>
+class ArraysOf final : public ArgumentVisitor {
+public:
+    explicit ArraysOf(F f) : f_{std::move(f)} {}
+    void Visit(Array& array) override {
+        if (array) f_(array);
+    }
+    void Visit(RandomStream&) override {}
+
+private:
+    F f_;
+};
+
+}  // namespace
+
+void Recorder::Start() {
+    if (is_recording_) return;
+    device_.backend().Watch();
+    previous_ = ExchangeKernelWatcher(this);
+    is_recording_ = true;
+}
+
+void Recorder::Stop() noexcept {
+    if (!is_recording_) return;
+    is_recording_ = false;
+    ExchangeKernelWatcher(previous_);
+    device_.backend().Unwatch();
+}
+
+void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
+    ArraysOf visitor{[this](const Array& a) {
+        const StoragePtr& storage = a.body()->storage;
+        if (&a.device() != &device_) OnObstacle("arrays on " + a.device().name() + " and on " + device_.name());
+        if (made_.count(storage.get()) == 0) found_.try_emplace(storage.get(), storage, storage->version());
+    }};
+    call->Accept(visitor);
+    calls_.push_back(std::move(call));
+}
+
+void Recorder::OnAllocate(const StoragePtr& storage) {
+    if (&storage->device() != &device_) OnObstacle("an array on " + storage->device().name());
+    made_.emplace(storage.get(), storage);
+}
+
+void Recorder::OnRandom(const RandomStream& stream, int64_t count) {
+    draws_.push_back({stream, count, segment_ends_.size()});
+}
+
+void Recorder::OnObstacle(const std::string& what) {
+    if (!obstacle_.empty()) return;
+    obstacle_ = what;
+    if (on_obstacle_) on_obstacle_();
+}
+
+std::vector<RandomStream> Recorder::GetStreams() const {
+    std::vector<RandomStream> streams;
+    for (const RecordedDraw& draw : draws_) streams.push_back(draw.stream);
+    return streams;
+}
+
+std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const std::vector<Array>& held,
+                                         const std::vector<Array>& results, std::vector<PlanGrad> grads) {
+    Stop();
+    if (!obstacle_.empty()) throw ChainerxError{obstacle_};
+    std::unordered_set<const Storage*> known;
+    for (const std::vector<Array>* arrays : {&inputs, &held}) {
+        for (const Array& a : *arrays) known.insert(a.body()->storage.get());
+    }
+    for (const auto& [storage, found] : found_) {
+        if (known.count(storage) == 0) throw ChainerxError{"an array whose origin is not known is used"};
+    }
+    for (const Array& a : results) {
+        const Storage* storage = a.body()->storage.get();
+        if (made_.count(storage) == 0 && known.count(storage) == 0) {
+            throw ChainerxError{"an array whose origin is not known is a result"};
+        }
+    }
+    for (const Array& a : held) {
+        for (const Array& input : inputs) {
+            if (a.body()->storage.get() == input.body()->storage.get()) {
+                throw ChainerxError{"an argument shares memory with an array that the function finds elsewhere"};
+            }
+        }
+    }
+    return PlanBuilder{*this}.Build(inputs, results, std::move(grads));
+}
+
+}  // namespace chainerx

@@ -1,0 +1,149 @@
+// Recorders, plans and watches, from which chainer.compile is made.
+
+#include "chainerx/python/capture.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chainerx/capture/plan.h"
+#include "chainerx/capture/recorder.h"
+#include "chainerx/core/error.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/object.h"
+#include "chainerx/python/watch.h"
+
+namespace chainerx::python {
+
+using RecorderPtr = std::shared_ptr<Recorder>;
+using PlanPtr = std::shared_ptr<Plan>;
+using WatchPtr = std::shared_ptr<Watch>;
+
+template <>
+struct Arg<Recorder> {
+    static std::string Type() { return "_Recorder"; }
+    static Recorder& Get(PyObject* o, const char* name) {
+        return *ValueArg<RecorderPtr>(o, name, "chainerx._core._Recorder");
+    }
+};
+template <>
+struct Arg<Plan> {
+    static std::string Type() { return "_Plan"; }
+    static Plan& Get(PyObject* o, const char* name) { return *ValueArg<PlanPtr>(o, name, "chainerx._core._Plan"); }
+};
+template <>
+struct Arg<Watch> {
+    static std::string Type() { return "_Watch"; }
+    static Watch& Get(PyObject* o, const char* name) { return *ValueArg<WatchPtr>(o, name, "chainerx._core._Watch"); }
+};
+
+namespace {
+
+// Errors of the callback are not those of the function that is recorded.
+RecorderPtr NewRecorder(Device& device, PyObject* on_obstacle) {
+    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_obstacle)] {
+        PyRef result{PyObject_CallNoArgs(callback.get())};
+        if (!result) PyErr_WriteUnraisable(callback.get());
+    });
+}
+void Start(Recorder& self) { self.Start(); }
+void Stop(Recorder& self) { self.Stop(); }
+void Mark(Recorder& self) { self.Mark(); }
+void Note(Recorder& self, const std::string& what) { self.OnObstacle(what); }
+std::string GetObstacle(Recorder& self) { return self.obstacle(); }
+bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
+bool IsUsed(Recorder& self, const Array& array) { return self.IsUsed(array); }
+
+// The gradients are those of `targets`: results, or none for -1.
+PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vector<Array>& held,
+               const std::vector<Array>& results, const std::vector<Array>& targets, const std::vector<int64_t>& grads,
+               const std::vector<int64_t>& segments) {
+    if (targets.size() != grads.size() || targets.size() != segments.size()) {
+        throw DimensionError{"every target needs a gradient and a segment"};
+    }
+    std::vector<PlanGrad> plan_grads;
+    for (size_t i = 0; i < targets.size(); ++i) {
+        std::optional<size_t> result;
+        if (grads[i] >= 0) result = static_cast<size_t>(grads[i]);
+        if (result.has_value() && *result >= results.size()) throw IndexError{"no result ", *result};
+        plan_grads.push_back({targets[i], result, static_cast<size_t>(segments[i])});
+    }
+    return MakeObject(self.MakePlan(inputs, held, results, std::move(plan_grads)));
+}
+
+bool Fits(Plan& self, const std::vector<Array>& inputs) { return self.Fits(inputs); }
+std::vector<Array> StartRun(Plan& self, const std::vector<Array>& inputs) { return self.Start(inputs); }
+void Run(Plan& self, int64_t segment) { self.Run(static_cast<size_t>(segment)); }
+void DrawAs(Plan& self, Recorder& recorder) {
+    std::vector<RandomStream> streams = recorder.GetStreams();
+    if (streams.size() != self.draw_count()) {
+        throw ChainerxError{"a plan of ", self.draw_count(), " draws cannot draw as a recording of ", streams.size()};
+    }
+    self.SetStreams(std::move(streams));
+}
+int64_t CountSegments(Plan& self) { return static_cast<int64_t>(self.segment_count()); }
+int64_t CountCalls(Plan& self) { return static_cast<int64_t>(self.call_count()); }
+int64_t GetScratchBytes(Plan& self) { return self.scratch_bytes(); }
+int64_t GetUnsharedScratchBytes(Plan& self) { return self.unshared_scratch_bytes(); }
+std::string Describe(Plan& self) { return self.Describe(); }
+
+WatchPtr NewWatch() { return std::make_shared<Watch>(); }
+void WatchAttributes(Watch& self, PyObject* object, PyObject* ignored) { self.AddAttributes(object, ignored); }
+void WatchItems(Watch& self, PyObject* container, PyObject* ignored) { self.AddItems(container, ignored); }
+void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict, key); }
+void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
+void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function); }
+void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
+int64_t FindChange(Watch& self) { return self.FindChange(); }
+PyRef FindChanges(Watch& self) {
+    PyRef list = Check(PyList_New(0));
+    for (int64_t i : self.FindChanges()) {
+        if (PyList_Append(list.get(), Check(PyLong_FromLongLong(i)).get()) < 0) throw PythonError{};
+    }
+    return list;
+}
+
+}  // namespace
+
+void AddCapture(PyObject* module) {
+    Class<RecorderPtr>{"_Recorder", "Records the kernels that a thread calls; see capture/recorder.h."}
+            .Init<&NewRecorder>("device, on_obstacle")
+            .Method<&Start>("start", "self", "Records until ``stop``.")
+            .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
+            .Method<&Mark>("mark", "self", "Ends a segment.")
+            .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
+            .Property<&GetObstacle>("obstacle", "Why there can be no plan, or an empty text.")
+            .Method<&IsNew>("is_new", "self, array", "Whether the array lies in memory that was made meanwhile.")
+            .Method<&IsUsed>("is_used", "self, array", "Whether kernels used an array that existed before.")
+            .Method<&MakePlan>("plan", "self, inputs, held, results, targets, grads, segments",
+                               "Makes the plan. At the ends of ``segments``, results of the numbers ``grads`` become "
+                               "gradients of ``targets``; -1 clears them.")
+            .Add(module);
+    Class<PlanPtr>{"_Plan", "Kernels to run again; see capture/plan.h."}
+            .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")
+            .Method<&StartRun>("start", "self, inputs", "Begins a run; gives the results, which segments fill.")
+            .Method<&Run>("run", "self, segment", "Runs a segment.")
+            .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
+            .Property<&CountSegments>("segment_count", "Number of segments.")
+            .Property<&CountCalls>("call_count", "Number of calls of kernels.")
+            .Property<&GetScratchBytes>("scratch_bytes", "Bytes of its own memory.")
+            .Property<&GetUnsharedScratchBytes>("unshared_scratch_bytes", "The same if nothing shared memory.")
+            .Method<&Describe>("describe", "self", "The names of the kernels, a line for each.")
+            .Add(module);
+    Class<WatchPtr>{"_Watch", "Notices changes of Python objects; see python/watch.h."}
+            .Init<&NewWatch>("")
+            .Method<&WatchAttributes>("add_attributes", "self, object, ignored=None", "Watches attributes.")
+            .Method<&WatchItems>("add_items", "self, container, ignored=None", "Watches a dict or a list.")
+            .Method<&WatchEntry>("add_entry", "self, dict, key", "Watches one entry of a dict.")
+            .Method<&WatchClass>("add_class", "self, type", "Watches what a class defines itself.")
+            .Method<&WatchFunction>("add_function", "self, function", "Watches a function and its closure.")
+            .Method<&WatchArray>("add_array", "self, array", "Watches whether an array has and needs a gradient.")
+            .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
+            .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")
+            .Add(module);
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,9 @@
+#pragma once
+
+#include <Python.h>
+
+namespace chainerx::python {
+
+void AddCapture(PyObject* module);  // recorders, plans and watches
+
+}  // namespace chainerx::python

@@ -1,0 +1,188 @@
+#include "chainerx/python/watch.h"
+
+#include <cstring>
+
+#include "chainerx/core/array.h"
+#include "chainerx/python/convert.h"
+
+namespace chainerx::python {
+namespace {
+
+// Whether an object can take the place of another one unnoticed.
+bool IsSameValue(PyObject* a, PyObject* b) {
+    if (a == b) return true;
+    if (a == nullptr || b == nullptr || Py_TYPE(a) != Py_TYPE(b)) return false;
+    if (PyFloat_CheckExact(a)) {
+        double x = PyFloat_AS_DOUBLE(a);
+        double y = PyFloat_AS_DOUBLE(b);
+        return std::memcmp(&x, &y, sizeof(double)) == 0;
+    }
+    if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a)) {
+        int same = PyObject_RichCompareBool(a, b, Py_EQ);
+        if (same < 0) PyErr_Clear();
+        return same > 0;
+    }
+    return false;
+}
+
+PyObject* ClassDict(PyObject* type) {
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyType_GetDict(reinterpret_cast<PyTypeObject*>(type));
+#else
+    return Py_XNewRef(reinterpret_cast<PyTypeObject*>(type)->tp_dict);
+#endif
+}
+
+int FlagsOf(const Array& a) {
+    bool required = a.IsGradRequired();
+    return (required ? 1 : 0) | (a.IsBackpropRequired() ? 2 : 0) | (a.IsChained() ? 4 : 0) |
+           (required && a.GetGrad() ? 8 : 0);
+}
+
+// Calls f(i, part) for what a function consists of: its code, defaults, keyword defaults and closure, and the contents
+// of the cells of the closure. Ends and returns false if f does.
+template <class F>
+bool ForEachPart(PyObject* function, F&& f) {
+    PyObject* closure = PyFunction_GetClosure(function);
+    size_t i = 0;
+    for (PyObject* part : {PyFunction_GetCode(function), PyFunction_GetDefaults(function),
+                           PyFunction_GetKwDefaults(function), closure}) {
+        if (!f(i++, part)) return false;
+    }
+    for (Py_ssize_t k = 0; closure != nullptr && k < PyTuple_GET_SIZE(closure); ++k) {
+        if (!f(i++, PyCell_GET(PyTuple_GET_ITEM(closure, k)))) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Watch::Entry& Watch::Add(Kind kind, PyObject* object) {
+    entries_.push_back({kind, PyRef::Borrow(object), PyRef{}, {}, 0});
+    return entries_.back();
+}
+
+void Watch::AddDictItems(Entry& entry, PyObject* dict, PyObject* ignored) {
+    PyObject* key;
+    PyObject* value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dict, &position, &key, &value) != 0) {
+        int is_ignored = ignored == Py_None ? 0 : PySequence_Contains(ignored, key);
+        if (is_ignored < 0) throw PythonError{};
+        entry.items.push_back({PyRef::Borrow(key), PyRef::Borrow(is_ignored != 0 ? nullptr : value)});
+    }
+}
+
+void Watch::AddAttributes(PyObject* object, PyObject* ignored) {
+    Entry& entry = Add(Kind::kAttributes, object);
+    entry.container = Check(PyObject_GenericGetDict(object, nullptr));
+    entry.items.push_back({PyRef::Borrow(reinterpret_cast<PyObject*>(Py_TYPE(object))), PyRef{}});
+    AddDictItems(entry, entry.container.get(), ignored);
+}
+
+void Watch::AddItems(PyObject* container, PyObject* ignored) {
+    if (PyDict_Check(container)) {
+        AddDictItems(Add(Kind::kDict, container), container, ignored);
+        return;
+    }
+    if (!PyList_Check(container)) ThrowTypeError("expected a dict or a list, not %s", Py_TYPE(container)->tp_name);
+    Entry& entry = Add(Kind::kList, container);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(container); ++i) {
+        entry.items.push_back({PyRef{}, PyRef::Borrow(PyList_GET_ITEM(container, i))});
+    }
+}
+
+void Watch::AddEntry(PyObject* dict, PyObject* key) {
+    if (!PyDict_Check(dict)) ThrowTypeError("expected a dict, not %s", Py_TYPE(dict)->tp_name);
+    PyObject* value = PyDict_GetItemWithError(dict, key);
+    if (value == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
+    Add(Kind::kEntry, dict).items.push_back({PyRef::Borrow(key), PyRef::Borrow(value)});
+}
+
+void Watch::AddClass(PyObject* type) {
+    if (!PyType_Check(type)) ThrowTypeError("expected a class, not %s", Py_TYPE(type)->tp_name);
+    Entry& entry = Add(Kind::kClass, type);
+    entry.container = Check(ClassDict(type));
+    AddDictItems(entry, entry.container.get(), Py_None);
+}
+
+void Watch::AddFunction(PyObject* function) {
+    if (!PyFunction_Check(function)) ThrowTypeError("expected a function, not %s", Py_TYPE(function)->tp_name);
+    Entry& entry = Add(Kind::kFunction, function);
+    ForEachPart(function, [&entry](size_t, PyObject* part) {
+        entry.items.push_back({PyRef{}, PyRef::Borrow(part)});
+        return true;
+    });
+}
+
+void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(Arg<Array>::Get(array, "array")); }
+
+bool Watch::IsSame(const Entry& entry) {
+    PyObject* dict = nullptr;
+    size_t first = 0;
+    switch (entry.kind) {
+        case Kind::kAttributes: {
+            PyObject* object = entry.object.get();
+            if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != entry.items[0].key.get()) return false;
+            PyRef own{PyObject_GenericGetDict(object, nullptr)};
+            dict = entry.container.get();
+            if (own.get() != dict) return false;
+            first = 1;
+            break;
+        }
+        case Kind::kClass:
+            dict = entry.container.get();
+            break;
+        case Kind::kDict:
+            dict = entry.object.get();
+            break;
+        case Kind::kList: {
+            PyObject* list = entry.object.get();
+            if (static_cast<size_t>(PyList_GET_SIZE(list)) != entry.items.size()) return false;
+            for (size_t i = 0; i < entry.items.size(); ++i) {
+                if (!IsSameValue(PyList_GET_ITEM(list, i), entry.items[i].value.get())) return false;
+            }
+            return true;
+        }
+        case Kind::kEntry: {
+            const Item& item = entry.items[0];
+            PyObject* value = PyDict_GetItemWithError(entry.object.get(), item.key.get());
+            if (value == nullptr) PyErr_Clear();
+            return IsSameValue(value, item.value.get());
+        }
+        case Kind::kFunction:
+            // The closure, which says how many cells there are, comes before them.
+            return ForEachPart(entry.object.get(), [&entry](size_t i, PyObject* part) {
+                return IsSameValue(part, entry.items[i].value.get());
+            });
+        case Kind::kArray:
+            return FlagsOf(Arg<Array>::Get(entry.object.get(), "array")) == entry.flags;
+    }
+    if (static_cast<size_t>(PyDict_GET_SIZE(dict)) != entry.items.size() - first) return false;
+    PyObject* key;
+    PyObject* value;
+    Py_ssize_t position = 0;
+    for (size_t i = first; PyDict_Next(dict, &position, &key, &value) != 0; ++i) {
+        const Item& item = entry.items[i];
+        if (key != item.key.get()) return false;
+        if (item.value && !IsSameValue(value, item.value.get())) return false;
+    }
+    return true;
+}
+
+int64_t Watch::FindChange() const {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+        if (!IsSame(entries_[i])) return static_cast<int64_t>(i);
+    }
+    return -1;
+}
+
+std::vector<int64_t> Watch::FindChanges() const {
+    std::vector<int64_t> changed;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+        if (!IsSame(entries_[i])) changed.push_back(static_cast<int64_t>(i));
+    }
+    return changed;
+}
+
+}  // namespace chainerx::python

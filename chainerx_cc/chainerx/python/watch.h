@@ -1,0 +1,56 @@
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "chainerx/python/common.h"
+
+namespace chainerx::python {
+
+// Notices changes of Python objects: of what a function read when it was recorded. It compares the objects that others
+// refer to, by identity; numbers and texts by value. It does not look into the objects found there: each of them is
+// watched by itself.
+class Watch {
+public:
+    // All attributes of an object, but for the values of some, and its class.
+    void AddAttributes(PyObject* object, PyObject* ignored);
+    // The items of a dict or a list.
+    void AddItems(PyObject* container, PyObject* ignored);
+    // One entry of a dict, which it may lack.
+    void AddEntry(PyObject* dict, PyObject* key);
+    // What a class defines itself.
+    void AddClass(PyObject* type);
+    // The code, defaults and closure of a function, and what the cells of the closure have.
+    void AddFunction(PyObject* function);
+    // Whether an array has a gradient and needs one.
+    void AddArray(PyObject* array);
+
+    // The number of the first thing that has changed, in the order in which they were added; -1 if none has.
+    int64_t FindChange() const;
+    std::vector<int64_t> FindChanges() const;
+
+private:
+    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kClass, kFunction, kArray };
+    struct Item {
+        PyRef key;
+        PyRef value;  // none: any value
+    };
+    struct Entry {
+        Kind kind;
+        PyRef object;
+        PyRef container;  // the dict of attributes or of a class
+        std::vector<Item> items;
+        int flags;  // of an array
+    };
+
+    Entry& Add(Kind kind, PyObject* object);
+    static void AddDictItems(Entry& entry, PyObject* dict, PyObject* ignored);
+    static bool IsSame(const Entry& entry);
+
+    std::vector<Entry> entries_;
+};
+
+}  // namespace chainerx::python
