@@ -166,14 +166,12 @@ class Recording:
         old_grads = self._remember_grads()
         before = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
-        optimizers = self._optimizer_state()
+        self._state_at_start = self._outer_state()
         self._generators = _generator_states()
         value = self._call(call)
         try:
             if self._generators != _generator_states():
                 raise Obstacle('random numbers of NumPy or Python are drawn')
-            if optimizers != self._optimizer_state():
-                raise Obstacle('an optimizer changes outside of its update')
             self._check(recorded, before)
             for (owner, name), old, forms in zip(scope.slots, slots, slot_forms):
                 array = array_of(old)
@@ -253,15 +251,13 @@ class Recording:
                 self._recorder.note('an optimizer whose parameters are not known')
             self._recorder.mark()
             self._between.append(opt)
-            before = self._outer_state
-            change = before() != self._state_at_start
-            if change:
+            if self._outer_state() != self._state_at_start:
                 self._recorder.note('an optimizer changes outside of its update')
             if self._generators != _generator_states():
                 self._recorder.note('random numbers of NumPy or Python are drawn')
             optimizer.GradientMethod.update(opt)
             self._generators = _generator_states()
-            self._state_at_start = before()
+            self._state_at_start = self._outer_state()
             self._grads = self._current_grads()
         finally:
             self._go_on()
@@ -271,10 +267,6 @@ class Recording:
         return all(id(param) in known for param in opt.target.params())
 
     # -- state
-
-    def _optimizer_state(self) -> Any:
-        self._state_at_start = self._outer_state()
-        return len(self._between) < 0
 
     def _outer_state(self) -> list[Any]:
         owners: list[Any] = []
@@ -470,11 +462,12 @@ class _Identity(_trees.Same):
     def __eq__(self, other: object) -> bool:
         return type(other) is _Identity and other.value is self.value
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def _generator_states() -> Any:
-    kind, keys, *rest = numpy.random.get_state()  # type: ignore[misc]
+    state: Any = numpy.random.get_state()
+    kind, keys, *rest = state
     return kind, keys.tobytes(), rest, random.getstate()
 
 

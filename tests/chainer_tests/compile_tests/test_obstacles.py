@@ -250,6 +250,29 @@ def test_gradients_that_a_hook_replaces():
         assert chainerx.to_numpy(grad).tolist() == [[2, 4, 2 * i]] * 2
 
 
+@pytest.mark.parametrize('when', ['before', 'after'])
+def test_a_changed_optimizer(when):
+    model = L.Linear(3, 2, initialW=1)
+    model.to_device(DEVICE)
+    optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+
+    @chainer.compile
+    def step(x):
+        if when == 'before':
+            optimizer.new_epoch()
+        model.cleargrads()
+        F.sum(model(x)).backward()
+        optimizer.update()
+        if when == 'after':
+            optimizer.new_epoch()
+
+    for _ in range(6):
+        step(array([[1, 1, 1]], 'f'))
+    assert optimizer.epoch == 6
+    assert step.replays == 0
+    assert 'optimizer' in step.report()
+
+
 def test_hooks_run():
     model = L.Linear(3, 2)
     model.to_device(DEVICE)
