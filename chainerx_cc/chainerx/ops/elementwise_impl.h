@@ -181,7 +181,10 @@ void ElementwiseCaller<Op, 2>::CallInPlace(const Array& x1, const Operand& x2) {
     internal::RunElementwiseInto(Op::Info(), &op, inputs, 2, x1);
 }
 
-// For ops whose Call is inherited, and for ops with parameters, whose Call is defined in the family's source.
-#define CHAINERX_INSTANTIATE_ELEMENTWISE(Op) template struct ElementwiseCaller<Op, Op::kArity>;
+// For ops whose Call is inherited, and for ops with parameters, whose Call is in the header of the family and needs
+// ApplyElementwise from the library.
+#define CHAINERX_INSTANTIATE_ELEMENTWISE(Op)           \
+    template struct ElementwiseCaller<Op, Op::kArity>; \
+    template Array ApplyElementwise(const Op& op, const Operand(&inputs)[Op::kArity]);
 
 }  // namespace chainerx::ops
