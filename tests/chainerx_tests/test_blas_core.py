@@ -25,8 +25,11 @@ AVX512 = {'avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'}
 
 def run(code, **variables):
     """Runs Python without the variables that matter here, but for those given."""
-    names = ('OPENBLAS_CORETYPE', 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_ISA')
-    env = {name: value for name, value in os.environ.items() if name not in names}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith('OPENBLAS_') and name not in ('OMP_NUM_THREADS', 'CHAINERX_ISA')
+    }
     return subprocess.check_output(
         [sys.executable, '-c', code], text=True, env={**env, **variables}, stderr=subprocess.PIPE
     ).strip()
