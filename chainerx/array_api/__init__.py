@@ -35,8 +35,6 @@ from chainerx._core import (
     add as add,
     all as all,
     any as any,
-    argmax as argmax,
-    argmin as argmin,
     argsort as argsort,
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
@@ -45,7 +43,6 @@ from chainerx._core import (
     copysign as copysign,
     cos as cos,
     cosh as cosh,
-    count_nonzero as count_nonzero,
     diff as diff,
     divide as divide,
     empty_like as empty_like,
@@ -164,6 +161,11 @@ from chainerx.array_api._functions import (
     trunc as trunc,
 )
 from chainerx.array_api._info import __array_namespace_info__ as __array_namespace_info__
+from chainerx.array_api._searching import (
+    argmax as argmax,
+    argmin as argmin,
+    count_nonzero as count_nonzero,
+)
 
 __array_api_version__ = '2024.12'
 

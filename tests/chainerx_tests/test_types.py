@@ -37,6 +37,7 @@ MAKE = {
     'NoBackpropMode': chainerx.no_backprop_mode,
     'Stream': lambda: chainerx.Stream('native:0'),
     '_Recorder': lambda: _core._Recorder('native:0', print),
+    '_Places': lambda: _core._Places([chainerx.ones(2)]),
     '_Plan': lambda: _core._Recorder('native:0', print).plan([], [], [], [], [], []),
     '_Watch': _core._Watch,
     '_OnnxModel': lambda: _core._load_onnx_bytes(ONNX_FILE),

@@ -11,7 +11,7 @@ _EMPTY = [(DimensionError, lambda f: f(zeros(0))), (DimensionError, lambda f: f(
 
 
 def position(name, reference, **options):
-    return reduction(name, reference, NUMBERS, 'int64', axes=False, grad=False, distinct=True, **options)
+    return reduction(name, reference, NUMBERS, 'int64', keepdims=False, axes=False, grad=False, distinct=True, **options)
 
 
 def _logsumexp(x, axis=None, keepdims=False):
@@ -43,9 +43,9 @@ ROWS = [
     reduction('any', np.any, ALL, 'bool', grad=False),
     position('argmax', np.argmax, wrong=_EMPTY, bench=[matrix('a.argmax()'), matrix('a.argmax(0)'), matrix('a.argmax(1)'), small('a.argmax()')]),
     position('argmin', np.argmin, wrong=_EMPTY),
-    position('nanargmax', np.nanargmax, keepdims=False),
-    position('nanargmin', np.nanargmin, keepdims=False),
-    reduction('count_nonzero', np.count_nonzero, ALL, 'int64', grad=False),
+    position('nanargmax', np.nanargmax),
+    position('nanargmin', np.nanargmin),
+    reduction('count_nonzero', np.count_nonzero, ALL, 'int64', keepdims=False, grad=False),
     reduction('cumsum', np.cumsum, NUMBERS, 'sum', keepdims=False, axes=False, tolerance=8, bench=[matrix('a.cumsum(0)'), matrix('a.cumsum(1)')]),
     Row('diff', np.diff, [[In(2, 5)], [In(4, 3), {'axis': 0}], [In(3, 4), {'n': 2}], [In(2, 3), {'n': 5, 'axis': 1}], [In(3), {'n': 0}]], ALL, 'same', wrong=[(DimensionError, lambda f: f(zeros())), (ValueError, lambda f: f(zeros(2), -1))]),
     reduction('cumprod', np.cumprod, NUMBERS, 'sum', keepdims=False, axes=False, low=0.5, high=1.5, tolerance=10),

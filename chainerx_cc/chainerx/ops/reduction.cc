@@ -280,11 +280,10 @@ Array Extreme(const char* name, const ReduceKernel& kernel, const Array& a, cons
     return out;
 }
 
-Array ArgExtreme(const char* name, const ReduceKernel& kernel, const Array& a, const std::optional<int64_t>& axis,
-                 bool keepdims = false) {
+Array ArgExtreme(const char* name, const ReduceKernel& kernel, const Array& a, const std::optional<int64_t>& axis) {
     Axes axes = axis.has_value() ? Axes{NormalizeAxis(*axis, a.ndim())} : NormalizeAxes(std::nullopt, a.ndim());
     CheckNotEmpty(name, a, axes);
-    return Reduce(kernel, a, axes, keepdims, Dtype::kInt64);
+    return Reduce(kernel, a, axes, false, Dtype::kInt64);
 }
 
 Array ReplaceNan(const Array& a, double value) {
@@ -341,7 +340,7 @@ Array AMin(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Extreme("amin", kAminKernel, a, axis, keepdims);
 }
 
-CHAINERX_METHOD_ROUTINE(ArgMax, "argmax", "a, axis=None, keepdims=False", "argmax", R"(
+CHAINERX_METHOD_ROUTINE(ArgMax, "argmax", "a, axis=None", "argmax", R"(
 Index of the largest element along an axis, the first one of several.
 
 Not differentiable.
@@ -349,7 +348,6 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; the flattened array is searched unless given.
-    @keepdims
 
 Returns:
     ~chainerx.ndarray: Indices, of dtype int64.
@@ -363,11 +361,11 @@ array([1, 2], shape=(2,), dtype=int64, device='native:0')
 >>> int(x.argmax())
 5
 )");
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis, bool keepdims) {
-    return ArgExtreme("argmax", kArgmaxKernel, a, axis, keepdims);
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis) {
+    return ArgExtreme("argmax", kArgmaxKernel, a, axis);
 }
 
-CHAINERX_METHOD_ROUTINE(ArgMin, "argmin", "a, axis=None, keepdims=False", "argmin", R"(
+CHAINERX_METHOD_ROUTINE(ArgMin, "argmin", "a, axis=None", "argmin", R"(
 Index of the smallest element along an axis, the first one of several.
 
 Not differentiable.
@@ -375,7 +373,6 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     axis (int or None): Axis; the flattened array is searched unless given.
-    @keepdims
 
 Returns:
     ~chainerx.ndarray: Indices, of dtype int64.
@@ -389,8 +386,8 @@ array([0, 1], shape=(2,), dtype=int64, device='native:0')
 >>> int(x.argmin())
 0
 )");
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis, bool keepdims) {
-    return ArgExtreme("argmin", kArgminKernel, a, axis, keepdims);
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis) {
+    return ArgExtreme("argmin", kArgminKernel, a, axis);
 }
 
 CHAINERX_ROUTINE(NanArgMax, "nanargmax", "a, axis=None", "argmax", R"(
@@ -489,7 +486,7 @@ Array Any(const Array& a, const OptionalAxes& axis, bool keepdims) {
     return Reduce(kAnyKernel, a, NormalizeAxes(axis, a.ndim()), keepdims, Dtype::kBool);
 }
 
-CHAINERX_ROUTINE(CountNonzero, "count_nonzero", "a, axis=None, keepdims=False", "", R"(
+CHAINERX_ROUTINE(CountNonzero, "count_nonzero", "a, axis=None", "", R"(
 Number of nonzero elements over axes.
 
 Not differentiable.
@@ -497,7 +494,6 @@ Not differentiable.
 Args:
     a (~chainerx.ndarray): Array of any dtype.
     @axes
-    @keepdims
 
 Returns:
     ~chainerx.ndarray: Counts, of dtype int64.
@@ -508,8 +504,8 @@ Raises:
 >>> chainerx.count_nonzero(chainerx.array([[0, 1], [2, 3]]), axis=0)
 array([1, 2], shape=(2,), dtype=int64, device='native:0')
 )");
-Array CountNonzero(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis, keepdims);
+Array CountNonzero(const Array& a, const OptionalAxes& axis) {
+    return Sum(NotEqual(a.AsDetached(), Scalar{false}), axis);
 }
 
 CHAINERX_ROUTINE(LogSumExp, "logsumexp", "x, axis=None, keepdims=False", "logsumexp", R"(

@@ -43,11 +43,11 @@ Array AMax(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdim
 Array AMin(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array All(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
 Array Any(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
-Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
-Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt, bool keepdims = false);
+Array ArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
+Array ArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
-Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt, bool keepdims = false);
+Array CountNonzero(const Array& a, const OptionalAxes& axis = std::nullopt);
 Array Cumsum(const Array& a, const std::optional<int64_t>& axis = std::nullopt);
 Array Diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = std::nullopt,
            const std::optional<Array>& append = std::nullopt);

@@ -119,7 +119,10 @@ PyRef Enter(PyObject* self) {
     return PyRef::Borrow(self);
 }
 
-void Exit(PyObject*, PyObject*, PyObject*, PyObject*) { native::UsePlaces(nullptr); }
+void Exit(PyObject* self, PyObject*, PyObject*, PyObject*) {
+    ValueOf<PlacesPtr>(self);  // raises without one
+    native::UsePlaces(nullptr);
+}
 
 }  // namespace
 
