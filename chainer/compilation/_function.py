@@ -41,8 +41,10 @@ class CompiledFunction:
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
         self._pause = self._wait = self._unused = 0
-        self.calls = self.replays = self.recordings = 0
         self._is_traced = False
+        self.calls: int = 0
+        self.replays: int = 0
+        self.recordings: int = 0
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
