@@ -15,7 +15,8 @@ _chx_ndarray = chainerx.ndarray
 #: Types of values that cannot change.
 CONSTANTS = (
     type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented),
-    range, slice, numpy.dtype, numpy.generic, chainerx.Device, chainerx.Backend,
+    range, slice, numpy.dtype, numpy.generic,
+    *((chainerx.Device, chainerx.Backend) if chainerx.is_available() else ()),
 )  # fmt: skip
 
 
