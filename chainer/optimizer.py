@@ -391,6 +391,14 @@ class GradientMethod(Optimizer):
             if update.lacks_grad(param):
                 update.fill_grad(param)
 
+    def _replace_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
+        loss = lossfun(*args, **kwds)
+        if self._use_cleargrads:
+            self.target.cleargrads()
+        else:
+            self.target.zerograds()
+        loss.backward(loss_scale=self._loss_scale)
+
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters by their gradients.
 
@@ -404,13 +412,7 @@ class GradientMethod(Optimizer):
         if self.target is None:
             raise RuntimeError('call `setup` method before `update` method')
         if lossfun is not None:
-            loss = lossfun(*args, **kwds)
-            if self._use_cleargrads:
-                self.target.cleargrads()
-            else:
-                self.target.zerograds()
-            loss.backward(loss_scale=self._loss_scale)
-            del loss
+            self._replace_grads(lossfun, args, kwds)
 
         if self._looks_at_grads():
             self.reallocate_cleared_grads()

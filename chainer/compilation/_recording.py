@@ -55,7 +55,7 @@ def slot_form(value: Any, is_used: bool) -> Any:
             return None
         flags = (value._requires_grad, value._name) if kind is Variable else ()
         return kind, *flags, is_used and array.is_backprop_required()
-    return _trees.flatten(value, []) if isinstance(value, _trees.CONSTANTS) else None
+    return _trees.key(value) if isinstance(value, _trees.CONSTANTS) else None
 
 
 def array_of(value: Any) -> Any:
@@ -154,10 +154,8 @@ class Recording:
         recorded.environment = environment()
         recorded.form, recorded.scope = form, scope
         inputs = list(arrays)
-        device = chainerx.get_default_device()
-        for array in (*inputs, *scope.arrays):
-            device = array.device
-            break
+        used = [*inputs, *scope.arrays]
+        device = used[0].device if used else chainerx.get_default_device()
         slots = [vars(owner)[name] for owner, name in scope.slots]
         slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
         self._constants: list[Any] = []
@@ -276,7 +274,7 @@ class Recording:
             rule = getattr(variable, 'update_rule', None)
             if rule is not None:
                 owners += (rule, rule.hyperparam)
-        return [{k: _key(v) for k, v in vars(o).items() if k != 'update'} for o in owners]
+        return [{k: _trees.key(v) for k, v in vars(o).items() if k != 'update'} for o in owners]
 
     def _current_grads(self) -> dict[int, Any]:
         grads = {}
@@ -329,7 +327,7 @@ class Recording:
                     continue
                 kinds = {type(new), type(previous)}
                 if kinds.isdisjoint((Variable, _chx_ndarray)) or type(_MISSING) in kinds:
-                    if _key(new) == _key(previous):
+                    if _trees.key(new) == _trees.key(previous):
                         continue
                     lines = scope.lines_that_store(name)
                     raise Obstacle(f'{name} of {type(owner).__name__} changes{lines}')
@@ -342,7 +340,8 @@ class Recording:
     def _check_variable(self, variable: Variable, label: str) -> None:
         old = self._variables[id(variable)]
         for name in {*old, *vars(variable)} - _OWN_OF_VARIABLES:
-            if _key(vars(variable).get(name, _MISSING)) != _key(old.get(name, _MISSING)):
+            new, previous = vars(variable).get(name, _MISSING), old.get(name, _MISSING)
+            if _trees.key(new) != _trees.key(previous):
                 raise Obstacle(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
 
     def _check_slot(self, owner: Any, name: str) -> None:
@@ -449,22 +448,6 @@ _OWN_OF_VARIABLES = frozenset(
 )
 
 
-def _key(value: Any) -> Any:
-    """Returns what tells a value from another one: immutable ones are compared by value."""
-    if isinstance(value, _trees.CONSTANTS):
-        return type(value), value, repr(value) if isinstance(value, float) else None
-    return _Identity(value)
-
-
-class _Identity(_trees.Same):
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is _Identity and other.value is self.value
-
-    __hash__ = None
-
-
 def _generator_states() -> Any:
     state: Any = numpy.random.get_state()
     kind, keys, *rest = state
@@ -481,13 +464,7 @@ class _Update:
     def __call__(self, lossfun: Any = None, *args: Any, **kwds: Any) -> None:
         opt = self._optimizer
         if lossfun is not None:
-            loss = lossfun(*args, **kwds)
-            if opt._use_cleargrads:
-                opt.target.cleargrads()
-            else:
-                opt.target.zerograds()
-            loss.backward(loss_scale=opt._loss_scale)
-            del loss
+            opt._replace_grads(lossfun, args, kwds)
         self._recording.update_between(opt)
 
 

@@ -17,7 +17,12 @@ import numpy
 import chainerx
 from chainer import backend, configuration, device_resident, link, optimizer
 from chainer._core.mixed16 import mixed16
-from chainer.compilation._trace import Obstacle, describe, is_framework_code
+from chainer.compilation._trace import (
+    Obstacle,
+    describe,
+    is_framework_code,
+    is_framework_module,
+)
 from chainer.compilation._trees import CONSTANTS
 from chainer.initializer import Initializer
 from chainer.variable import Variable
@@ -34,10 +39,6 @@ _NOT_READ = '__dict__', '__weakref__', '__doc__', '__annotations__', '_abc_impl'
 #: Names by which code may read attributes that it does not name.
 _READERS = 'getattr', 'hasattr', 'vars', '__dict__', 'dir', 'attrgetter', 'methodcaller'
 _ATTRIBUTE_LOADS = 'LOAD_ATTR', 'LOAD_METHOD'
-
-
-def _is_framework_module(name: str | None) -> bool:
-    return name is not None and name.split('.')[0] in ('chainer', 'chainerx')
 
 
 class Scope:
@@ -157,11 +158,11 @@ class Scope:
         elif isinstance(value, type):
             self._visit_class(value, label)
         elif kind is types.ModuleType:
-            if not _is_framework_module(value.__name__):
+            if not is_framework_module(value.__name__):
                 raise Obstacle(f'{label} is a module, of which anything may be read')
         elif hasattr(value, '_compiled_function'):
             self._visit(value._compiled_function, label)
-        elif isinstance(value, _TRUSTED_OBJECTS) and _is_framework_module(kind.__module__):
+        elif isinstance(value, _TRUSTED_OBJECTS) and is_framework_module(kind.__module__):
             pass
         elif _is_plain_object(kind):
             self._visit_object(value, label, ())
@@ -197,7 +198,7 @@ class Scope:
         self.objects.append(value)
         self.slots.extend((value, name) for name in slots)
         self._visit_class(type(value), type(value).__name__)
-        is_own = not _is_framework_module(type(value).__module__)
+        is_own = not is_framework_module(type(value).__module__)
         for name, part in list(vars(value).items()):
             if name in ignored or name in slots:
                 continue
@@ -227,7 +228,7 @@ class Scope:
             if id(cls) in self.known and cls is not value or cls.__module__ == 'builtins':
                 continue
             self.known[id(cls)] = cls
-            if _is_framework_module(cls.__module__):
+            if is_framework_module(cls.__module__):
                 if issubclass(cls, link.Link):  # a program may replace methods
                     self._add(self.watch.add_class, label, cls)
                 continue
@@ -300,7 +301,7 @@ class Scope:
             label = f'{label}.{part}'
             if part in vars(value):
                 self._add(self.watch.add_entry, label, vars(value), part)
-            elif not _is_framework_module(value.__name__):
+            elif not is_framework_module(value.__name__):
                 raise Obstacle(f'{label} cannot be watched')
             value = getattr(value, part)
         self._visit(value, label)
@@ -316,7 +317,7 @@ def _is_plain_object(kind: type) -> bool:
             or (
                 bool(cls.__flags__ & (1 << 9))  # made by Python code
                 and '__slots__' not in vars(cls)
-                and not _is_framework_module(cls.__module__)
+                and not is_framework_module(cls.__module__)
                 and '__module__' in vars(cls)
             )
             for cls in kind.__mro__

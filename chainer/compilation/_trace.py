@@ -57,7 +57,8 @@ def is_framework_file(path: str) -> bool:
     return path.startswith(_FRAMEWORKS)
 
 
-def _is_framework_module(name: Any) -> bool:
+def is_framework_module(name: Any) -> bool:
+    """Tells whether a name is that of a module of this package or of ChainerX."""
     return isinstance(name, str) and name.split('.')[0] in ('chainer', 'chainerx')
 
 
@@ -131,7 +132,7 @@ class Trace:
     def _on_new_code(self, frame: types.FrameType, code: types.CodeType) -> None:
         path = code.co_filename
         if is_framework_file(path) or (
-            path.startswith('<string>') and _is_framework_module(frame.f_globals.get('__name__'))
+            path.startswith('<string>') and is_framework_module(frame.f_globals.get('__name__'))
         ):
             self._trusted[id(code)] = code
             if code.co_name == 'backward':

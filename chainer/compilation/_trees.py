@@ -52,11 +52,16 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
         return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
-    if isinstance(value, CONSTANTS):
-        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
-        return kind, value, repr(value) if kind is float or kind is complex else None
     if isinstance(value, (numpy.ndarray, Variable)):
         raise Obstacle(f'an argument is {kind.__module__}.{kind.__name__}')
+    return key(value)
+
+
+def key(value: Any) -> Any:
+    """Returns what tells a value from another one: immutable ones are compared by value."""
+    if isinstance(value, CONSTANTS):
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+        return type(value), value, repr(value) if isinstance(value, (float, complex)) else None
     return Same(value)
 
 

@@ -4,29 +4,13 @@
 #include <numeric>
 #include <utility>
 
+#include "chainerx/capture/call_visitor.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-
-template <class F>
-class Visitor final : public ArgumentVisitor {
-public:
-    explicit Visitor(F f) : f_{std::move(f)} {}
-    void Visit(Array& array) override {
-        if constexpr (std::is_invocable_v<F, Array&>) {
-            if (array) f_(array);
-        }
-    }
-    void Visit(RandomStream& stream) override {
-        if constexpr (std::is_invocable_v<F, RandomStream&>) f_(stream);
-    }
-
-private:
-    F f_;
-};
 
 bool IsSameView(const Array& a, const Array& b) {
     return a.offset() == b.offset() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
@@ -80,7 +64,7 @@ void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
 
 void PlanBuilder::FindBlocks() {
     for (size_t i = 0; i < plan_->calls_.size(); ++i) {
-        Visitor visitor{[this, i](const Array& a) {
+        CallVisitor visitor{[this, i](const Array& a) {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
@@ -121,7 +105,7 @@ void PlanBuilder::ShareMemory() {
 }
 
 void PlanBuilder::ReplaceArrays() {
-    Visitor visitor{[this](Array& a) { Replace(a); }};
+    CallVisitor visitor{[this](Array& a) { Replace(a); }};
     for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
 }
 
@@ -158,7 +142,7 @@ void PlanBuilder::Replace(Array& a) {
 void PlanBuilder::AssignDraws() {
     for (const Recorder::RecordedDraw& draw : recorder_.draws_) {
         Plan::Draw assigned{draw.segment, draw.count, {}};
-        Visitor visitor{[&](RandomStream& stream) {
+        CallVisitor visitor{[&](RandomStream& stream) {
             if (stream.key == draw.stream.key && stream.position == draw.stream.position) {
                 assigned.targets.push_back(&stream);
             }

@@ -3,28 +3,12 @@
 #include <unordered_set>
 #include <utility>
 
+#include "chainerx/capture/call_visitor.h"
 #include "chainerx/capture/plan_builder.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
-namespace {
-
-template <class F>
-class ArraysOf final : public ArgumentVisitor {
-public:
-    explicit ArraysOf(F f) : f_{std::move(f)} {}
-    void Visit(Array& array) override {
-        if (array) f_(array);
-    }
-    void Visit(RandomStream&) override {}
-
-private:
-    F f_;
-};
-
-}  // namespace
-
 void Recorder::Start() {
     if (is_recording_) return;
     device_.backend().Watch();
@@ -40,7 +24,7 @@ void Recorder::Stop() noexcept {
 }
 
 void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
-    ArraysOf visitor{[this](const Array& a) {
+    CallVisitor visitor{[this](const Array& a) {
         const StoragePtr& storage = a.body()->storage;
         if (&a.device() != &device_) OnObstacle("arrays on " + a.device().name() + " and on " + device_.name());
         if (made_.count(storage.get()) == 0) found_.try_emplace(storage.get(), storage, storage->version());
