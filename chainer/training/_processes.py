@@ -14,15 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_SIGNALS = signal.SIGINT, signal.SIGTERM
+
+
+class Process(multiprocessing.Process):
+    """Child process that calls its function by :func:`run`."""
+
+    def start(self) -> None:
+        # A signal to the group may come before the child has set its handlers, so it waits.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def run(self) -> None:
+        run(super().run)
+
+
 def run(target: Callable[..., Any], *args: Any) -> Any:
     """Calls the function of a child process; leaves signals to the parent.
 
     Terminals send Ctrl-C, and batch systems send SIGTERM, to all processes of a group. The parent
     decides what is still to be done, and ends its children.
     """
-    for signum in signal.SIGINT, signal.SIGTERM:
+    for signum in _SIGNALS:
         # Not SIG_IGN, which programs that the function starts would inherit.
         signal.signal(signum, _do_nothing)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     return target(*args)
 
 

@@ -263,7 +263,7 @@ class ProcessWriter(StandardWriter):
 
     def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
         save = functools.partial(self.save, filename, outdir, target, self._savefun, **kwds)
-        return multiprocessing.Process(target=_processes.run, args=(save,))
+        return _processes.Process(target=save)
 
     def __getstate__(self) -> Any:
         # For the start method spawn.
@@ -438,9 +438,7 @@ class ProcessQueueWriter(QueueWriter):
     def create_consumer(self, q: Any) -> Any:
         # The queue pickles in a thread, which would drop a task that cannot be pickled.
         reduction.ForkingPickler.dumps(self._task)
-        return multiprocessing.Process(
-            target=_processes.run, args=(_consume_in_child, q), daemon=True
-        )
+        return _processes.Process(target=_consume_in_child, args=(q,), daemon=True)
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
         super().__call__(filename, outdir, target)

@@ -165,6 +165,29 @@ def test_writers(tmp_path, method, writer, endings):
             future.result()
 
 
+EARLY_PROGRAM = """
+import os, signal, sys
+import numpy
+from chainer.training.extensions import snapshot_writers
+
+_, writer, out = sys.argv
+for signum in signal.SIGINT, signal.SIGTERM:
+    os.register_at_fork(after_in_child=lambda signum=signum: os.kill(os.getpid(), signum))
+writer = getattr(snapshot_writers, writer)()
+writer('model', out, {'x': numpy.ones(3)})
+writer.finalize()
+print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+
+
+@pytest.mark.parametrize('writer', ['ProcessQueueWriter', 'ProcessWriter'])
+def test_signals_before_the_process_has_its_handlers(tmp_path, writer):
+    process = start(tmp_path, EARLY_PROGRAM, writer)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, 'set()\n'), err
+    assert os.listdir(tmp_path / 'out') == ['model']
+
+
 @pytest.mark.parametrize('ending', ['SIGKILL', 'SIGTERM', 'group SIGTERM', 'SIGINT', 'no finalize'])
 def test_multiprocess_parallel_updater(tmp_path, ending):
     process = start(tmp_path, UPDATER_PROGRAM, ending)
