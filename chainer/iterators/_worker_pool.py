@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core import forks
+from chainer._core import forks, start_method
 
 with contextlib.suppress(ImportError):  # Windows does not have it
     # Otherwise the first start of a process imports it, see LookaheadIterator.
@@ -116,7 +116,7 @@ class WorkerPool:
         self._thread.start()
 
     def _start_worker(self):
-        context = multiprocessing.get_context()
+        context = start_method.context()
         conn, child_conn = context.Pipe()
         self._starting = conn, child_conn, threading.get_ident()
         process = context.Process(target=_run_worker, args=(child_conn,) + self._args, daemon=True)

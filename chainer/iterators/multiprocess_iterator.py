@@ -20,8 +20,10 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     """Iterator that prefetches batches in worker processes.
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. The first call of
-    ``next`` starts the processes with the start method of :mod:`multiprocessing`; start methods
-    other than *fork* require a picklable dataset. Arrays come back through shared memory.
+    ``next`` starts the processes with the start method that the program chose with
+    :func:`multiprocessing.set_start_method`, otherwise on Linux by a fork, also with Python 3.14.
+    Start methods other than *fork* require a picklable dataset. Arrays come back through shared
+    memory.
 
     ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
     ``next`` again then retries the same batch.

@@ -10,6 +10,8 @@ import threading
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import start_method
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,11 +22,15 @@ _SIGNALS = signal.SIGINT, signal.SIGTERM
 class Process(multiprocessing.Process):
     """Child process that calls its function by :func:`run`."""
 
-    def start(self) -> None:
-        # A signal to the group may come before the child has set its handlers, so it waits.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    @staticmethod
+    def _Popen(process: Any) -> Any:  # the classes of multiprocessing choose the method here, too
+        context = start_method.context()
+        # A signal to the group may come before the child has set its handlers, so it waits. A
+        # server would keep the mask for all processes that it starts later.
+        blocked = () if context.get_start_method() == 'forkserver' else _SIGNALS
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
         try:
-            super().start()
+            return context.Process._Popen(process)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 

@@ -29,6 +29,7 @@ LAYERS = {
         'chainer._core.namespace',
         'chainer._core.profile_report',
         'chainer._core.plan_data',
+        'chainer._core.start_method',
         'chainer._core.temporary_folder',
         'chainer.function_hook',
         'chainer.link_hook',

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import multiprocessing
 import multiprocessing.util
 import os
 import queue
@@ -13,6 +12,7 @@ import warnings
 from multiprocessing import reduction
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import start_method
 from chainer.serializers import npz
 from chainer.training import _files, _processes
 
@@ -274,7 +274,7 @@ class ProcessWriter(StandardWriter):
     def finalize(self) -> None:
         had_worker = self._worker is not None
         super().finalize()
-        if had_worker and multiprocessing.get_start_method() != 'fork':
+        if had_worker and start_method.context().get_start_method() != 'fork':
             self._post_save()
 
 
@@ -429,7 +429,7 @@ class ProcessQueueWriter(QueueWriter):
         super().__init__(savefun=savefun, task=task)
 
     def create_queue(self) -> Any:
-        q = multiprocessing.JoinableQueue()
+        q = start_method.context().JoinableQueue()
         # finalize() waits until everything is written. The exit of the program must not wait
         # for a queue that nobody reads any more because the process was killed.
         q.cancel_join_thread()

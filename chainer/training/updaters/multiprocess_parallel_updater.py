@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
 import multiprocessing.util
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend, reporter
+from chainer._core import start_method
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.training import _processes
@@ -160,10 +160,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         if self._workers:
             return
         # A process that has used CUDA cannot fork workers; its program chooses another method.
-        context = multiprocessing.get_context(
-            multiprocessing.get_start_method(allow_none=True)
-            or ('forkserver' if self._is_on_chainerx else 'fork')
-        )
+        context = start_method.context('forkserver' if self._is_on_chainerx else 'fork')
         for i, (iterator, device) in enumerate(
             zip(self._other_iterators, self._devices[1:]), start=1
         ):

@@ -76,8 +76,7 @@ class Failing:
 
 @pytest.fixture(params=['fork', 'spawn', 'forkserver'])
 def start_method(request, monkeypatch):
-    context = multiprocessing.get_context(request.param)
-    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+    monkeypatch.setattr(multiprocessing, 'get_start_method', lambda allow_none: request.param)
     return request.param
 
 
