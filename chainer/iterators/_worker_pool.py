@@ -26,7 +26,7 @@ import threading
 import traceback
 import warnings
 import zlib
-from multiprocessing import connection, reduction
+from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -34,9 +34,9 @@ import numpy
 import chainerx
 from chainer._core import forks, start_method
 
-with contextlib.suppress(ImportError):  # Windows does not have it
-    # Otherwise the first start of a process imports it, see LookaheadIterator.
-    from multiprocessing import popen_fork  # noqa: F401
+with contextlib.suppress(ImportError):  # Windows does not have them
+    # Otherwise the first start of a process imports them, see LookaheadIterator.
+    from multiprocessing import popen_fork, resource_tracker  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -390,17 +390,32 @@ class WorkerPool:
             conn.close()
 
 
-def _receive_file(conn):
-    """Receives a file descriptor.
+@contextlib.contextmanager
+def _socket_of(conn):
+    """Lends the socket of a connection, to send files.
 
-    ``reduction.recv_handle`` duplicates the descriptor of the connection meanwhile. A process
-    forked at this moment would keep the duplicate, and the worker would not see its parent end.
+    The functions of ``multiprocessing.reduction`` duplicate its descriptor. A process forked
+    meanwhile would keep the duplicate, and a worker would not see its parent end. Since Python 3.14
+    the receiver also answers, between the messages of the connection.
     """
     sock = socket.socket(fileno=conn.fileno())
     try:
-        return reduction.recvfds(sock, 1)[0]
+        yield sock
     finally:
         sock.detach()
+
+
+def _send_file(conn, file):
+    with _socket_of(conn) as sock:
+        socket.send_fds(sock, [b'f'], [file])  # a message must have data
+
+
+def _receive_file(conn):
+    with _socket_of(conn) as sock:
+        data, files, _, _ = socket.recv_fds(sock, 1, 1)
+    if not data:
+        raise EOFError
+    return files[0]
 
 
 def _end(process):
@@ -443,7 +458,7 @@ def _run_worker(conn, dataset, shared_mem):
         try:
             conn.send(reply)
             if memory is not None:
-                reduction.send_handle(conn, memory, None)
+                _send_file(conn, memory)
                 os.close(memory)
         except OSError:
             return

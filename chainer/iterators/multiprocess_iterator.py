@@ -21,9 +21,12 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. The first call of
     ``next`` starts the processes with the start method that the program chose with
-    :func:`multiprocessing.set_start_method`, otherwise on Linux by a fork, also with Python 3.14.
-    Start methods other than *fork* require a picklable dataset. Arrays come back through shared
-    memory.
+    :func:`multiprocessing.set_start_method`, otherwise on Linux by a fork. Start methods other than
+    *fork* require a picklable dataset. Arrays come back through shared memory.
+
+    With Python 3.14 the first other use of :mod:`multiprocessing` chooses *forkserver* if the
+    program has chosen nothing. ``multiprocessing.set_start_method('fork')`` at its start keeps a
+    program going that needs a fork.
 
     ``next`` raises exceptions of the dataset, and ``RuntimeError`` if a process dies; calling
     ``next`` again then retries the same batch.

@@ -133,8 +133,12 @@ class TestPickleDataset:
     def test_fork(self, path):
         with datasets.open_pickle_dataset(path) as dataset:
             assert dataset[0] == 'x'
-            with multiprocessing.get_context('spawn').Pool(1) as pool:
-                assert pool.map(dataset.__getitem__, [0, 2]) == ['x', None]
+            try:
+                with multiprocessing.get_context('spawn').Pool(1) as pool:
+                    assert pool.map(dataset.__getitem__, [0, 2]) == ['x', None]
+            finally:
+                # It makes Python's default the choice of the program, that is of later tests.
+                multiprocessing.set_start_method(None, force=True)
 
     @pytest.mark.parametrize(
         'content,position',

@@ -237,11 +237,11 @@ _FORK_WHILE_RECEIVING = """
 import os
 import numpy
 from chainer import iterators
-from multiprocessing import reduction
+import socket
 
-receive = reduction.recvfds
+receive = socket.recv_fds
 
-def fork_and_receive(sock, size):
+def fork_and_receive(*args):
     pid = os.fork()
     if pid == 0:
         paths = [f'/proc/self/fd/{name}' for name in os.listdir('/proc/self/fd')]
@@ -249,9 +249,9 @@ def fork_and_receive(sock, size):
         print([link for link in links if link.startswith('socket:')], flush=True)
         os._exit(0)
     os.waitpid(pid, 0)
-    return receive(sock, size)
+    return receive(*args)
 
-reduction.recvfds = fork_and_receive
+socket.recv_fds = fork_and_receive
 dataset = [numpy.zeros(1000)] * 4
 with iterators.MultiprocessIterator(dataset, 1, shuffle=False, n_processes=1) as it:
     it.next()
