@@ -121,7 +121,7 @@ PyRef Enter(PyObject* self) {
 
 void Exit(PyObject* self, PyObject*, PyObject*, PyObject*) {
     ValueOf<PlacesPtr>(self);  // raises without one
-    native::UsePlaces(nullptr);
+    native::LeavePlaces();
 }
 
 }  // namespace
@@ -135,7 +135,8 @@ void BindMeans() {
 void AddPlaces(PyObject* module) {
     Class<PlacesPtr>{"_Places", "Memory for arrays of exactly the sizes of those whose memory it is."}
             .Init<&NewPlaces>("arrays")
-            .Method<&Enter>("__enter__", "self", "Lets arrays of the CPU that this thread makes take places first.")
+            .Method<&Enter>("__enter__", "self",
+                            "Lets arrays of the CPU that this thread makes take places first; may be nested.")
             .Method<&Exit>("__exit__", "self, exc_type=None, exc_value=None, traceback=None", "Ends that.")
             .Add(module);
 }

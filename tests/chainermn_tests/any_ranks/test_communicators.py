@@ -434,7 +434,14 @@ def test_places():
         with pytest.raises(chainerx.ChainerxError), places:
             raise chainerx.ChainerxError
     assert address(ones(n)) not in addresses
+    other_memory = ones(n)
+    other = _kernels._core._Places([other_memory])
     with places:
+        with other:
+            assert address(ones(n)) == address(other_memory)
+            with other:
+                pass
+            assert address(ones(n)) == address(other_memory)
         again = ones(n)
     assert address(again) == addresses[0]
     assert float(memory[0].sum()) == n

@@ -1,13 +1,14 @@
 #include "chainerx/backends/native/places.h"
 
 #include <utility>
+#include <vector>
 
 #include "chainerx/core/device.h"
 
 namespace chainerx::native {
 namespace {
 
-thread_local std::shared_ptr<Places> t_places;
+thread_local std::vector<std::shared_ptr<Places>> t_places;  // the last ones are in use
 
 }  // namespace
 
@@ -31,10 +32,14 @@ void Places::Leave(Storage* storage) noexcept {
     place->is_taken.store(false, std::memory_order_release);
 }
 
-void UsePlaces(std::shared_ptr<Places> places) noexcept { t_places = std::move(places); }
+void UsePlaces(std::shared_ptr<Places> places) { t_places.push_back(std::move(places)); }
+
+void LeavePlaces() noexcept {
+    if (!t_places.empty()) t_places.pop_back();
+}
 
 StoragePtr TakePlace(size_t bytes, Device& device) {
-    return t_places == nullptr ? nullptr : t_places->Take(bytes, device);
+    return t_places.empty() ? nullptr : t_places.back()->Take(bytes, device);
 }
 
 }  // namespace chainerx::native

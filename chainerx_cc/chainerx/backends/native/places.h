@@ -39,8 +39,9 @@ private:
     std::deque<Place> places_;
 };
 
-// From now on the arrays that the calling thread makes take these places first; null for none.
-void UsePlaces(std::shared_ptr<Places> places) noexcept;
+// Until LeavePlaces, which gives back those before, the arrays that the calling thread makes take these places first.
+void UsePlaces(std::shared_ptr<Places> places);
+void LeavePlaces() noexcept;
 
 // Memory for an array of that thread, if there is a place for it.
 StoragePtr TakePlace(size_t bytes, Device& device);
