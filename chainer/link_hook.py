@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _thread_local = threading.local()
 
 
-def _get_link_hooks():
+def _get_link_hooks() -> dict[str, LinkHook]:
     """Returns the hooks that are active in this thread, by name."""
     try:
         return _thread_local.hooks

@@ -8,6 +8,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
+from chainer._core.link import check_copy_mode, indent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -94,8 +95,7 @@ class Sequential(link_module.ChainList):
 
     def __str__(self) -> str:
         body = ''.join(
-            link_module._indent(f'({index}): {_layer_text(layer)},')
-            for index, layer in enumerate(self._layers)
+            indent(f'({index}): {_layer_text(layer)},') for index, layer in enumerate(self._layers)
         )
         return f'{type(self).__name__}({chr(10) + body if body else ""})'
 
@@ -277,7 +277,7 @@ class Sequential(link_module.ChainList):
     # -- copying
 
     def copy(self, mode: str = 'share') -> Self:
-        link_module._check_copy_mode(mode)
+        check_copy_mode(mode)
         return Sequential(
             *[
                 layer.copy(mode) if isinstance(layer, link_module.Link) else copy.copy(layer)

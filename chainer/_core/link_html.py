@@ -17,7 +17,7 @@ def render(link: Link) -> str:
 
 def _render(link: Link, name: str, is_open: bool) -> str:
     params = [getattr(link, name) for name in sorted(link._params)]
-    children = list(link._named_children())  # type: ignore[no-untyped-call]
+    children = list(link._named_children())
     size = sum(p.size for p in link.params(include_uninit=False))
     label = f'{html.escape(name)}: ' if name else ''
     specs = ', '.join(f'{key}={value}' for key, value in link.printable_specs)

@@ -168,7 +168,7 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
         kind = type(link).__name__
         rows.append(LinkSummary(path or '/', kind, output, sum(new.values()), n_flops))
         seen.update(new, [id(link)])
-        children: list[Any] = list(link._named_children())  # type: ignore[no-untyped-call]
+        children: list[Any] = list(link._named_children())
         # In the order of the calls; what is not called comes last.
         children.sort(key=lambda pair: links.order.get(id(pair[1]), len(links.order)))
         for name, child in children:

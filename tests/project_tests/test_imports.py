@@ -72,8 +72,10 @@ LAYERS = {
     ),
     'functions': ('chainer.functions',),
     'models': (
+        'chainer._core.chain',
         'chainer._core.flops',
         'chainer._core.graph_svg',
+        'chainer._core.link',
         'chainer._core.link_errors',
         'chainer._core.link_html',
         'chainer._core.model_summary',
