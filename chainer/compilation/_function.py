@@ -60,7 +60,7 @@ class CompiledFunction:
             self.calls += 1
             arrays: list[Any] = []
             try:
-                form = _trees.flatten((args, kwargs), arrays)
+                form = _trees.flatten_arguments(args, kwargs, arrays)
             except Obstacle as error:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
@@ -123,7 +123,7 @@ class CompiledFunction:
             self._refuse(str(error))
             return call()
         value, found = recording.run(call, arrays, form)
-        if isinstance(found, Recorded) and not _is_unchanged((args, kwargs), arrays, form):
+        if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
             found = Obstacle('an argument is changed')
         if isinstance(found, Recorded):
             self._plans.insert(0, found)
@@ -167,10 +167,10 @@ class CompiledFunction:
             self._wait = self._pause = self._unused = 0
 
 
-def _is_unchanged(values: Any, arrays: list[Any], form: Any) -> bool:
+def _is_unchanged(args: Any, kwargs: Any, arrays: list[Any], form: Any) -> bool:
     now: list[Any] = []
     try:
-        same = _trees.flatten(values, now) == form
+        same = _trees.flatten_arguments(args, kwargs, now) == form
     except Obstacle:
         return False
     return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
