@@ -251,7 +251,7 @@ def _is_plain(rule: Any, param: Any) -> bool:
     array = param._array
     return (
         is_framework_module(type(rule).__module__)
-        and update._is_plain(type(rule), type(param))  # type: ignore[arg-type] - see update.py
+        and update._is_plain(type(rule), type(param))  # type: ignore[arg-type]
         and not (rule._pre_update_hooks or rule._post_update_hooks)
         and not (rule._use_fp32_update and array.dtype == numpy.float16)
         and rule._state is not None
