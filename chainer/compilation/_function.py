@@ -12,6 +12,7 @@ import chainerx
 from chainer.compilation import _check, _trees
 from chainer.compilation._recording import Again, Recorded, Recording, environment, has_hooks
 from chainer.compilation._trace import Obstacle, Trace
+from chainer.compilation._update import UsualUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ class CompiledFunction:
             self.calls += 1
             arrays: list[Any] = []
             try:
-                form = _trees.flatten((args, kwargs), arrays)
+                form = _trees.flatten_arguments(args, kwargs, arrays)
             except Obstacle as error:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
@@ -122,7 +123,7 @@ class CompiledFunction:
             self._refuse(str(error))
             return call()
         value, found = recording.run(call, arrays, form)
-        if isinstance(found, Recorded) and not _is_unchanged((args, kwargs), arrays, form):
+        if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
             found = Obstacle('an argument is changed')
         if isinstance(found, Recorded):
             self._plans.insert(0, found)
@@ -166,10 +167,10 @@ class CompiledFunction:
             self._wait = self._pause = self._unused = 0
 
 
-def _is_unchanged(values: Any, arrays: list[Any], form: Any) -> bool:
+def _is_unchanged(args: Any, kwargs: Any, arrays: list[Any], form: Any) -> bool:
     now: list[Any] = []
     try:
-        same = _trees.flatten(values, now) == form
+        same = _trees.flatten_arguments(args, kwargs, now) == form
     except Obstacle:
         return False
     return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
@@ -177,12 +178,13 @@ def _is_unchanged(values: Any, arrays: list[Any], form: Any) -> bool:
 
 def _summarize(recorded: Recorded) -> str:
     plan = recorded.plan
+    parts = 1 + sum(isinstance(update, UsualUpdate) for update in recorded.updates)
     counts: dict[str, int] = {}
     for name in plan.describe().split():
         counts[name] = counts.get(name, 0) + 1
     kernels = ', '.join(f'{name} x {n}' if n > 1 else name for name, n in counts.items())
     return (
-        f'{plan.call_count} kernels in {plan.segment_count} parts, ran {recorded.runs} times\n'
+        f'{plan.call_count} kernels in {parts} parts, ran {recorded.runs} times\n'
         f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
         f'kernels: {kernels}'
     )
@@ -206,8 +208,8 @@ def compile(  # noqa: A001 - the name that users expect
     kernels that ChainerX runs. Later calls run these as one plan in C++, with the same results to
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a
-    call records again. Updates of optimizers run as usual between the parts of a plan, so learning
-    rates and hooks may change.
+    call records again. Updates of optimizers are a part of the plan, which reads learning rates
+    and other hyperparameters at each call; updates with hooks run as usual between its parts.
 
     What no plan can repeat makes calls run as usual, and :meth:`CompiledFunction.report` names the
     line: values of arrays that Python reads, calls with side effects, NumPy's random numbers,

@@ -14,6 +14,7 @@ from chainer._core import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Obstacle, Trace, current_line
+from chainer.compilation._update import PlannedUpdate, UsualUpdate, lacks_states, plan_update
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -83,11 +84,10 @@ class Recorded:
         self.slots: list[tuple[dict[str, Any], str, Any, bool]] = []
         self.slot_results: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
         self.grad_inputs: list[Any] = []
-        self.between: list[Any] = []  # optimizers that update between the segments
+        self.updates: list[UsualUpdate | PlannedUpdate] = []
         self.reports: list[tuple[Callable[..., Any], Any]] = []
         self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
         self.result: Callable[..., Any] = lambda arrays: None
-        self.fixed: Any = None  # a watch of the parameters' arrays
         self.runs = 0
 
     def inputs(self, arrays: list[Any]) -> list[Any] | None:
@@ -103,19 +103,15 @@ class Recorded:
         return arrays if self.plan.fits(arrays) else None
 
     def run(self, inputs: list[Any]) -> Any:
-        """Runs the plan and what is between its segments."""
+        """Runs the plan, with the updates of optimizers."""
         plan = self.plan
         self.runs += 1
         arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
-        for segment, between in enumerate(self.between):
+        segment = 0
+        for update in self.updates:
             plan.run(segment)
-            between.update()
-            if self.fixed.find_change() >= 0:
-                raise RuntimeError(
-                    'chainer.compile: an update replaced the array of a parameter in the middle '
-                    'of a compiled function, which cannot go on'
-                )
-        plan.run(len(self.between))
+            segment = update.run(plan, segment + 1)
+        plan.run(segment)
         for attributes, name, make in self.slot_results:
             attributes[name] = make(arrays)
         if self.reports:
@@ -142,7 +138,10 @@ class Recording:
         self._codes = codes
         self._recorder: Any = None
         self._line = ''
-        self._between: list[Any] = []
+        self._updates: list[UsualUpdate | PlannedUpdate] = []
+        self._states: list[Any] = []  # of optimizers
+        self._fixed = chainerx._core._Watch()  # of the parameters' arrays
+        self._needs_states = False
         self._reports: list[tuple[dict[str, Any], Any]] = []
         self._actions: list[tuple[Any, Any, int]] = []  # array, its gradient, segment
         self._grads: dict[int, Any] = {}
@@ -221,7 +220,7 @@ class Recording:
         try:
             if self._generators != _generator_states():
                 self._recorder.note('random numbers of NumPy or Python are drawn')
-            if self._between:
+            if self._updates:
                 self._recorder.note('random numbers are drawn after an update')
             array = make()
             self._generators = _generator_states()
@@ -238,8 +237,8 @@ class Recording:
         self.trace.stop()
         self._recorder.stop()
 
-    def update_between(self, opt: Any) -> None:
-        """Runs the update of an optimizer, which is no part of the plan."""
+    def update(self, opt: Any) -> None:
+        """Runs the update of an optimizer: in a segment of its own, or between segments."""
         self._interrupt()
         try:
             self._note_grads()
@@ -247,13 +246,27 @@ class Recording:
                 self._recorder.note('a loss scale')
             if not self._has_parameters_of(opt):
                 self._recorder.note('an optimizer whose parameters are not known')
-            self._recorder.mark()
-            self._between.append(opt)
             if self._outer_state() != self._state_at_start:
                 self._recorder.note('an optimizer changes outside of its update')
             if self._generators != _generator_states():
                 self._recorder.note('random numbers of NumPy or Python are drawn')
-            optimizer.GradientMethod.update(opt)
+            self._recorder.mark()
+            usual = UsualUpdate(opt, self._fixed)
+            planned = plan_update(opt, usual)
+            if planned is None:
+                lacked_states = lacks_states(opt)
+                optimizer.GradientMethod.update(opt)
+                self._updates.append(usual)
+                if lacked_states and plan_update(opt, usual) is not None:
+                    self._needs_states = True
+            else:
+                planned.watch(self._scope)
+                self._states += planned.states
+                self._recorder.start()
+                planned.record(self._recorder)
+                self._recorder.stop()
+                self._recorder.mark()
+                self._updates.append(planned)
             self._generators = _generator_states()
             self._state_at_start = self._outer_state()
             self._grads = self._current_grads()
@@ -292,7 +305,7 @@ class Recording:
         by_id = {id(array): array for array in self._scope.arrays}
         for key, grad in now.items():
             if grad is not self._grads.get(key):
-                self._actions.append((by_id[key], grad, len(self._between)))
+                self._actions.append((by_id[key], grad, self._recorder.segment))
         if now.keys() != self._grads.keys():
             self._recorder.note('an array begins to need a gradient')
         self._grads = now
@@ -334,7 +347,7 @@ class Recording:
                 self._check_slot(owner, name)
                 self._slot_ids[id(owner), name] = owner
                 found = True
-        if found:
+        if found or self._needs_states:
             raise Again
 
     def _check_variable(self, variable: Variable, label: str) -> None:
@@ -389,14 +402,13 @@ class Recording:
                 if not recorder.is_new(grad):
                     raise Obstacle('a gradient is an array that existed before')
                 results.append(grad)
-        held = [*scope.arrays, *self._constants]
+        held = [*scope.arrays, *self._constants, *self._states]
         recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments)
-        if not recorded.plan.call_count and not recorded.between:
+        if not recorded.plan.call_count and not self._updates:
             raise Obstacle('nothing of it ran on ChainerX')
-        recorded.between = self._between
-        recorded.fixed = chainerx._core._Watch()
+        recorded.updates = self._updates
         for variable in scope.variables:
-            recorded.fixed.add_entry(vars(variable), '_array')
+            self._fixed.add_entry(vars(variable), '_array')
 
     def _take_grads(self, recorded: Recorded, inputs: list[Any], old: dict[int, Any]) -> None:
         for array in self._scope.arrays:
@@ -465,7 +477,7 @@ class _Update:
         opt = self._optimizer
         if lossfun is not None:
             opt._replace_grads(lossfun, args, kwds)
-        self._recording.update_between(opt)
+        self._recording.update(opt)
 
 
 class _Reports(reporter.Reporter):

@@ -57,6 +57,13 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     return key(value)
 
 
+def flatten_arguments(args: Any, kwargs: Any, arrays: list[Any]) -> Any:
+    """Does the same for the arguments of a call."""
+    form = flatten(args, arrays)
+    # No form of positional arguments begins with `dict`.
+    return (dict, form, flatten(kwargs, arrays)) if kwargs else form
+
+
 def key(value: Any) -> Any:
     """Returns what tells a value from another one: immutable ones are compared by value."""
     if isinstance(value, CONSTANTS):

@@ -79,8 +79,11 @@ class AddingHook(GradientHook):
             arrays = [param._array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
-            if not update.run_kernel('sgd', grads + terms, [-float(self.rate) * scale]):
+            if not update.run_kernel('sgd', grads + terms, self._scalars(scale)):
                 super()._call_for_all(group)
+
+    def _scalars(self, scale):
+        return [-float(self.rate) * scale]
 
     def _apply(self, p, g, scale, rule):
         rate = self.rate * scale

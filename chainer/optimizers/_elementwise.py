@@ -66,13 +66,14 @@ class ElementwiseRule(UpdateRule):
         if 'eps' not in self._defaults:
             return
         eps = self.hyperparam.eps
+        dtype = numpy.promote_types(dtype, numpy.float32)
         if eps != 0 and dtype.type(eps) == 0:
             name = type(self).__name__.removesuffix('Rule')
             raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')
 
     def _scalars_for(self, dtype):
         """Returns the scalars as Python numbers, to which dtypes do not adapt."""
-        self._check_eps(numpy.promote_types(dtype, numpy.float32))
+        self._check_eps(dtype)
         return [value if type(value) is float else _to_number(value) for value in self._scalars()]
 
     def _step_on(self, arrays, scalars):

@@ -2,12 +2,14 @@
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "chainerx/core/kernel_watch.h"
 
 namespace chainerx {
 
-// Calls a function for each array, but for those without a body, or for each random stream of calls of kernels.
+// Calls a function for each array, but for those without a body, for each random stream, or for each list of scalars of
+// calls of kernels.
 template <class F>
 class CallVisitor final : public ArgumentVisitor {
 public:
@@ -19,6 +21,9 @@ public:
     }
     void Visit(RandomStream& stream) override {
         if constexpr (std::is_invocable_v<F, RandomStream&>) f_(stream);
+    }
+    void Visit(std::vector<double>& scalars) override {
+        if constexpr (std::is_invocable_v<F, std::vector<double>&>) f_(scalars);
     }
 
 private:

@@ -201,6 +201,65 @@ TEST_F(CaptureTest, RunsSegments) {
     EXPECT_THROW(plan->Run(2), IndexError);
 }
 
+TEST_F(CaptureTest, SegmentsHaveTheirDrawsAndGradients) {
+    RandomGenerator& generator = GetDefaultContext().random_generator();
+    Array x = Numbers({100}, 1);
+    Array w = Numbers({100}, 1);
+    w.RequireGrad();
+    auto record = [&x, &w](size_t last) {
+        Recorder recorder{GetDefaultDevice()};
+        recorder.Start();
+        Array first = Dropout(x, 0.5);
+        recorder.Mark();
+        Array second = Dropout(x, 0.5);
+        return recorder.MakePlan({x}, {w}, {first, second}, {{w, size_t{1}, last}, {w, size_t{0}, 0}});
+    };
+    generator.Seed(1);
+    Array first = Dropout(x, 0.5);
+    Dropout(x, 0.5);
+    Array second = Dropout(x, 0.5);
+    std::shared_ptr<Plan> plan = record(1);
+    for (int i = 0; i < 2; ++i) {
+        generator.Seed(1);
+        plan->Start({x});
+        plan->Run(0);
+        EXPECT_TRUE(AreEqual(w.GetGrad(), first));
+        Dropout(x, 0.5);  // between the segments
+        plan->Run(1);
+        EXPECT_TRUE(AreEqual(w.GetGrad(), second));
+    }
+    EXPECT_THROW(record(2), IndexError);
+}
+
+TEST_F(CaptureTest, UpdatesTakeNewScalars) {
+    Array p = Numbers({5}, 1);
+    Array v = Numbers({5}, 0);
+    Array g = Numbers({5}, -2);
+    auto update = [](const Array& p, const Array& g, const Array& v, const std::vector<double>& scalars) {
+        UpdateParameters(kMomentumSgdUpdate, {p, g, v}, scalars);
+    };
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Fill(g, Scalar{3});
+    EXPECT_EQ(recorder.scalars_count(), 0u);
+    update(p, g, v, {0.1, 0.9});
+    EXPECT_EQ(recorder.scalars_count(), 1u);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({g}, {p, v}, {}, {});
+    Array expected_p = Copy(p);
+    Array expected_v = Copy(v);
+    for (double rate : {0.5, 0.25}) {
+        std::vector<double> scalars{rate, 0.5};
+        plan->SetScalars(0, scalars);
+        plan->Start({g});
+        plan->Run(0);
+        update(expected_p, Full({5}, Scalar{3}, Dtype::kFloat32), expected_v, scalars);
+        EXPECT_TRUE(AreEqual(p, expected_p));
+        EXPECT_TRUE(AreEqual(v, expected_v));
+    }
+    EXPECT_THROW(plan->SetScalars(0, {1}), DimensionError);
+    EXPECT_THROW(plan->SetScalars(1, {1, 1}), DimensionError);
+}
+
 TEST_F(CaptureTest, BackendsGoOnAfterARecording) {
     Backend& backend = GetDefaultDevice().backend();
     {

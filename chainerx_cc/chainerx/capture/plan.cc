@@ -65,26 +65,34 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
 }
 
 void Plan::Run(size_t segment) {
-    if (segment >= segment_ends_.size()) throw IndexError{"a plan has no segment ", segment};
-    for (size_t i = 0; i < draws_.size(); ++i) {
+    if (segment >= segments_.size()) throw IndexError{"a plan has no segment ", segment};
+    const SegmentEnds begin = segment == 0 ? SegmentEnds{0, 0, 0} : segments_[segment - 1];
+    const SegmentEnds& end = segments_[segment];
+    for (size_t i = begin.draws; i < end.draws; ++i) {
         const Draw& draw = draws_[i];
-        if (draw.segment != segment) continue;
         RandomStream stream =
                 streams_.empty() ? device_->context().random_generator().Take(draw.count) : streams_.at(i);
         for (RandomStream* target : draw.targets) *target = stream;
     }
-    for (size_t i = segment == 0 ? 0 : segment_ends_[segment - 1]; i < segment_ends_[segment]; ++i) calls_[i]->Run();
-    for (const PlanGrad& grad : grads_) {
-        if (grad.segment != segment) continue;
+    for (size_t i = begin.calls; i < end.calls; ++i) calls_[i]->Run();
+    for (size_t i = begin.grads; i < end.grads; ++i) {
+        PlanGrad& grad = grads_[i];
         if (grad.result.has_value()) {
             grad.target.SetGrad(outputs_[*grad.result]);
         } else {
             grad.target.ClearGrad();
         }
     }
-    if (segment + 1 != segment_ends_.size()) return;
+    if (segment + 1 != segments_.size()) return;
     outputs_.clear();
     streams_.clear();
+}
+
+void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {
+    if (index >= scalars_.size() || scalars_[index]->size() != scalars.size()) {
+        throw DimensionError{"a plan has no call of the number ", index, " with ", scalars.size(), " scalars"};
+    }
+    *scalars_[index] = scalars;
 }
 
 std::string Plan::Describe() const {

@@ -52,7 +52,6 @@ struct PlanGrad {
 class Plan {
 public:
     struct Draw {
-        size_t segment;
         int64_t count;
         std::vector<RandomStream*> targets;
     };
@@ -67,7 +66,10 @@ public:
     void SetStreams(std::vector<RandomStream> streams) { streams_ = std::move(streams); }
     size_t draw_count() const { return draws_.size(); }
 
-    size_t segment_count() const { return segment_ends_.size(); }
+    // Replaces the scalars of the call that takes the `index`th list of such: those of an update of parameters.
+    void SetScalars(size_t index, const std::vector<double>& scalars);
+
+    size_t segment_count() const { return segments_.size(); }
     size_t call_count() const { return calls_.size(); }
     int64_t scratch_bytes() const { return scratch_bytes_; }
     // Bytes that the scratch arrays have together, without reuse.
@@ -84,16 +86,24 @@ private:
         int64_t offset;
     };
 
+    // Where the calls, draws and gradients of a segment end.
+    struct SegmentEnds {
+        size_t calls;
+        size_t draws;
+        size_t grads;
+    };
+
     Device* device_{nullptr};
     std::vector<std::unique_ptr<KernelCall>> calls_;
-    std::vector<size_t> segment_ends_;
+    std::vector<SegmentEnds> segments_;
+    std::vector<std::vector<double>*> scalars_;  // of the calls
     std::vector<ArrayForm> inputs_;
     std::vector<std::vector<Binding>> input_bindings_;
     std::vector<size_t> output_bytes_;
     std::vector<std::vector<Binding>> output_bindings_;
     std::vector<PlanResult> results_;
-    std::vector<PlanGrad> grads_;
-    std::vector<Array> outputs_;  // of the present run
+    std::vector<PlanGrad> grads_;  // by segment
+    std::vector<Array> outputs_;   // of the present run
     std::vector<Draw> draws_;
     std::vector<RandomStream> streams_;  // in place of new ones
     std::vector<const Storage*> held_;   // sorted

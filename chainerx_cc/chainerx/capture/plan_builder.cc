@@ -22,17 +22,33 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
                                          std::vector<PlanGrad> grads) {
     plan_->device_ = &recorder_.device_;
     plan_->calls_ = std::move(recorder_.calls_);
-    plan_->segment_ends_ = std::move(recorder_.segment_ends_);
-    plan_->segment_ends_.push_back(plan_->calls_.size());
     plan_->grads_ = std::move(grads);
+    EndSegments();
     PlaceInputs(inputs);
     PlaceResults(results);
     FindBlocks();
     ShareMemory();
     ReplaceArrays();
     AssignDraws();
+    FindScalars();
     FindHeld();
     return plan_;
+}
+
+void PlanBuilder::EndSegments() {
+    std::vector<size_t> call_ends = std::move(recorder_.segment_ends_);
+    call_ends.push_back(plan_->calls_.size());
+    std::vector<PlanGrad>& grads = plan_->grads_;
+    std::stable_sort(grads.begin(), grads.end(),
+                     [](const PlanGrad& a, const PlanGrad& b) { return a.segment < b.segment; });
+    size_t draw = 0;
+    size_t grad = 0;
+    for (size_t segment = 0; segment < call_ends.size(); ++segment) {
+        while (draw < recorder_.draws_.size() && recorder_.draws_[draw].segment == segment) ++draw;
+        while (grad < grads.size() && grads[grad].segment == segment) ++grad;
+        plan_->segments_.push_back({call_ends[segment], draw, grad});
+    }
+    if (grad < grads.size()) throw IndexError{"a plan has no segment ", grads[grad].segment};
 }
 
 void PlanBuilder::PlaceInputs(const std::vector<Array>& inputs) {
@@ -141,7 +157,7 @@ void PlanBuilder::Replace(Array& a) {
 
 void PlanBuilder::AssignDraws() {
     for (const Recorder::RecordedDraw& draw : recorder_.draws_) {
-        Plan::Draw assigned{draw.segment, draw.count, {}};
+        Plan::Draw assigned{draw.count, {}};
         CallVisitor visitor{[&](RandomStream& stream) {
             if (stream.key == draw.stream.key && stream.position == draw.stream.position) {
                 assigned.targets.push_back(&stream);
@@ -150,6 +166,11 @@ void PlanBuilder::AssignDraws() {
         for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
         plan_->draws_.push_back(std::move(assigned));
     }
+}
+
+void PlanBuilder::FindScalars() {
+    CallVisitor visitor{[this](std::vector<double>& scalars) { plan_->scalars_.push_back(&scalars); }};
+    for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
 }
 
 void PlanBuilder::FindHeld() {

@@ -32,6 +32,7 @@ private:
         size_t index;
     };
 
+    void EndSegments();
     void PlaceInputs(const std::vector<Array>& inputs);
     void PlaceResults(const std::vector<Array>& results);
     void FindBlocks();
@@ -39,6 +40,7 @@ private:
     void ReplaceArrays();
     void Replace(Array& array);
     void AssignDraws();
+    void FindScalars();
     void FindHeld();
     Place PlaceOf(const Storage& storage) const;
 

@@ -30,6 +30,8 @@ void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
         if (made_.count(storage.get()) == 0) found_.try_emplace(storage.get(), storage, storage->version());
     }};
     call->Accept(visitor);
+    CallVisitor counter{[this](const std::vector<double>&) { ++scalars_count_; }};
+    call->Accept(counter);
     calls_.push_back(std::move(call));
 }
 

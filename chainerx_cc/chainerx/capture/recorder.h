@@ -31,6 +31,10 @@ public:
     // Ends a segment.
     void Mark() { segment_ends_.push_back(calls_.size()); }
 
+    size_t segment() const { return segment_ends_.size(); }
+    // How many calls so far have scalars that runs may replace.
+    size_t scalars_count() const { return scalars_count_; }
+
     // Why there can be no plan, or nothing.
     const std::string& obstacle() const { return obstacle_; }
     // Whether the array lies in memory that was made while recording.
@@ -67,6 +71,7 @@ private:
     std::string obstacle_;
     std::vector<std::unique_ptr<KernelCall>> calls_;
     std::vector<size_t> segment_ends_;
+    size_t scalars_count_{0};
     std::vector<RecordedDraw> draws_;
     std::unordered_map<const Storage*, StoragePtr> made_;
     // The versions of other memory when a kernel first used it.

@@ -24,6 +24,8 @@ public:
     virtual ~ArgumentVisitor() = default;
     virtual void Visit(Array& array) = 0;
     virtual void Visit(RandomStream& stream) = 0;
+    // Scalars that schedules of learning rates change.
+    virtual void Visit(std::vector<double>& scalars) = 0;
 };
 
 // An argument as its caller passes it. The slot tells what the type does not.
@@ -86,6 +88,15 @@ struct KeptArgument<RandomStream> {
     const RandomStream& Get() const { return value; }
     void Accept(ArgumentVisitor& visitor) { visitor.Visit(value); }
     RandomStream value;
+};
+
+template <>
+struct KeptArgument<std::vector<double>> {
+    static constexpr bool kExists = true;
+    explicit KeptArgument(const GivenArgument<std::vector<double>>& given) : values{given.value} {}
+    const std::vector<double>& Get() const { return values; }
+    void Accept(ArgumentVisitor& visitor) { visitor.Visit(values); }
+    std::vector<double> values;
 };
 
 // For structures whose arrays are the members given.

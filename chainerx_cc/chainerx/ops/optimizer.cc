@@ -42,8 +42,7 @@ void Check(const UpdateRule& rule, const std::vector<Array>& arrays, const std::
 void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars) {
     Check(rule, arrays, scalars);
     if (arrays.empty()) return;
-    size_t count = arrays.size() / static_cast<size_t>(rule.width());
-    rule(arrays[0].device(), scalars.data(), arrays.data(), static_cast<int64_t>(count));
+    rule(arrays[0].device(), scalars, arrays);
     // The arrays keep their versions: losses that share a graph, such as those of adversarial networks, are used in
     // turn, each followed by a step, and a graph that was made before a step goes on with the new parameters.
 }

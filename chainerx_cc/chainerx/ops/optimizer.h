@@ -176,9 +176,9 @@ struct Msvag {
 
 }  // namespace update_rules
 
-// A rule and its kernel. The kernel takes the scalars and arrays for `count` parameters: the parameters, then their
-// gradients, then their states of each kind. All are of one dtype and on one device.
-struct UpdateRule : KernelSlot<void(const double* scalars, const Array* arrays, int64_t count)> {
+// A rule and its kernel. The kernel takes the scalars and the arrays for any number of parameters: the parameters, then
+// their gradients, then their states of each kind. All are of one dtype and on one device.
+struct UpdateRule : KernelSlot<void(const std::vector<double>& scalars, const std::vector<Array>& arrays)> {
     UpdateRule(const char* name, int n_states, int n_scalars)
         : KernelSlot{name}, n_states{n_states}, n_scalars{n_scalars} {}
     int width() const { return 2 + n_states; }  // arrays for a parameter

@@ -52,6 +52,8 @@ RecorderPtr NewRecorder(Device& device, PyObject* on_obstacle) {
 void Start(Recorder& self) { self.Start(); }
 void Stop(Recorder& self) { self.Stop(); }
 void Mark(Recorder& self) { self.Mark(); }
+int64_t GetSegment(Recorder& self) { return static_cast<int64_t>(self.segment()); }
+int64_t CountScalars(Recorder& self) { return static_cast<int64_t>(self.scalars_count()); }
 void Note(Recorder& self, const std::string& what) { self.OnObstacle(what); }
 std::string GetObstacle(Recorder& self) { return self.obstacle(); }
 bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
@@ -77,6 +79,9 @@ PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vect
 bool Fits(Plan& self, const std::vector<Array>& inputs) { return self.Fits(inputs); }
 std::vector<Array> StartRun(Plan& self, const std::vector<Array>& inputs) { return self.Start(inputs); }
 void Run(Plan& self, int64_t segment) { self.Run(static_cast<size_t>(segment)); }
+void SetScalars(Plan& self, int64_t index, const std::vector<double>& scalars) {
+    self.SetScalars(static_cast<size_t>(index), scalars);
+}
 void DrawAs(Plan& self, Recorder& recorder) {
     std::vector<RandomStream> streams = recorder.GetStreams();
     if (streams.size() != self.draw_count()) {
@@ -94,6 +99,7 @@ WatchPtr NewWatch() { return std::make_shared<Watch>(); }
 void WatchAttributes(Watch& self, PyObject* object, PyObject* ignored) { self.AddAttributes(object, ignored); }
 void WatchItems(Watch& self, PyObject* container, PyObject* ignored) { self.AddItems(container, ignored); }
 void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict, key); }
+void WatchItemsOfEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddItemsOfEntry(dict, key); }
 void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
 void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function); }
 void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
@@ -115,6 +121,8 @@ void AddCapture(PyObject* module) {
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
             .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
+            .Property<&GetSegment>("segment", "Number of the segment.")
+            .Property<&CountScalars>("scalars_count", "Number of calls so far that have scalars.")
             .Property<&GetObstacle>("obstacle", "Why there can be no plan, or an empty text.")
             .Method<&IsNew>("is_new", "self, array", "Whether the array lies in memory that was made meanwhile.")
             .Method<&IsUsed>("is_used", "self, array", "Whether kernels used an array that existed before.")
@@ -126,6 +134,8 @@ void AddCapture(PyObject* module) {
             .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")
             .Method<&StartRun>("start", "self, inputs", "Begins a run; gives the results, which segments fill.")
             .Method<&Run>("run", "self, segment", "Runs a segment.")
+            .Method<&SetScalars>("set_scalars", "self, index, scalars",
+                                 "Replaces the scalars of a call, the ``index``th that has some.")
             .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
             .Property<&CountSegments>("segment_count", "Number of segments.")
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
@@ -138,6 +148,8 @@ void AddCapture(PyObject* module) {
             .Method<&WatchAttributes>("add_attributes", "self, object, ignored=None", "Watches attributes.")
             .Method<&WatchItems>("add_items", "self, container, ignored=None", "Watches a dict or a list.")
             .Method<&WatchEntry>("add_entry", "self, dict, key", "Watches one entry of a dict.")
+            .Method<&WatchItemsOfEntry>("add_items_of_entry", "self, dict, key",
+                                        "Watches the items of the dict at a key, for which an equal one may come.")
             .Method<&WatchClass>("add_class", "self, type", "Watches what a class defines itself.")
             .Method<&WatchFunction>("add_function", "self, function", "Watches a function and its closure.")
             .Method<&WatchArray>("add_array", "self, array", "Watches whether an array has and needs a gradient.")

@@ -33,6 +33,9 @@ PyObject* ClassDict(PyObject* type) {
 #endif
 }
 
+// A number that every change of a class or of its bases replaces, or zero.
+unsigned int VersionOf(PyObject* type) { return reinterpret_cast<PyTypeObject*>(type)->tp_version_tag; }
+
 int FlagsOf(const Array& a) {
     bool required = a.IsGradRequired();
     return (required ? 1 : 0) | (a.IsBackpropRequired() ? 2 : 0) | (a.IsChained() ? 4 : 0) |
@@ -58,7 +61,7 @@ bool ForEachPart(PyObject* function, F&& f) {
 }  // namespace
 
 Watch::Entry& Watch::Add(Kind kind, PyObject* object) {
-    entries_.push_back({kind, PyRef::Borrow(object), PyRef{}, {}, 0});
+    entries_.push_back({kind, PyRef::Borrow(object), PyRef{}, {}, 0, 0});
     return entries_.back();
 }
 
@@ -99,6 +102,16 @@ void Watch::AddEntry(PyObject* dict, PyObject* key) {
     Add(Kind::kEntry, dict).items.push_back({PyRef::Borrow(key), PyRef::Borrow(value)});
 }
 
+void Watch::AddItemsOfEntry(PyObject* dict, PyObject* key) {
+    if (!PyDict_Check(dict)) ThrowTypeError("expected a dict, not %s", Py_TYPE(dict)->tp_name);
+    PyObject* items = PyDict_GetItemWithError(dict, key);
+    if (items == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
+    if (items == nullptr || !PyDict_Check(items)) ThrowTypeError("expected a dict at the key %R", key);
+    Entry& entry = Add(Kind::kItemsOfEntry, dict);
+    entry.container = PyRef::Borrow(key);
+    AddDictItems(entry, items, Py_None);
+}
+
 void Watch::AddClass(PyObject* type) {
     if (!PyType_Check(type)) ThrowTypeError("expected a class, not %s", Py_TYPE(type)->tp_name);
     Entry& entry = Add(Kind::kClass, type);
@@ -118,24 +131,27 @@ void Watch::AddFunction(PyObject* function) {
 void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(Arg<Array>::Get(array, "array")); }
 
 bool Watch::IsSame(const Entry& entry) {
-    PyObject* dict = nullptr;
-    size_t first = 0;
     switch (entry.kind) {
         case Kind::kAttributes: {
             PyObject* object = entry.object.get();
             if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != entry.items[0].key.get()) return false;
             PyRef own{PyObject_GenericGetDict(object, nullptr)};
-            dict = entry.container.get();
-            if (own.get() != dict) return false;
-            first = 1;
-            break;
+            return own.get() == entry.container.get() && HasItems(entry, own.get(), 1);
         }
-        case Kind::kClass:
-            dict = entry.container.get();
-            break;
+        case Kind::kClass: {
+            unsigned int version = VersionOf(entry.object.get());
+            if (version != 0 && version == entry.version) return true;
+            if (!HasItems(entry, entry.container.get(), 0)) return false;
+            entry.version = version;
+            return true;
+        }
         case Kind::kDict:
-            dict = entry.object.get();
-            break;
+            return HasItems(entry, entry.object.get(), 0);
+        case Kind::kItemsOfEntry: {
+            PyObject* items = PyDict_GetItemWithError(entry.object.get(), entry.container.get());
+            if (items == nullptr) PyErr_Clear();
+            return items != nullptr && PyDict_Check(items) && HasItems(entry, items, 0);
+        }
         case Kind::kList: {
             PyObject* list = entry.object.get();
             if (static_cast<size_t>(PyList_GET_SIZE(list)) != entry.items.size()) return false;
@@ -158,6 +174,11 @@ bool Watch::IsSame(const Entry& entry) {
         case Kind::kArray:
             return FlagsOf(Arg<Array>::Get(entry.object.get(), "array")) == entry.flags;
     }
+    return false;
+}
+
+// Whether the items from `first` on are those of a dict, in order.
+bool Watch::HasItems(const Entry& entry, PyObject* dict, size_t first) {
     if (static_cast<size_t>(PyDict_GET_SIZE(dict)) != entry.items.size() - first) return false;
     PyObject* key;
     PyObject* value;

@@ -21,6 +21,8 @@ public:
     void AddItems(PyObject* container, PyObject* ignored);
     // One entry of a dict, which it may lack.
     void AddEntry(PyObject* dict, PyObject* key);
+    // The items of the dict that is the entry of a dict. Another dict may take its place.
+    void AddItemsOfEntry(PyObject* dict, PyObject* key);
     // What a class defines itself.
     void AddClass(PyObject* type);
     // The code, defaults and closure of a function, and what the cells of the closure have.
@@ -33,7 +35,7 @@ public:
     std::vector<int64_t> FindChanges() const;
 
 private:
-    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kClass, kFunction, kArray };
+    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kItemsOfEntry, kClass, kFunction, kArray };
     struct Item {
         PyRef key;
         PyRef value;  // none: any value
@@ -41,13 +43,15 @@ private:
     struct Entry {
         Kind kind;
         PyRef object;
-        PyRef container;  // the dict of attributes or of a class
+        PyRef container;  // the dict of attributes or of a class, the key of an entry
         std::vector<Item> items;
-        int flags;  // of an array
+        int flags;                         // of an array
+        mutable unsigned int version = 0;  // of a class when it was last the same
     };
 
     Entry& Add(Kind kind, PyObject* object);
     static void AddDictItems(Entry& entry, PyObject* dict, PyObject* ignored);
+    static bool HasItems(const Entry& entry, PyObject* dict, size_t first);
     static bool IsSame(const Entry& entry);
 
     std::vector<Entry> entries_;

@@ -35,8 +35,9 @@ __global__ void UpdateElements(int64_t n, Rule rule, Pointers<T, kWidth> pointer
 
 // One launch for each parameter, in order: parameters may share memory.
 template <template <class> class Rule, int kStates>
-void Update(const double* scalars, const Array* arrays, int64_t count) {
+void Update(const std::vector<double>& scalars, const std::vector<Array>& arrays) {
     constexpr int kWidth = 2 + kStates;
+    auto count = static_cast<int64_t>(arrays.size()) / kWidth;
     for (int64_t i = 0; i < count; ++i) {
         int64_t n = arrays[i].GetTotalSize();
         if (n == 0) continue;
@@ -48,7 +49,7 @@ void Update(const double* scalars, const Array* arrays, int64_t count) {
             Pointers<T, kWidth> pointers;
             for (int k = 0; k < kWidth; ++k) pointers.data[k] = flat[k].template data<T>();
             Launch("the update of an optimizer", flat[0].device(), BlocksFor(n), kBlock, &UpdateElements<R, T, kWidth>,
-                   n, R{scalars}, pointers);
+                   n, R{scalars.data()}, pointers);
         });
         for (int k = 0; k < kWidth; ++k) {
             const Array& a = arrays[k * count + i];

@@ -60,32 +60,32 @@ void RunFlat(const double* scalars, const Array* arrays, int64_t count, bool is_
 }
 
 template <template <class> class Rule, int kStates>
-void Update(const double* scalars, const Array* arrays, int64_t count) {
+void Update(const std::vector<double>& scalars, const std::vector<Array>& arrays) {
     constexpr int kWidth = 2 + kStates;
-    const Array* end = arrays + kWidth * count;
+    auto count = static_cast<int64_t>(arrays.size()) / kWidth;
     int64_t total = 0;
     for (int64_t i = 0; i < count; ++i) total += arrays[i].GetTotalSize();
     bool is_long = total > kGrain;
-    bool is_flat = std::all_of(arrays, end, [](const Array& a) { return a.IsContiguous(); });
+    bool is_flat = std::all_of(arrays.begin(), arrays.end(), [](const Array& a) { return a.IsContiguous(); });
     // A single thread works in order anyway.
-    if (count > 1 && (is_long || !is_flat) && Overlap(arrays, count)) {
+    if (count > 1 && (is_long || !is_flat) && Overlap(arrays.data(), count)) {
         for (int64_t i = 0; i < count; ++i) {
             std::vector<Array> one;
             for (int k = 0; k < kWidth; ++k) one.push_back(arrays[k * count + i]);
-            Update<Rule, kStates>(scalars, one.data(), 1);
+            Update<Rule, kStates>(scalars, one);
         }
         return;
     }
     if (is_flat) {
-        RunFlat<Rule, kStates>(scalars, arrays, count, is_long);
+        RunFlat<Rule, kStates>(scalars.data(), arrays.data(), count, is_long);
         return;
     }
     // Arrays that are not contiguous are copied out and back.
-    std::vector<Array> flat{arrays, end};
+    std::vector<Array> flat{arrays};
     for (Array& a : flat) {
         a = Contiguous(a);
     }
-    RunFlat<Rule, kStates>(scalars, flat.data(), count, is_long);
+    RunFlat<Rule, kStates>(scalars.data(), flat.data(), count, is_long);
     for (size_t i = 0; i < flat.size(); ++i) {
         if (static_cast<int64_t>(i) / count != 1 && !arrays[i].IsContiguous()) CopyData(flat[i], arrays[i]);
     }
