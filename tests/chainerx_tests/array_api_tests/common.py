@@ -15,7 +15,7 @@ settings.register_profile(
 settings.load_profile('array_api')
 
 FLOATS = ('float32', 'float64')
-INTEGERS = ('int8', 'int16', 'int32', 'int64', 'uint8')
+INTEGERS = ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64')
 NUMBERS = INTEGERS + FLOATS
 ALL = ('bool', *NUMBERS)
 TOLERANCES = {'float32': 1e-5, 'float64': 1e-12}
