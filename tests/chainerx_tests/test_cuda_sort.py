@@ -25,7 +25,9 @@ def _values(shape, dtype):
         return a
     a = a.astype(dtype)
     if dtype.kind in 'iu':
-        a.ravel()[::7] = np.resize([np.iinfo(dtype).min, np.iinfo(dtype).max], a.size)[::7]
+        a.ravel()[::7] = np.resize(
+            np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype), a.size
+        )[::7]
     return a
 
 
