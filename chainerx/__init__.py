@@ -79,6 +79,9 @@ if TYPE_CHECKING or is_available():
         newaxis as newaxis,
         pi as pi,
         uint8 as uint8,
+        uint16 as uint16,
+        uint32 as uint32,
+        uint64 as uint64,
     )
 
     from chainerx import (
@@ -113,6 +116,7 @@ if TYPE_CHECKING or is_available():
     from chainerx._core import *  # noqa: F403
     from chainerx._core import __version__ as __version__, ndarray as ndarray
     from chainerx._dtypes import (
+        DTYPES as _DTYPES,
         astype as astype,
         can_cast as can_cast,
         finfo as finfo,
@@ -166,17 +170,7 @@ if TYPE_CHECKING or is_available():
     NZERO: float = -0.0
 
     #: The dtypes that arrays can have.
-    all_dtypes: tuple[type[_numpy.generic], ...] = (
-        bool_,
-        int8,
-        int16,
-        int32,
-        int64,
-        uint8,
-        float16,
-        float32,
-        float64,
-    )
+    all_dtypes: tuple[type[_numpy.generic], ...] = tuple(d.type for d in _DTYPES.values())
 else:
 
     class ndarray:  # type: ignore[no-redef]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 #: The dtypes that arrays can have, by their names.
 DTYPES: dict[str, numpy.dtype[Any]] = {
     name: numpy.dtype(name)
-    for name in 'bool int8 int16 int32 int64 uint8 float16 float32 float64'.split()
+    for name in (
+        'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64'.split()
+    )
 }
 _RANKS = {'b': 0, 'i': 1, 'u': 1, 'f': 2}
 _DTYPES_OF_NUMBERS = {bool: 'bool', int: 'int64', float: 'float32'}

@@ -87,14 +87,19 @@ def imag(x: ndarray) -> ndarray:
     return _core.zeros_like(x, x.device)
 
 
+def sum_dtype(x):
+    """The dtype of sums and products: in contrast to those of Chainer 7, unsigned of unsigned."""
+    kind = x.dtype.kind
+    return x.dtype if kind == 'f' else 'uint64' if kind == 'u' else 'int64'
+
+
 def _cumulate(routine, name, x, axis, dtype, include_initial, initial):
     if axis is None:
         if x.ndim > 1:
             raise _core.DimensionError(f'{name}: an array of shape {x.shape} needs an axis')
         axis, x = 0, _core.ravel(x)
-    y = routine(x if dtype is None else x.astype(dtype, False), axis)
-    if dtype is not None:
-        y = y.astype(dtype, False)
+    dtype = dtype or sum_dtype(x)
+    y = routine(x.astype(dtype, False), axis).astype(dtype, False)
     if not include_initial:
         return y
     shape = list(y.shape)
@@ -115,7 +120,8 @@ def cumulative_sum(
     Args:
         x (~chainerx.ndarray): Array of any dtype.
         axis (int or None): Axis; not needed for one dimension.
-        dtype: Dtype of the sums, by default that of :func:`chainerx.cumsum`.
+        dtype: Dtype of the sums. Unless given, a floating point dtype is kept; booleans and signed
+            integers are summed in int64, unsigned ones in uint64.
         include_initial (bool): Whether the sum of no elements, zero, stands before the others.
 
     Returns:
@@ -147,7 +153,7 @@ def cumulative_prod(
     Args:
         x (~chainerx.ndarray): Array of any dtype.
         axis (int or None): Axis; not needed for one dimension.
-        dtype: Dtype of the products, by default that of :func:`chainerx.cumprod`.
+        dtype: Dtype of the products, by default that of :func:`chainerx.cumulative_sum`.
         include_initial (bool): Whether the product of no elements, one, stands before the others.
 
     Returns:

@@ -5,8 +5,7 @@ are written for the standard. Most functions are those of :mod:`chainerx`; other
 dtypes, names of arguments and named results, where :mod:`chainerx` keeps what programs of Chainer 7
 expect. Gradients flow through all functions that have them.
 
-There is no extension ``fft``, and there are no dtypes ``uint16``, ``uint32``, ``uint64``,
-``complex64`` and ``complex128``.
+There is no extension ``fft``, and there are no dtypes ``complex64`` and ``complex128``.
 """
 
 from typing import Any as _Any, TypeAlias as _TypeAlias
@@ -177,6 +176,9 @@ int16: _Dtype = _DTYPES['int16']
 int32: _Dtype = _DTYPES['int32']
 int64: _Dtype = _DTYPES['int64']
 uint8: _Dtype = _DTYPES['uint8']
+uint16: _Dtype = _DTYPES['uint16']
+uint32: _Dtype = _DTYPES['uint32']
+uint64: _Dtype = _DTYPES['uint64']
 float16: _Dtype = _DTYPES['float16']
 float32: _Dtype = _DTYPES['float32']
 float64: _Dtype = _DTYPES['float64']

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainerx import _core
+from chainerx._standard import sum_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -121,8 +122,7 @@ def reshape(x: ndarray, /, shape: tuple[int, ...], *, copy: bool | None = None) 
 
 
 def _reduce(routine, x, axis, dtype, keepdims):
-    if dtype is None:
-        return routine(x, axis, keepdims)
+    dtype = dtype or sum_dtype(x)
     return routine(x.astype(dtype, False), axis, keepdims).astype(dtype, False)
 
 
@@ -141,7 +141,8 @@ def sum(
     Args:
         x (~chainerx.ndarray): Array of any dtype.
         axis (None, int or tuple of int): Axes; all unless given.
-        dtype: Dtype of the sums, by default that of :func:`chainerx.sum`.
+        dtype: Dtype of the sums. Unless given, a floating point dtype is kept; booleans and signed
+            integers are summed in int64, unsigned ones in uint64.
         keepdims (bool): Whether the reduced axes stay, with length one.
 
     Returns:
@@ -171,7 +172,7 @@ def prod(
     Args:
         x (~chainerx.ndarray): Array of any dtype.
         axis (None, int or tuple of int): Axes; all unless given.
-        dtype: Dtype of the products, by default that of :func:`chainerx.prod`.
+        dtype: Dtype of the products, by default that of :func:`sum`.
         keepdims (bool): Whether the reduced axes stay, with length one.
 
     Returns:

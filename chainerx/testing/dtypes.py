@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 signed_integral_dtypes: tuple[str, ...] = ('int8', 'int16', 'int32', 'int64')
-unsigned_dtypes: tuple[str, ...] = ('uint8',)
+unsigned_dtypes: tuple[str, ...] = ('uint8', 'uint16', 'uint32', 'uint64')
 float_dtypes: tuple[str, ...] = ('float16', 'float32', 'float64')
 integral_dtypes: tuple[str, ...] = unsigned_dtypes + signed_integral_dtypes
 signed_dtypes: tuple[str, ...] = signed_integral_dtypes + float_dtypes

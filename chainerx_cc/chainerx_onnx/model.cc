@@ -208,6 +208,9 @@ private:
                 case 10:
                     r.Doubles(&out.double_data);
                     break;
+                case 11:
+                    r.Ints(&out.uint64_data);
+                    break;
                 case 13:
                     Entry(r.Bytes(), &out.external_data);
                     break;

@@ -26,6 +26,8 @@ enum class ElementType : int32_t {
     kBool = 9,
     kFloat16 = 10,
     kFloat64 = 11,
+    kUInt32 = 12,
+    kUInt64 = 13,
 };
 
 struct TensorMessage {
@@ -37,6 +39,7 @@ struct TensorMessage {
     std::vector<int32_t> int32_data;
     std::vector<int64_t> int64_data;
     std::vector<double> double_data;
+    std::vector<int64_t> uint64_data;  // the bits of the numbers
     bool has_strings{false};
     bool is_external{false};
     bool is_segment{false};

@@ -22,8 +22,9 @@ constexpr TypePair kTypes[] = {
         {ElementType::kBool, Dtype::kBool},       {ElementType::kInt8, Dtype::kInt8},
         {ElementType::kInt16, Dtype::kInt16},     {ElementType::kInt32, Dtype::kInt32},
         {ElementType::kInt64, Dtype::kInt64},     {ElementType::kUInt8, Dtype::kUInt8},
-        {ElementType::kFloat16, Dtype::kFloat16}, {ElementType::kFloat32, Dtype::kFloat32},
-        {ElementType::kFloat64, Dtype::kFloat64},
+        {ElementType::kUInt16, Dtype::kUInt16},   {ElementType::kUInt32, Dtype::kUInt32},
+        {ElementType::kUInt64, Dtype::kUInt64},   {ElementType::kFloat16, Dtype::kFloat16},
+        {ElementType::kFloat32, Dtype::kFloat32}, {ElementType::kFloat64, Dtype::kFloat64},
 };
 
 // ONNX's names of the element types by their numbers.
@@ -99,6 +100,10 @@ void CopyTypedData(const TensorMessage& message, const Array& out) {
             return CopyTyped<double>(message.double_data, out);
         case Dtype::kInt64:
             return CopyTyped<int64_t>(message.int64_data, out);
+        case Dtype::kUInt32:
+            return CopyTyped<uint32_t>(message.uint64_data, out);
+        case Dtype::kUInt64:
+            return CopyTyped<uint64_t>(message.uint64_data, out);
         case Dtype::kFloat16:
             return CopyTyped<uint16_t>(message.int32_data, out);  // the bits of the numbers
         case Dtype::kBool:
@@ -127,7 +132,7 @@ Array ReadUnnamed(const TensorMessage& message, const std::string& folder) {
     }
     if (!raw && bytes > 0) {
         size_t items = message.float_data.size() + message.double_data.size() + message.int32_data.size() +
-                       message.int64_data.size();
+                       message.int64_data.size() + message.uint64_data.size();
         if (static_cast<int64_t>(items) != shape.GetTotalSize()) {
             throw ModelError{"it has ", items, " values, and ", shape.GetTotalSize(), " belong to its shape ", shape};
         }

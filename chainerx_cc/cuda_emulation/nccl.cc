@@ -20,7 +20,17 @@
 namespace {
 
 enum Result { kSuccess = 0, kSystemError = 2, kInvalidArgument = 4 };
-enum Type { kInt8 = 0, kUInt8 = 1, kInt32 = 2, kInt64 = 4, kFloat16 = 6, kFloat32 = 7, kFloat64 = 8 };
+enum Type {
+    kInt8 = 0,
+    kUInt8 = 1,
+    kInt32 = 2,
+    kUInt32 = 3,
+    kInt64 = 4,
+    kUInt64 = 5,
+    kFloat16 = 6,
+    kFloat32 = 7,
+    kFloat64 = 8
+};
 
 // The path of the first member's socket.
 struct Id {
@@ -60,7 +70,7 @@ bool Receive(int socket, void* data, size_t size) {
 size_t SizeOf(int type) {
     if (type == kInt8 || type == kUInt8) return 1;
     if (type == kFloat16) return 2;
-    return type == kInt64 || type == kFloat64 ? 8 : 4;
+    return type == kInt64 || type == kUInt64 || type == kFloat64 ? 8 : 4;
 }
 
 template <class T>
@@ -80,8 +90,12 @@ void Add(int type, Bytes* to, const Bytes& from) {
             return AddAs<uint8_t>(to, from);
         case kInt32:
             return AddAs<int32_t>(to, from);
+        case kUInt32:
+            return AddAs<uint32_t>(to, from);
         case kInt64:
             return AddAs<int64_t>(to, from);
+        case kUInt64:
+            return AddAs<uint64_t>(to, from);
         case kFloat16:
             return AddAs<chainerx::Float16>(to, from);
         case kFloat32:

@@ -13,7 +13,7 @@ from chainerx import _core
 from tests.helpers.cuda_emulation import is_emulated
 from tests.helpers.programs import run_python
 
-DTYPES = 'int8 uint8 int32 int64 float16 float32 float64'.split()
+DTYPES = 'int8 uint8 int32 uint32 int64 uint64 float16 float32 float64'.split()
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 import chainerx
 from tests.helpers.cuda_emulation import is_emulated
 
-DTYPES = 'bool int8 int16 int32 int64 uint8 float16 float32 float64'.split()
+DTYPES = [np.dtype(dtype).name for dtype in chainerx.all_dtypes]
 #: Shapes of one row, and of rows that are sorted together; lengths around those of blocks.
 SHAPES = [(1,), (255,), (5000,), (1, 1), (3, 700), (300, 5), (2, 3, 257)]
 
@@ -25,7 +25,9 @@ def _values(shape, dtype):
         return a
     a = a.astype(dtype)
     if dtype.kind in 'iu':
-        a.ravel()[::7] = np.resize([np.iinfo(dtype).min, np.iinfo(dtype).max], a.size)[::7]
+        a.ravel()[::7] = np.resize(
+            np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype), a.size
+        )[::7]
     return a
 
 

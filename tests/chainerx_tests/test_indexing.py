@@ -58,6 +58,7 @@ ADVANCED = [
     (Ellipsis, np.array([True, False, False, True])),
     ([[0, 1], [1, 0]], [[2, 0], [0, 1]], [[3, 0], [1, 1]]),
     np.array([1, 0], 'uint8'),
+    np.array([1, 0], 'uint64'),
 ]
 ALL = BASIC + ADVANCED
 

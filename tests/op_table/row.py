@@ -5,7 +5,7 @@ from op_table import bench as benchmarks
 from op_table.inputs import In
 
 FLOATS = 'float16', 'float32', 'float64'
-INTS = 'int8', 'int16', 'int32', 'int64', 'uint8'
+INTS = 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'
 NUMBERS = INTS + FLOATS
 ALL = ('bool',) + NUMBERS
 
@@ -21,7 +21,7 @@ class Row:
         result: Kind of the result's dtype: ``'same'`` (of several: the promoted one), ``'first'``
             (that of the first input), ``'float'`` (floating point inputs keep
             theirs, others become float32), ``'bool'``, ``'int64'``, ``'sum'`` (integers
-            become int64), or ``None``: not compared.
+            become int64, and uint64 stays), or ``None``: not compared.
         grad, double: Whether the op has a first and a second derivative.
         elementwise: Whether inputs broadcast and any shape is fine.
         call: Calls the op, where its arguments are not the inputs one by one.

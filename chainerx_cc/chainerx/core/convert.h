@@ -26,6 +26,8 @@ CHAINERX_HOST_DEVICE To Convert(From v) {
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 8) {
         // Through int64, so that values out of range wrap as they do between integers.
         return static_cast<To>(static_cast<int64_t>(v));
+    } else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint64_t>) {
+        return v < 0 ? static_cast<To>(static_cast<int64_t>(v)) : static_cast<To>(v);
     } else {
         return static_cast<To>(v);
     }

@@ -51,8 +51,8 @@ TEST_F(CoreTest, Indexing) {
 TEST_F(CoreTest, Dtypes) {
     // Rows and columns in the order of the enumerators.
     const char* expected[kNumDtypes] = {
-            "?bhilBefd", "bbhilhefd", "hhhilhefd", "iiiiliefd", "llllllefd",
-            "BhhilBefd", "eeeeeeefd", "ffffffffd", "ddddddddd",
+            "?bhilBHILefd", "bbhilhildefd", "hhhilhildefd", "iiiiliildefd", "lllllllldefd", "BhhilBHILefd",
+            "HiiilHHILefd", "IllllIIILefd", "LddddLLLLefd", "eeeeeeeeeefd", "fffffffffffd", "dddddddddddd",
     };
     for (int i = 0; i < kNumDtypes; ++i) {
         for (int j = 0; j < kNumDtypes; ++j) {

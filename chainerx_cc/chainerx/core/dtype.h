@@ -10,10 +10,6 @@
 
 namespace chainerx {
 
-enum class Dtype : uint8_t { kBool, kInt8, kInt16, kInt32, kInt64, kUInt8, kFloat16, kFloat32, kFloat64 };
-
-constexpr int kNumDtypes = 9;
-
 enum class DtypeKind : uint8_t { kBool, kInt, kUInt, kFloat };
 
 template <class T>
@@ -24,17 +20,30 @@ struct TypeTag {
 template <class T>
 struct DtypeOf;
 
-// X(C++ type, enumerator, kind, NumPy name, NumPy character)
-#define CHAINERX_DTYPES(X)                       \
-    X(bool, kBool, kBool, "bool", '?')           \
+// X(C++ type, enumerator, kind, NumPy name, NumPy character). Kinds follow each other, and widths within a kind.
+#define CHAINERX_NUMERIC_DTYPES(X)               \
     X(int8_t, kInt8, kInt, "int8", 'b')          \
     X(int16_t, kInt16, kInt, "int16", 'h')       \
     X(int32_t, kInt32, kInt, "int32", 'i')       \
     X(int64_t, kInt64, kInt, "int64", 'l')       \
     X(uint8_t, kUInt8, kUInt, "uint8", 'B')      \
+    X(uint16_t, kUInt16, kUInt, "uint16", 'H')   \
+    X(uint32_t, kUInt32, kUInt, "uint32", 'I')   \
+    X(uint64_t, kUInt64, kUInt, "uint64", 'L')   \
     X(Float16, kFloat16, kFloat, "float16", 'e') \
     X(float, kFloat32, kFloat, "float32", 'f')   \
     X(double, kFloat64, kFloat, "float64", 'd')
+#define CHAINERX_DTYPES(X)             \
+    X(bool, kBool, kBool, "bool", '?') \
+    CHAINERX_NUMERIC_DTYPES(X)
+
+#define CHAINERX_X(type, name, kind, str, ch) name,
+enum class Dtype : uint8_t { CHAINERX_DTYPES(CHAINERX_X) };
+#undef CHAINERX_X
+
+#define CHAINERX_X(type, name, kind, str, ch) +1
+constexpr int kNumDtypes = CHAINERX_DTYPES(CHAINERX_X);
+#undef CHAINERX_X
 
 #define CHAINERX_X(type, name, kind, str, ch)       \
     template <>                                     \
@@ -99,14 +108,44 @@ inline std::ostream& operator<<(std::ostream& os, Dtype d) { return os << GetDty
 // Accepts NumPy's names and type characters. Raises DtypeError for anything else.
 Dtype GetDtype(const std::string& name);
 
-// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
-// then the width; int8 and uint8 become int16. All operations of several arrays follow this function.
-constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
+namespace internal {
+
+constexpr Dtype FindPromotion(Dtype a, Dtype b) {
     Dtype low = a < b ? a : b;
     Dtype high = a < b ? b : a;
-    if (high != Dtype::kUInt8 || low == high || low == Dtype::kBool) return high;
-    return low == Dtype::kInt8 ? Dtype::kInt16 : low;
+    if (GetKind(low) != DtypeKind::kInt || GetKind(high) != DtypeKind::kUInt) return high;
+    if (GetItemSize(low) > GetItemSize(high)) return low;
+    return high == Dtype::kUInt8    ? Dtype::kInt16
+           : high == Dtype::kUInt16 ? Dtype::kInt32
+           : high == Dtype::kUInt32 ? Dtype::kInt64
+                                    : Dtype::kFloat64;
 }
+
+using PromotionTable = std::array<std::array<Dtype, kNumDtypes>, kNumDtypes>;
+
+constexpr PromotionTable MakePromotionTable() {
+    PromotionTable table{};
+    for (int a = 0; a < kNumDtypes; ++a) {
+        for (int b = 0; b < kNumDtypes; ++b) {
+            table[a][b] = FindPromotion(static_cast<Dtype>(a), static_cast<Dtype>(b));
+        }
+    }
+    return table;
+}
+
+inline constexpr PromotionTable kPromotions = MakePromotionTable();
+
+}  // namespace internal
+
+// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
+// then the width. A signed and an unsigned integer become a signed one that has the values of both; where there is
+// none, for uint64, float64 as in NumPy. All operations of several arrays follow this function.
+constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
+    return internal::kPromotions[static_cast<int>(a)][static_cast<int>(b)];
+}
+
+// The dtype in which integers and booleans are summed: one of 64 bits that has their values. Others are kept.
+constexpr Dtype ToSumDtype(Dtype d) { return IsFloat(d) || d == Dtype::kUInt64 ? d : Dtype::kInt64; }
 
 // The dtype of results that are always of floating point, such as quotients and means.
 constexpr Dtype ToFloatDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kFloat32; }
@@ -120,10 +159,16 @@ constexpr bool CanHold(Dtype dtype, DtypeKind kind) {
 using DtypeSet = uint16_t;
 constexpr DtypeSet SetOf(Dtype d) { return static_cast<DtypeSet>(1U << static_cast<int>(d)); }
 constexpr bool Contains(DtypeSet set, Dtype d) { return (set & SetOf(d)) != 0; }
-constexpr DtypeSet kBoolSet = SetOf(Dtype::kBool);
-constexpr DtypeSet kFloatSet = SetOf(Dtype::kFloat16) | SetOf(Dtype::kFloat32) | SetOf(Dtype::kFloat64);
-constexpr DtypeSet kIntSet =
-        SetOf(Dtype::kInt8) | SetOf(Dtype::kInt16) | SetOf(Dtype::kInt32) | SetOf(Dtype::kInt64) | SetOf(Dtype::kUInt8);
+constexpr DtypeSet SetOf(DtypeKind kind) {
+    DtypeSet set = 0;
+    for (int i = 0; i < kNumDtypes; ++i) {
+        if (GetKind(static_cast<Dtype>(i)) == kind) set |= SetOf(static_cast<Dtype>(i));
+    }
+    return set;
+}
+constexpr DtypeSet kBoolSet = SetOf(DtypeKind::kBool);
+constexpr DtypeSet kFloatSet = SetOf(DtypeKind::kFloat);
+constexpr DtypeSet kIntSet = SetOf(DtypeKind::kInt) | SetOf(DtypeKind::kUInt);
 constexpr DtypeSet kNumericSet = kIntSet | kFloatSet;
 constexpr DtypeSet kAllSet = kNumericSet | kBoolSet;
 

@@ -5,11 +5,13 @@
 #include <ostream>
 #include <type_traits>
 
+#include "chainerx/core/convert.h"
 #include "chainerx/core/dtype.h"
 
 namespace chainerx {
 
-// A Python-like number. It has a kind but no width, so that it does not widen an array next to it.
+// A Python-like number. It has a kind but no width, so that it does not widen an array next to it. Integers are of the
+// kind kUInt only if int64 does not have them.
 class Scalar {
 public:
     Scalar() : Scalar{int64_t{0}} {}
@@ -19,8 +21,8 @@ public:
             kind_ = DtypeKind::kBool;
             int_ = v;
         } else if constexpr (std::is_integral_v<T>) {
-            kind_ = DtypeKind::kInt;
             int_ = static_cast<int64_t>(v);
+            kind_ = std::is_unsigned_v<T> && int_ < 0 ? DtypeKind::kUInt : DtypeKind::kInt;
         } else {
             kind_ = DtypeKind::kFloat;
             float_ = v;
@@ -31,13 +33,9 @@ public:
 
     template <class T>
     T To() const {
-        if constexpr (std::is_same_v<T, Float16>) {
-            return Float16{To<double>()};
-        } else if constexpr (std::is_same_v<T, bool>) {
-            return kind_ == DtypeKind::kFloat ? float_ != 0 : int_ != 0;
-        } else {
-            return kind_ == DtypeKind::kFloat ? static_cast<T>(float_) : static_cast<T>(int_);
-        }
+        if (kind_ == DtypeKind::kFloat) return Convert<double, T>(float_);
+        if (kind_ == DtypeKind::kUInt) return Convert<uint64_t, T>(static_cast<uint64_t>(int_));
+        return Convert<int64_t, T>(int_);
     }
     explicit operator double() const { return To<double>(); }
     explicit operator int64_t() const { return To<int64_t>(); }
@@ -54,6 +52,7 @@ public:
     friend std::ostream& operator<<(std::ostream& os, const Scalar& s) {
         if (s.kind_ == DtypeKind::kBool) return os << (s.int_ != 0 ? "True" : "False");
         if (s.kind_ == DtypeKind::kInt) return os << s.int_;
+        if (s.kind_ == DtypeKind::kUInt) return os << static_cast<uint64_t>(s.int_);
         return os << s.float_;
     }
 
@@ -73,17 +72,27 @@ constexpr Dtype PromoteWithScalar(Dtype array, DtypeKind scalar) {
 
 // The dtype of results of numbers alone.
 constexpr Dtype GetScalarDtype(DtypeKind scalar) {
-    return scalar == DtypeKind::kBool ? Dtype::kBool : scalar == DtypeKind::kFloat ? Dtype::kFloat32 : Dtype::kInt32;
+    switch (scalar) {
+        case DtypeKind::kBool:
+            return Dtype::kBool;
+        case DtypeKind::kFloat:
+            return Dtype::kFloat32;
+        case DtypeKind::kUInt:
+            return Dtype::kUInt64;
+        default:
+            return Dtype::kInt32;
+    }
 }
 
 // Raises if an integer does not fit into the dtype, as NumPy does.
 inline void CheckScalarFits(const Scalar& s, Dtype dtype) {
-    if (s.kind() != DtypeKind::kInt || !IsInteger(dtype) || dtype == Dtype::kInt64) return;
-    auto v = static_cast<int64_t>(s);
-    int64_t bits = GetItemSize(dtype) * 8;
-    int64_t lo = dtype == Dtype::kUInt8 ? 0 : -(int64_t{1} << (bits - 1));
-    int64_t hi = dtype == Dtype::kUInt8 ? 255 : (int64_t{1} << (bits - 1)) - 1;
-    if (v < lo || v > hi) throw DtypeError{"the integer ", v, " is out of bounds for dtype ", dtype};
+    if (s.kind() == DtypeKind::kBool || s.kind() == DtypeKind::kFloat || !IsInteger(dtype)) return;
+    bool is_signed = GetKind(dtype) == DtypeKind::kInt;
+    uint64_t most = ~uint64_t{0} >> (64 - GetItemSize(dtype) * 8 + (is_signed ? 1 : 0));
+    auto v = s.To<int64_t>();
+    bool is_negative = v < 0 && s.kind() == DtypeKind::kInt;
+    if (is_negative ? is_signed && v >= -static_cast<int64_t>(most) - 1 : static_cast<uint64_t>(v) <= most) return;
+    throw DtypeError{"the integer ", s, " is out of bounds for dtype ", dtype};
 }
 
 }  // namespace chainerx

@@ -186,7 +186,9 @@ Array MakeRange(const Scalar& start, const Scalar& stop, const Scalar& step, con
     bool integral =
             start.kind() != DtypeKind::kFloat && stop.kind() != DtypeKind::kFloat && step.kind() != DtypeKind::kFloat;
     Dtype d = dtype.value_or(integral ? Dtype::kInt32 : Dtype::kFloat32);
-    double n = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
+    // long double has all integers of 64 bits on most systems.
+    double n = integral ? std::ceil((stop.To<long double>() - start.To<long double>()) / step.To<long double>())
+                        : std::ceil((stop.To<double>() - start.To<double>()) / step.To<double>());
     if (!(n < 0x1p62)) {  // or not a number
         throw ChainerxError{"arange: from ", start, " to ", stop, " in steps of ", step, ": no size for the result"};
     }

@@ -239,7 +239,8 @@ Args:
     axis1, axis2 (int): Axes of rows and columns.
 
 Returns:
-    ~chainerx.ndarray: Sums, without the two axes. Integers and booleans are summed in int64.
+    ~chainerx.ndarray: Sums, without the two axes. Integers and booleans are summed in int64, uint64
+    in uint64.
 
 Raises:
     ~chainerx.DimensionError: If there are less than two dimensions, or an axis is out of range or given twice.

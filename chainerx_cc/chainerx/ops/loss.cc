@@ -27,8 +27,9 @@ void CheckSameShape(const char* name, const Array& x1, const Array& x2) {
 
 Array Difference(const char* name, const Array& x1, const Array& x2) {
     Array difference = x1 - x2;
-    if (difference.dtype() == Dtype::kUInt8) {
-        throw DtypeError{name, ": x1 and x2 must not both be of dtype uint8, which has no negative differences"};
+    if (GetKind(difference.dtype()) == DtypeKind::kUInt) {
+        throw DtypeError{name, ": x1 and x2 must not both be of dtype ", difference.dtype(),
+                         ", which has no negative differences"};
     }
     return difference;
 }

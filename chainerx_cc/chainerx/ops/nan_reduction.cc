@@ -44,7 +44,8 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Products. A floating point dtype is kept; integers and booleans are multiplied in int64.
+    ~chainerx.ndarray: Products. A floating point dtype and uint64 are kept; other integers and booleans are
+    multiplied in int64.
 
 Raises:
     @axis_error
@@ -190,8 +191,8 @@ Args:
     axis (int or None): Axis; the flattened array is summed unless given.
 
 Returns:
-    ~chainerx.ndarray: Sums, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype is
-    kept; integers and booleans are summed in int64.
+    ~chainerx.ndarray: Sums, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype and
+    uint64 are kept; other integers and booleans are summed in int64.
 
 Raises:
     ~chainerx.DimensionError: If the axis is out of range.
@@ -212,7 +213,7 @@ Args:
 
 Returns:
     ~chainerx.ndarray: Products, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype
-    is kept; integers and booleans are multiplied in int64.
+    and uint64 are kept; other integers and booleans are multiplied in int64.
 
 Raises:
     ~chainerx.DimensionError: If the axis is out of range.

@@ -27,9 +27,6 @@ const ReduceKernel kLogSumExpKernel{"logsumexp"};
 
 namespace {
 
-// Sums of small integers and booleans are computed in int64, as in NumPy.
-Dtype SumDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kInt64; }
-
 Array Reduce(const ReduceKernel& kernel, const Array& a, const Axes& axes, bool keepdims, Dtype dtype) {
     Array in = a.dtype() == dtype || dtype == Dtype::kBool ||
                                (dtype == Dtype::kInt64 && &kernel != &kSumKernel && &kernel != &kProdKernel)
@@ -60,7 +57,7 @@ void CheckNotEmpty(const char* name, const Array& a, const Axes& axes) {
 
 Array SumWith(const ReduceKernel& kernel, const Array& a, const OptionalAxes& axis, bool keepdims) {
     Axes axes = NormalizeAxes(axis, a.ndim());
-    return Reduce(kernel, a, axes, keepdims, SumDtype(a.dtype()));
+    return Reduce(kernel, a, axes, keepdims, ToSumDtype(a.dtype()));
 }
 
 }  // namespace
@@ -76,7 +73,8 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Sums. A floating point dtype is kept; integers and booleans are summed in int64.
+    ~chainerx.ndarray: Sums. A floating point dtype and uint64 are kept; other integers and booleans are summed
+    in int64.
 
 Raises:
     @axis_error
@@ -89,7 +87,7 @@ array([5., 7., 9.], shape=(3,), dtype=float64, device='native:0')
 )");
 Array Sum(const Array& a, const OptionalAxes& axis, bool keepdims) {
     Axes axes = NormalizeAxes(axis, a.ndim());
-    Array out = Reduce(kSumKernel, a, axes, keepdims, SumDtype(a.dtype()));
+    Array out = Reduce(kSumKernel, a, axes, keepdims, ToSumDtype(a.dtype()));
     if (GraphMask mask = internal::GetRecordMask(a)) {
         internal::Record("sum", mask, {&a}, {&out}, [axes, s = a.shape()](BackwardContext& ctx) {
             ctx.SetGrad(0, BroadcastTo(Restore(ctx.grad(), s, axes), s));
@@ -109,7 +107,8 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Sums. A floating point dtype is kept; integers and booleans are summed in int64.
+    ~chainerx.ndarray: Sums. A floating point dtype and uint64 are kept; other integers and booleans are summed
+    in int64.
 
 Raises:
     @axis_error
@@ -134,7 +133,8 @@ Args:
     @keepdims
 
 Returns:
-    ~chainerx.ndarray: Products. A floating point dtype is kept; integers and booleans are multiplied in int64.
+    ~chainerx.ndarray: Products. A floating point dtype and uint64 are kept; other integers and booleans are
+    multiplied in int64.
 
 Raises:
     @axis_error
@@ -147,7 +147,7 @@ array([  6., 120.], shape=(2,), dtype=float64, device='native:0')
 )");
 Array Prod(const Array& a, const OptionalAxes& axis, bool keepdims) {
     Axes axes = NormalizeAxes(axis, a.ndim());
-    if (internal::GetRecordMask(a) == 0) return Reduce(kProdKernel, a, axes, keepdims, SumDtype(a.dtype()));
+    if (internal::GetRecordMask(a) == 0) return Reduce(kProdKernel, a, axes, keepdims, ToSumDtype(a.dtype()));
     // Differentiable and right for zeros: the product of what is before an element and what is after it.
     Axes order;
     Shape kept = ReduceShape(a.shape(), axes, false);

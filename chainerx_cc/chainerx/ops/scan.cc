@@ -15,8 +15,7 @@ const ScanKernel kCumprodKernel{"cumprod"};
 namespace {
 
 Array Scan(const ScanKernel& kernel, const Array& a, int8_t axis) {
-    // As in sums.
-    Dtype dtype = IsFloat(a.dtype()) ? a.dtype() : Dtype::kInt64;
+    Dtype dtype = ToSumDtype(a.dtype());
     Array out = Empty(a.shape(), dtype, a.device());
     kernel(a.device(), AsType(a.AsDetached(), dtype, false), axis, out);
     return out;
@@ -34,8 +33,8 @@ Args:
     axis (int or None): Axis; the flattened array is summed unless given.
 
 Returns:
-    ~chainerx.ndarray: Sums, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype is
-    kept; integers and booleans are summed in int64.
+    ~chainerx.ndarray: Sums, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype and
+    uint64 are kept; other integers and booleans are summed in int64.
 
 Raises:
     ~chainerx.DimensionError: If the axis is out of range.
@@ -116,7 +115,7 @@ Args:
 
 Returns:
     ~chainerx.ndarray: Products, of the shape of ``a``, or one-dimensional without ``axis``. A floating point dtype
-    is kept; integers and booleans are multiplied in int64.
+    and uint64 are kept; other integers and booleans are multiplied in int64.
 
 Raises:
     ~chainerx.DimensionError: If the axis is out of range.

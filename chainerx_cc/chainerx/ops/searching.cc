@@ -18,9 +18,12 @@ Dtype ComparisonDtype(const Array& a, const std::variant<Array, Scalar>& v) {
         // Integers and fractions.
         return IsFloat(a.dtype()) == IsFloat(array->dtype()) ? dtype : Dtype::kFloat64;
     }
-    DtypeKind kind = std::get<Scalar>(v).kind();
     if (IsFloat(a.dtype())) return a.dtype();
-    return kind == DtypeKind::kFloat ? Dtype::kFloat64 : Dtype::kInt64;
+    const Scalar& number = std::get<Scalar>(v);
+    if (number.kind() == DtypeKind::kFloat) return Dtype::kFloat64;
+    bool is_negative = static_cast<double>(number) < 0;
+    Dtype least = number.kind() == DtypeKind::kUInt ? Dtype::kUInt64 : is_negative ? Dtype::kInt64 : Dtype::kBool;
+    return PromoteTypes(ToSumDtype(a.dtype()), least);
 }
 
 // Whether elements of a sorted vector stand before v. Not-a-number is larger than all numbers.

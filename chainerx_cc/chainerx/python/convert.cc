@@ -58,9 +58,14 @@ bool TryScalar(PyObject* o, Scalar* out) {
     if (PyLong_Check(o)) {
         int overflow = 0;
         long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-        if (overflow != 0) {
-            PyErr_SetString(PyExc_OverflowError, "an integer does not fit into 64 bits");
-            throw PythonError{};
+        if (CHAINERX_UNLIKELY(overflow != 0)) {
+            unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
+            if (overflow < 0 || PyErr_Occurred() != nullptr) {
+                PyErr_SetString(PyExc_OverflowError, "an integer does not fit into 64 bits");
+                throw PythonError{};
+            }
+            *out = Scalar{static_cast<uint64_t>(large)};
+            return true;
         }
         *out = Scalar{static_cast<int64_t>(v)};
         return true;

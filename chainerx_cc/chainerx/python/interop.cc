@@ -23,27 +23,21 @@ std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
     if (f.size() == 2 && (f[0] == '@' || f[0] == '=' || f[0] == '<')) f.erase(0, 1);
     if (f.size() != 1) return std::nullopt;
     switch (f[0]) {
-        case '?':
-            return Dtype::kBool;
-        case 'b':
-            return Dtype::kInt8;
-        case 'B':
-            return Dtype::kUInt8;
-        case 'h':
-            return Dtype::kInt16;
         case 'i':
         case 'l':
         case 'q':
             return item_size == 8 ? Dtype::kInt64 : Dtype::kInt32;
-        case 'e':
-            return Dtype::kFloat16;
-        case 'f':
-            return Dtype::kFloat32;
-        case 'd':
-            return Dtype::kFloat64;
+        case 'I':
+        case 'L':
+        case 'Q':
+            return item_size == 8 ? Dtype::kUInt64 : Dtype::kUInt32;
         default:
-            return std::nullopt;
+            break;
     }
+    for (int i = 0; i < kNumDtypes; ++i) {
+        if (f[0] == GetCharCode(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
+    }
+    return std::nullopt;
 }
 
 void ReleaseBorrowed(Storage* storage) noexcept {
@@ -171,9 +165,10 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
         Scalar s;
         if (!convert && TryScalar(o, &s)) {
             // Wider than what other functions make of numbers: this one copies objects of Python.
-            Dtype d = s.kind() == DtypeKind::kBool  ? Dtype::kBool
-                      : s.kind() == DtypeKind::kInt ? Dtype::kInt64
-                                                    : Dtype::kFloat64;
+            Dtype d = s.kind() == DtypeKind::kBool   ? Dtype::kBool
+                      : s.kind() == DtypeKind::kInt  ? Dtype::kInt64
+                      : s.kind() == DtypeKind::kUInt ? Dtype::kUInt64
+                                                     : Dtype::kFloat64;
             PyRef own{PyObject_GetAttrString(o, "dtype")};  // NumPy's numbers have one
             if (own) {
                 d = GetDtypeArg(own.get());
@@ -213,6 +208,7 @@ PyRef ItemOf(const Array& a) {
     Scalar s = AsScalar(a);
     if (s.kind() == DtypeKind::kBool) return PyRef::Borrow(static_cast<bool>(s) ? Py_True : Py_False);
     if (s.kind() == DtypeKind::kFloat) return Check(PyFloat_FromDouble(static_cast<double>(s)));
+    if (s.kind() == DtypeKind::kUInt) return Check(PyLong_FromUnsignedLongLong(s.To<uint64_t>()));
     return Check(PyLong_FromLongLong(static_cast<int64_t>(s)));
 }
 
@@ -239,7 +235,9 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
             PyErr_SetString(PyExc_BufferError, "the array is not in Fortran order");
             throw PythonError{};
         }
-        static const char* const kFormats[] = {"?", "b", "h", "i", "l", "B", "e", "f", "d"};
+#define CHAINERX_X(type, name, kind, str, ch) {ch, '\0'},
+        static constexpr char kFormats[][2] = {CHAINERX_DTYPES(CHAINERX_X)};
+#undef CHAINERX_X
         // Shape and strides live in the body, which the view keeps alive.
         ArrayBody* body = a.body();
         view->buf = body->data;

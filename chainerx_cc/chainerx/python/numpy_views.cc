@@ -27,16 +27,12 @@ namespace {
 
 using NumpyApi = py::detail::npy_api;
 
+// The dtype of NumPy's integers that are of a type of C.
 template <class T>
-std::optional<Dtype> IntOfSize() {
-    switch (sizeof(T)) {
-        case 4:
-            return Dtype::kInt32;
-        case 8:
-            return Dtype::kInt64;
-        default:
-            return std::nullopt;
-    }
+constexpr Dtype IntDtype() {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if (std::is_unsigned_v<T>) return sizeof(T) == 4 ? Dtype::kUInt32 : Dtype::kUInt64;
+    return sizeof(T) == 4 ? Dtype::kInt32 : Dtype::kInt64;
 }
 
 std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
@@ -51,13 +47,21 @@ std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
             return Dtype::kUInt8;
         case NumpyApi::NPY_SHORT_:
             return Dtype::kInt16;
+        case NumpyApi::NPY_USHORT_:
+            return Dtype::kUInt16;
         case NumpyApi::NPY_INT_:
-            return IntOfSize<int>();
+            return IntDtype<int>();
+        case NumpyApi::NPY_UINT_:
+            return IntDtype<unsigned>();
         case NumpyApi::NPY_LONG_:
-            return IntOfSize<long>();  // NOLINT: NumPy's own type
+            return IntDtype<long>();  // NOLINT: NumPy's own type
+        case NumpyApi::NPY_ULONG_:
+            return IntDtype<unsigned long>();  // NOLINT
         case NumpyApi::NPY_LONGLONG_:
-            return IntOfSize<long long>();  // NOLINT
-        case 23:                            // NPY_HALF
+            return IntDtype<long long>();  // NOLINT
+        case NumpyApi::NPY_ULONGLONG_:
+            return IntDtype<unsigned long long>();  // NOLINT
+        case 23:                                    // NPY_HALF
             return Dtype::kFloat16;
         case NumpyApi::NPY_FLOAT_:
             return Dtype::kFloat32;

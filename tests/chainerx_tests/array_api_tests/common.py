@@ -15,7 +15,7 @@ settings.register_profile(
 settings.load_profile('array_api')
 
 FLOATS = ('float32', 'float64')
-INTEGERS = ('int8', 'int16', 'int32', 'int64', 'uint8')
+INTEGERS = ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64')
 NUMBERS = INTEGERS + FLOATS
 ALL = ('bool', *NUMBERS)
 TOLERANCES = {'float32': 1e-5, 'float64': 1e-12}
@@ -54,7 +54,7 @@ def pairs(dtypes, **limits):
     @st.composite
     def draw(draw):
         first = draw(st.sampled_from(dtypes))
-        second = draw(st.sampled_from([d for d in dtypes if _kind(d) == _kind(first)]))
+        second = draw(st.sampled_from([d for d in dtypes if _promotes(first, d)]))
         shapes = draw(
             hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, min_side=0, max_side=3)
         ).input_shapes
@@ -68,6 +68,11 @@ def pairs(dtypes, **limits):
 
 def _kind(dtype):
     return np.dtype(dtype).kind.replace('u', 'i')
+
+
+def _promotes(a, b):
+    """Whether the standard promotes two dtypes: those of a kind, but not uint64 with signed ones."""
+    return _kind(a) == _kind(b) == _kind(np.promote_types(a, b))
 
 
 def assert_same(got, expected, tolerance=1):

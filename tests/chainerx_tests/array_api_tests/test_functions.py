@@ -20,8 +20,6 @@ import chainerx
 from chainerx import array_api as xp
 
 AXES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4)
-# Sums of unsigned integers are unsigned there, but chainerx has no uint64.
-SUMMED = ('int8', 'int16', 'int32', 'int64', *FLOATS)
 
 
 def _dtype(namespace, name):
@@ -215,7 +213,7 @@ def test_iinfo(dtype):
         (TypeError, 'floating point, not int8', lambda: xp.finfo('int8')),
         (TypeError, 'integers, not float32', lambda: xp.iinfo(xp.ones(1, dtype='float32'))),
         (TypeError, 'no dtype complex64', lambda: xp.result_type('complex64')),
-        (TypeError, 'no dtype uint16', lambda: xp.can_cast('uint8', 'uint16')),
+        (TypeError, 'no dtype complex128', lambda: xp.can_cast('uint8', 'complex128')),
         (ValueError, 'at least one', lambda: xp.result_type()),
         (TypeError, 'understood', lambda: xp.isdtype('int8', 'whole')),
     ],
@@ -399,7 +397,7 @@ def test_sorts_of_nothing(descending):
 
 @pytest.mark.parametrize('dtype', [None, 'int64', 'float32'])
 @pytest.mark.parametrize('name', ['sum', 'prod'])
-@given(arrays(SUMMED, low=-2, high=2), st.data())
+@given(arrays(NUMBERS, low=-2, high=2), st.data())
 def test_sums(name, dtype, x, data):
     compare(lambda xp, x: getattr(xp, name)(x, dtype=_dtype(xp, dtype)), x, tolerance=20)
     if x.ndim:
@@ -414,7 +412,7 @@ def test_sums(name, dtype, x, data):
 @pytest.mark.parametrize('include_initial', [False, True])
 @pytest.mark.parametrize('dtype', [None, 'float64'])
 @pytest.mark.parametrize('name', ['cumulative_sum', 'cumulative_prod'])
-@given(arrays(SUMMED, hnp.array_shapes(max_dims=3, min_side=0), low=-2, high=2), st.data())
+@given(arrays(NUMBERS, hnp.array_shapes(max_dims=3, min_side=0), low=-2, high=2), st.data())
 def test_cumulative(name, dtype, include_initial, x, data):
     axis = None if x.ndim == 1 and data.draw(st.booleans()) else _axis(data, x)
     options = {'axis': axis, 'include_initial': include_initial}

@@ -15,6 +15,9 @@ def test_dtype_lists():
         'int32',
         'int64',
         'uint8',
+        'uint16',
+        'uint32',
+        'uint64',
         'float16',
         'float32',
         'float64',
@@ -22,7 +25,7 @@ def test_dtype_lists():
     assert set(testing.numeric_dtypes) == set(testing.all_dtypes) - {'bool_'}
     assert set(testing.nonfloat_dtypes) == set(testing.all_dtypes) - set(testing.float_dtypes)
     assert set(testing.integral_dtypes) == set(testing.nonfloat_dtypes) - {'bool_'}
-    assert testing.unsigned_dtypes == ('uint8',)
+    assert testing.unsigned_dtypes == ('uint8', 'uint16', 'uint32', 'uint64')
     assert [getattr(np, name) for name in testing.all_dtypes] == list(chainerx.all_dtypes)
 
 

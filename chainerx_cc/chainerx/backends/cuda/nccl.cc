@@ -45,6 +45,10 @@ nccl::Type GetType(Dtype dtype) {
             return nccl::Type::kInt32;
         case Dtype::kInt64:
             return nccl::Type::kInt64;
+        case Dtype::kUInt32:
+            return nccl::Type::kUInt32;
+        case Dtype::kUInt64:
+            return nccl::Type::kUInt64;
         case Dtype::kFloat16:
             return nccl::Type::kFloat16;
         case Dtype::kFloat32:

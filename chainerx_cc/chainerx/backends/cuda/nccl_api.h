@@ -17,7 +17,17 @@ struct Id {
 };
 
 enum class Result : int { kSuccess = 0 };
-enum class Type : int { kInt8 = 0, kUInt8 = 1, kInt32 = 2, kInt64 = 4, kFloat16 = 6, kFloat32 = 7, kFloat64 = 8 };
+enum class Type : int {
+    kInt8 = 0,
+    kUInt8 = 1,
+    kInt32 = 2,
+    kUInt32 = 3,
+    kInt64 = 4,
+    kUInt64 = 5,
+    kFloat16 = 6,
+    kFloat32 = 7,
+    kFloat64 = 8
+};
 enum class Operation : int { kSum = 0 };
 
 // Result, name without the prefix, parameters.

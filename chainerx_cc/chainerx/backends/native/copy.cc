@@ -134,9 +134,10 @@ void Arange(const Array& out, const Scalar& start, const Scalar& step) {
         T* p = out.data<T>();
         int64_t n = out.GetTotalSize();
         if (start.kind() != DtypeKind::kFloat && step.kind() != DtypeKind::kFloat) {
-            auto first = static_cast<int64_t>(start);
-            auto delta = static_cast<int64_t>(step);
-            for (int64_t i = 0; i < n; ++i) p[i] = Convert<int64_t, T>(first + i * delta);
+            // Unsigned, so that numbers which only uint64 has are reached without overflow.
+            auto first = start.To<uint64_t>();
+            auto delta = step.To<uint64_t>();
+            for (int64_t i = 0; i < n; ++i) p[i] = Convert<int64_t, T>(static_cast<int64_t>(first + i * delta));
         } else {
             auto first = static_cast<double>(start);
             auto delta = static_cast<double>(step);
