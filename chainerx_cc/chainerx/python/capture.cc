@@ -96,6 +96,7 @@ void WatchItems(Watch& self, PyObject* container, PyObject* ignored) { self.AddI
 void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict, key); }
 void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
 void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function); }
+void WatchData(Watch& self, PyObject* object) { self.AddData(object); }
 void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
 int64_t FindChange(Watch& self) { return self.FindChange(); }
 PyRef FindChanges(Watch& self) {
@@ -140,6 +141,7 @@ void AddCapture(PyObject* module) {
             .Method<&WatchEntry>("add_entry", "self, dict, key", "Watches one entry of a dict.")
             .Method<&WatchClass>("add_class", "self, type", "Watches what a class defines itself.")
             .Method<&WatchFunction>("add_function", "self, function", "Watches a function and its closure.")
+            .Method<&WatchData>("add_data", "self, object", "Watches the elements of a NumPy array.")
             .Method<&WatchArray>("add_array", "self, array", "Watches whether an array has and needs a gradient.")
             .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
             .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")

@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ public:
     void AddClass(PyObject* type);
     // The code, defaults and closure of a function, and what the cells of the closure have.
     void AddFunction(PyObject* function);
+    // The elements of an object with a contiguous buffer, such as an array of NumPy.
+    void AddData(PyObject* object);
     // Whether an array has a gradient and needs one.
     void AddArray(PyObject* array);
 
@@ -33,7 +36,7 @@ public:
     std::vector<int64_t> FindChanges() const;
 
 private:
-    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kClass, kFunction, kArray };
+    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kClass, kFunction, kArray, kData };
     struct Item {
         PyRef key;
         PyRef value;  // none: any value
@@ -43,7 +46,8 @@ private:
         PyRef object;
         PyRef container;  // the dict of attributes or of a class
         std::vector<Item> items;
-        int flags;  // of an array
+        int flags;           // of an array
+        std::string data{};  // of a buffer
     };
 
     Entry& Add(Kind kind, PyObject* object);
