@@ -299,7 +299,7 @@ class Scope:
                     self._visit(cell.cell_contents, label)
             return
         self._add(self.watch.add_function, label, value)
-        for part in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+        for part in (*(value.__defaults__ or ()), value.__kwdefaults__):
             self._visit(part, label)
         for name, cell in zip(code.co_freevars, value.__closure__ or ()):
             try:
