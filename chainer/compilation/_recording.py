@@ -14,6 +14,7 @@ from chainer._core import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Obstacle, Trace, current_line
+from chainer.configuration import config
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -467,4 +468,6 @@ class _Reports(reporter.Reporter):
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         self._current.report(values, observer)
+        if not config.keep_graph_on_report:
+            values = _trees.without_graphs(values)
         self._notes.append((dict(values), observer))

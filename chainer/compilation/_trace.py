@@ -64,6 +64,7 @@ _HARMLESS_NUMPY = frozenset(
         'linspace ones prod repeat reshape stack sum tile transpose vstack zeros'
     ).split()
 )
+_FINALIZER = '__del__'  # of something that happens to be collected now
 _METHODS_THAT_WRITE_FILES = 'dump', 'tofile'
 _HARMLESS_NATIVE_MODULES = frozenset(
     ('math cmath operator _operator itertools _functools _collections chainerx._core').split()
@@ -153,8 +154,10 @@ class Trace:
             path.startswith('<string>') and is_framework_module(frame.f_globals.get('__name__'))
         ):
             self._trusted[id(code)] = code
-            if path.startswith(_SOURCES_OF_DATA) or code.co_name in _READERS_OF_FILES:
-                self.note(f'a call of {code.co_name}')
+            name = code.co_name
+            is_source = path.startswith(_SOURCES_OF_DATA) or name in _READERS_OF_FILES
+            if is_source and name != _FINALIZER:
+                self.note(f'a call of {name}')
             if code.co_name == 'backward':
                 self._on_backward(frame)
         elif path.startswith(_LIBRARIES) or _is_import(frame.f_back):
@@ -172,9 +175,11 @@ class Trace:
         if caller is None or is_framework_code(caller.f_code):
             return
         module, name = entry.f_globals.get('__name__', ''), entry.f_code.co_name
-        if frame.f_globals.get('__name__') in _HARMLESS_MODULES:
+        if name == _FINALIZER or frame.f_globals.get('__name__') in _HARMLESS_MODULES:
             return
-        if module.startswith('numpy.') and name in _HARMLESS_NUMPY:
+        if module.startswith('numpy.') and (
+            name in _HARMLESS_NUMPY or name.endswith('_dispatcher')  # of arguments
+        ):
             return
         self.note(f'a call of {module}.{name}')
 
@@ -189,7 +194,9 @@ class Trace:
         if module is None and isinstance(owner, types.ModuleType):
             module = owner.__name__
         name = getattr(function, '__name__', repr(function))
-        if module == 'builtins':
+        if name == _FINALIZER:
+            harmless = True
+        elif module == 'builtins':
             harmless = name in _HARMLESS_BUILTINS
         elif module is None:
             kind = owner if isinstance(owner, type) else type(owner)
