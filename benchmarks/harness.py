@@ -24,6 +24,9 @@ ENGINES = {
     'cupy': ('Chainer on CuPy', 'cupy'),
 }
 
+# Seconds until the threads of a library sleep, which spin for a while after their last work.
+SETTLE = 0.05
+
 
 def _reason_not_to_run(engine):
     package = ENGINES[engine][1]
@@ -125,8 +128,10 @@ def measure(timers, rounds, seconds, summarize=statistics.median):
             elapsed = timer.timeit(count)
         counts[name] = max(1, round(count * seconds / elapsed))
     times: dict[str, list[float]] = {name: [] for name in timers}
+    pause = 0 if os.environ.get('OMP_NUM_THREADS') == '1' else SETTLE
     for _ in range(rounds):
         for name, timer in timers.items():
+            time.sleep(pause)
             times[name].append(timer.timeit(counts[name]) / counts[name])
     return {name: summarize(values) for name, values in times.items()}
 

@@ -96,9 +96,31 @@ def read_only(x):
     return x
 
 
-UNUSUAL = {
+STRIDED = {
     'transposed': lambda x: x.T.copy().T,
     'strided': lambda x: numpy.repeat(x, 2, axis=1)[:, ::2],
+    'part': lambda x: numpy.pad(x, 2)[2:-2, 2:-2],
+    'overlapping': lambda x: numpy.lib.stride_tricks.as_strided(x.copy(), (3, 4), (4, 4)),
+    'repeated': lambda x: numpy.lib.stride_tricks.as_strided(x.copy(), (3, 4), (0, 4)),
+}
+
+
+@pytest.mark.parametrize('kind', STRIDED)
+def test_layouts(kind):
+    array = STRIDED[kind](sample(4, 5))
+    before, weight = array.copy(), sample(3, array.shape[1])
+    x, w = chainer.Variable(array), chainer.Variable(weight)
+    y = F.linear(x, w)
+    assert ran_on_kernel(y) and y.array.flags.c_contiguous
+    gy = y.grad = sample(*y.shape)
+    y.backward()
+    numpy.testing.assert_array_equal(array, before)
+    numpy.testing.assert_allclose(y.array, before.dot(weight.T), 1e-5, 1e-6)
+    numpy.testing.assert_allclose(x.grad, gy.dot(weight), 1e-5, 1e-6)
+    numpy.testing.assert_allclose(w.grad, gy.T.dot(before), 1e-5, 1e-6)
+
+
+UNUSUAL = {
     'reversed': lambda x: x[::-1].copy()[::-1],
     'broadcast': lambda x: numpy.broadcast_to(x[:1], x.shape),
     'read-only': read_only,
@@ -129,10 +151,10 @@ def test_mixed_dtypes_are_left_to_numpy():
 
 
 @pytest.mark.parametrize(
-    'layout', ['strided', 'transposed', 'broadcast', 'unaligned', 'byte-swapped']
+    'layout', ['strided', 'transposed', 'reversed', 'broadcast', 'unaligned', 'byte-swapped']
 )
 def test_gradients_of_any_layout(layout):
-    x, gy = sample(4, 5), UNUSUAL[layout](sample(4, 5))
+    x, gy = sample(4, 5), {**STRIDED, **UNUSUAL}[layout](sample(4, 5))
     gxs = []
     for setting in 'never', 'always':
         with chainer.using_config('use_native_kernels', setting):
@@ -162,8 +184,10 @@ def test_functions_with_kernels_have_a_way_to_chainerx():
             yield c
             yield from subclasses(c)
 
+    for name in dir(F):  # modules are imported when they are used
+        getattr(F, name)
     served = [c for c in subclasses(function_node.FunctionNode) if c._kernels.under_numpy]
-    assert len(served) > 20
+    assert len(served) > 100
     for c in set(served) - {Operation}:
         assert c.forward_chainerx is not function_node.FunctionNode.forward_chainerx, c
 
@@ -287,12 +311,17 @@ def test_statistics_of_batch_normalization():
         numpy.testing.assert_allclose(actual, expected, 1e-5, 1e-6)
 
 
-def test_statistics_that_kernels_cannot_change_in_place():
+@pytest.mark.parametrize('step, others, used', [(2, 1, True), (-2, 0, False)])
+def test_statistics_change_in_place_in_any_layout(step, others, used):
     x, gamma, beta = sample(8, 3), sample(3), sample(3)
-    mean, var = numpy.zeros(6, 'f')[::2], numpy.ones(6, 'f')[::2]
-    y = F.batch_normalization(chainer.Variable(x), gamma, beta, running_mean=mean, running_var=var)
-    assert not ran_on_kernel(y)
-    numpy.testing.assert_allclose(mean, 0.1 * x.mean(axis=0), 1e-5)
+    mean, var = numpy.zeros(6, 'f'), numpy.ones(6, 'f')
+    y = F.batch_normalization(
+        chainer.Variable(x), gamma, beta, running_mean=mean[::step], running_var=var[::step]
+    )
+    assert ran_on_kernel(y) is used
+    numpy.testing.assert_allclose(mean[::step], 0.1 * x.mean(axis=0), 1e-5)
+    numpy.testing.assert_array_equal(mean[others::2], 0)
+    numpy.testing.assert_array_equal(var[others::2], 1)
 
 
 # -- gradients --------------------------------------------------------------------------------

@@ -68,10 +68,10 @@ std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
     }
 }
 
-// A view of a NumPy array; no array if it is unusual in any way.
+// A view of a NumPy array; no array if it is unusual in any way: empty, misaligned, read-only (broadcast arrays are), a
+// mirror image.
 Array View(PyObject* o, Device& device) {
-    constexpr int kUsual =
-            NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_ | NumpyApi::NPY_ARRAY_WRITEABLE_;
+    constexpr int kUsual = NumpyApi::NPY_ARRAY_ALIGNED_ | NumpyApi::NPY_ARRAY_WRITEABLE_;
     if (Py_TYPE(o) != NumpyApi::get().PyArray_Type_) return Array{};
     const py::detail::PyArray_Proxy* a = py::detail::array_proxy(o);
     if ((a->flags & kUsual) != kUsual || a->nd > kMaxNdim) return Array{};
@@ -79,7 +79,12 @@ Array View(PyObject* o, Device& device) {
     if (!dtype.has_value()) return Array{};
     Shape shape(a->dimensions, a->dimensions + a->nd);
     if (shape.GetTotalSize() == 0) return Array{};
-    return ShareMemory(a->data, shape, Strides{shape, GetItemSize(*dtype)}, *dtype, device, o);
+    Strides strides{shape, GetItemSize(*dtype)};
+    if ((a->flags & NumpyApi::NPY_ARRAY_C_CONTIGUOUS_) == 0) {
+        strides = Strides(a->strides, a->strides + a->nd);
+        if (std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; })) return Array{};
+    }
+    return ShareMemory(a->data, shape, strides, *dtype, device, o);
 }
 
 // The device of views. It belongs to the first context, which lives as long as the process. Their graph is the default

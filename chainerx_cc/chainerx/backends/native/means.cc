@@ -1,9 +1,7 @@
 #include "chainerx/backends/native/means.h"
 
-#include <algorithm>
-#include <array>
-
 #include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/kernels/mean.h"
 
 namespace chainerx::native {
 
@@ -16,18 +14,8 @@ void HalvesToFloats(HalfType type, int64_t count, const uint16_t* halves, float*
 }
 
 void WriteMean(int64_t count, const std::vector<const float*>& sources, const std::vector<float*>& results) {
-    float scale = 1.0F / static_cast<float>(sources.size());
-    std::array<float, 1024> total;  // stays in the cache
-    for (int64_t start = 0; start < count; start += static_cast<int64_t>(total.size())) {
-        int64_t size = std::min<int64_t>(static_cast<int64_t>(total.size()), count - start);
-        std::copy_n(sources.front() + start, size, total.data());
-        for (size_t i = 1; i < sources.size(); ++i) {
-            const float* source = sources[i] + start;
-            for (int64_t j = 0; j < size; ++j) total[j] += source[j];
-        }
-        for (int64_t j = 0; j < size; ++j) total[j] *= scale;
-        for (float* result : results) std::copy_n(total.data(), size, result + start);
-    }
+    Mean<float>(count, static_cast<int64_t>(sources.size()), sources.data(), static_cast<int64_t>(results.size()),
+                results.data());
 }
 
 }  // namespace chainerx::native

@@ -120,7 +120,7 @@ def test_extract():
     model = Small()
     ys = model.extract(images())
     assert list(ys) == ['mean']
-    expected = [vgg.prepare(image).mean((1, 2)) for image in images()]
+    expected = [vgg.prepare(image).mean((1, 2), 'd') for image in images()]
     np.testing.assert_allclose(ys['mean'].array, expected, rtol=1e-4, atol=1e-3)
     ys = model.extract(images(), ['prob'], size=(8, 6))
     assert ys['prob'].shape == (2, 3)
