@@ -29,7 +29,7 @@ def measure(step):
 def first_calls(workload):
     """Returns the times of the first calls, up to the first one that ran a plan."""
     step = workload.compiled()
-    times = []
+    times: list[float] = []
     while step.replays == 0 and len(times) < MAX_CALLS:
         times.append(measure(step))
     return times
