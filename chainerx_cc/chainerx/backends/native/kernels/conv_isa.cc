@@ -3,6 +3,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/conv_gemm.h"
+#include "chainerx/backends/native/kernels/conv_winograd.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
 namespace chainerx::native::CHAINERX_ISA {
@@ -23,6 +24,15 @@ ConvShape Simplify(const ConvShape& shape) {
         s.pad[0] = 0;
     }
     return s;
+}
+
+template <class T>
+void Compute(const Problem<T>& p) {
+    if (Winograd<T>::Fits(p)) {
+        Winograd<T>{p}.Multiply();
+    } else {
+        Multiply(p);
+    }
 }
 
 template <class T>
@@ -80,7 +90,7 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
             group.bias = bias != nullptr ? bias + g * out_group : nullptr;
             group.addend = addend != nullptr ? addend + g * out_group * out_size : nullptr;
             group.y = y + g * out_group * out_size;
-            Multiply(group);
+            Compute(group);
         }
     });
 }
@@ -215,7 +225,7 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
                 group.filters.w = w + g * out_group * p.filters.channel;
                 group.bias = bias != nullptr ? bias + g * in_group : nullptr;
                 group.y = gx + g * in_group * in_size;
-                Multiply(group);
+                Compute(group);
             }
         });
     }

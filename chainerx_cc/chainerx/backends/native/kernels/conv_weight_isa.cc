@@ -4,6 +4,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/conv_sliding.h"
+#include "chainerx/backends/native/kernels/conv_weight_winograd.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -250,6 +251,10 @@ void Multiply(const Problem<T>& p, T* gw) {
 #endif
     if (p.rows <= 2 && width <= 64) {
         MultiplyFewRows(p, gw);
+        return;
+    }
+    if (WinogradTiles::Fits(p.window, p.batch, p.rows, p.channels)) {
+        WinogradWeights(p.window, p.batch, p.x, p.x_image, p.channels, p.gy, p.gy_image, p.rows, gw);
         return;
     }
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
