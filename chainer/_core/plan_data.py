@@ -28,9 +28,3 @@ def draw(make: Callable[[], Any]) -> Any:
     """
     recording = local.recording
     return make() if recording is None else recording.draw(make)
-
-
-def constant(make: Callable[[], Any]) -> Any:
-    """Returns an array that depends on shapes and on attributes of functions and links only."""
-    recording = local.recording
-    return make() if recording is None else recording.constant(make)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_PAUSE = 1024
+_MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
 
 
@@ -80,7 +81,8 @@ class CompiledFunction:
                     if i:
                         self._plans.insert(0, self._plans.pop(i))
                     self.replays += 1
-                    self._unused = 0
+                    if self._unused:
+                        self._unused = self._wait = 0
                     if self._check:
                         return _check.run_both(
                             plan, inputs, lambda: self._compiled_function(*args, **kwargs)
@@ -129,11 +131,14 @@ class CompiledFunction:
             self._plans.insert(0, found)
             del self._plans[self._max_plans :]
             self.recordings += 1
-            self._pause = 0
+            if self._unused == 0:  # else plans are made in vain
+                self._pause = 0
             self._unused += 1
             if self._unused > _MAX_UNUSED:
                 changed = next((p.scope.find_change() for p in self._plans[1:2]), None)
-                self._refuse(f'{changed or "an argument"} changes at every call')
+                self._refuse(
+                    f'{changed or "an argument"} changes at every call', _MAX_PAUSE_IN_VAIN
+                )
             return _trees.without_graphs(value)
         if isinstance(found, Again):
             self._codes.update(recording.trace.codes)
@@ -141,9 +146,9 @@ class CompiledFunction:
             self._refuse(str(found))
         return value
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse(self, reason: str, limit: int = _MAX_PAUSE) -> None:
         self._reasons[reason] = self._reasons.get(reason, 0) + 1
-        self._pause = min(_MAX_PAUSE, 2 * self._pause + 1)
+        self._pause = min(limit, 2 * self._pause + 1)
         self._wait = self._pause
 
     def report(self) -> str:

@@ -15,6 +15,7 @@ from chainer.compilation import _trees
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Obstacle, Trace, current_line
 from chainer.compilation._update import PlannedUpdate, UsualUpdate, lacks_states, plan_update
+from chainer.configuration import config
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ class Recording:
         device = used[0].device if used else chainerx.get_default_device()
         slots = [vars(owner)[name] for owner, name in scope.slots]
         slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
-        self._constants: list[Any] = []
         self._draws: list[tuple[Any, Callable[[], Any]]] = []
         self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
         old_grads = self._remember_grads()
@@ -203,16 +203,6 @@ class Recording:
                 del opt.__dict__['update']
             if reporters:
                 reporters.pop()
-
-    def constant(self, make: Callable[[], Any]) -> Any:
-        """Makes an array that runs of the plan share."""
-        self._interrupt()
-        try:
-            array = make()
-            self._constants.append(array)
-            return array
-        finally:
-            self._go_on()
 
     def draw(self, make: Callable[[], Any]) -> Any:
         """Draws an array that each run of the plan is given anew."""
@@ -402,7 +392,7 @@ class Recording:
                 if not recorder.is_new(grad):
                     raise Obstacle('a gradient is an array that existed before')
                 results.append(grad)
-        held = [*scope.arrays, *self._constants, *self._states]
+        held = [*scope.arrays, *self._states]
         recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments)
         if not recorded.plan.call_count and not self._updates:
             raise Obstacle('nothing of it ran on ChainerX')
@@ -491,4 +481,6 @@ class _Reports(reporter.Reporter):
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         self._current.report(values, observer)
+        if not config.keep_graph_on_report:
+            values = _trees.without_graphs(values)
         self._notes.append((dict(values), observer))

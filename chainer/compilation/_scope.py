@@ -34,10 +34,17 @@ _TRUSTED_OBJECTS = (
 )  # fmt: skip
 #: Attributes of links that tell what others are. The others change with these.
 _NAMES_OF_LINKS = ('_params', '_persistent', '_children', '_name', 'name')
+_NUMPY_FUNCTION = type(numpy.sum)
+#: Classes that read no attributes of those that derive from them, but for links and parameters.
+_OPEN_CLASSES = {object, device_resident.DeviceResident, link.Link, link.Chain}
+#: Whose functions cannot be told from those that ran.
+_DESCRIPTORS = property, staticmethod, classmethod, functools.partial, types.MethodType
 #: Attributes of classes that no computation reads.
 _NOT_READ = '__dict__', '__weakref__', '__doc__', '__annotations__', '_abc_impl'
 #: Names by which code may read attributes that it does not name.
 _READERS = 'getattr', 'hasattr', 'vars', '__dict__', 'dir', 'attrgetter', 'methodcaller'
+#: The largest array of NumPy whose elements are compared at each call, in bytes.
+_MAX_DATA = 1 << 16
 _ATTRIBUTE_LOADS = 'LOAD_ATTR', 'LOAD_METHOD'
 
 
@@ -119,11 +126,27 @@ class Scope:
         kind = type(value)
         if isinstance(value, CONSTANTS) or id(value) in self.known:
             return
+        lists = self.arrays, self.variables, self.optimizers, self.slots, self.objects
+        lengths = [len(part) for part in lists]
+        count = len(self.known)
         self.known[id(value)] = value
+        try:
+            self._visit_new(value, kind, label)
+        except Obstacle:
+            # Whoever does not mind has not seen it: it is an obstacle to others.
+            for key in list(self.known)[count:]:
+                del self.known[key]
+            for part, length in zip(lists, lengths):
+                del part[length:]
+            raise
+
+    def _visit_new(self, value: Any, kind: type, label: str) -> None:
         if isinstance(value, Variable):
             self._visit_variable(value, label)
         elif kind is _chx_ndarray:
             self._visit_array(value, label)
+        elif kind is numpy.ndarray:
+            self._visit_data(value, label)
         elif isinstance(value, link.Link):
             names = [n for n in _NAMES_OF_LINKS if not isinstance(vars(value).get(n), list)]
             self._visit_object(value, label, tuple(names))
@@ -143,6 +166,8 @@ class Scope:
         elif kind is types.MethodType:
             self._visit(value.__func__, label)
             self._visit(value.__self__, label)
+        elif kind is _NUMPY_FUNCTION:  # which the trace sees if it is called
+            pass
         elif kind is types.BuiltinFunctionType:
             owner = value.__self__
             if owner is not None and not isinstance(owner, types.ModuleType):
@@ -163,7 +188,8 @@ class Scope:
         elif hasattr(value, '_compiled_function'):
             self._visit(value._compiled_function, label)
         elif isinstance(value, _TRUSTED_OBJECTS) and is_framework_module(kind.__module__):
-            pass
+            for name, part in vars(value).items() if isinstance(value, Initializer) else ():
+                self._visit(part, f'{label}.{name}')
         elif _is_plain_object(kind):
             self._visit_object(value, label, ())
         else:
@@ -187,6 +213,13 @@ class Scope:
         self._add(self.watch.add_array, label, value)
         self.arrays.append(value)
 
+    def _visit_data(self, value: numpy.ndarray[Any, Any], label: str) -> None:
+        if value.dtype.hasobject or value.nbytes > _MAX_DATA or not value.flags.c_contiguous:
+            raise Obstacle(
+                f'{label} is an array of NumPy that is large, not contiguous or of objects'
+            )
+        self._add(self.watch.add_data, label, value)
+
     def _visit_object(self, value: Any, label: str, ignored: tuple[str, ...]) -> None:
         for name, part in vars(value).items():
             # What a call left there can only be replaced by the next one.
@@ -197,16 +230,28 @@ class Scope:
         self._add(self.watch.add_attributes, label, value, [*ignored, *slots])
         self.objects.append(value)
         self.slots.extend((value, name) for name in slots)
-        self._visit_class(type(value), type(value).__name__)
-        is_own = not is_framework_module(type(value).__module__)
+        kind = type(value)
+        self._visit_class(kind, kind.__name__)
+        is_own = not any(
+            is_framework_module(c.__module__) for c in set(kind.__mro__) - _OPEN_CLASSES
+        )
         for name, part in list(vars(value).items()):
             if name in ignored or name in slots:
                 continue
             try:
                 self._visit(part, f'{label}.{name}')
             except Obstacle:
-                if not is_own or self._reads_any or name in self._names:
+                if not is_own or self._may_read(name, part):
                     raise
+
+    def _may_read(self, name: str, value: Any) -> bool:
+        """Tells whether code that ran may read an attribute."""
+        return (
+            self._reads_any
+            or name in self._names
+            or isinstance(value, (link.Link, Variable, *_DESCRIPTORS))
+            or (isinstance(value, types.FunctionType) and id(value.__code__) in self._codes)
+        )
 
     def _visit_optimizer(self, value: Any, label: str) -> None:
         # Its update runs as usual, so only what the function itself reads matters.
@@ -241,7 +286,7 @@ class Scope:
                 try:
                     self._visit(part, f'{cls.__name__}.{name}')
                 except Obstacle:
-                    if self._reads_any or name in self._names:
+                    if self._may_read(name, part):
                         raise
 
     def _visit_function(self, value: types.FunctionType, label: str) -> None:
@@ -249,11 +294,12 @@ class Scope:
         if is_framework_code(code):
             for cell in value.__closure__ or ():
                 # Such as what a decorator wraps. Other variables are the affair of this package.
-                if isinstance(cell.cell_contents, (types.FunctionType, types.MethodType)):
+                kinds = types.FunctionType, types.MethodType, numpy.ndarray
+                if isinstance(cell.cell_contents, kinds):
                     self._visit(cell.cell_contents, label)
             return
         self._add(self.watch.add_function, label, value)
-        for part in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+        for part in (*(value.__defaults__ or ()), value.__kwdefaults__):
             self._visit(part, label)
         for name, cell in zip(code.co_freevars, value.__closure__ or ()):
             try:

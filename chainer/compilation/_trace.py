@@ -25,6 +25,15 @@ def _folder(module: types.ModuleType) -> str:
 #: Folders of the code that is trusted to change nothing but what recordings see.
 _FRAMEWORK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), '')
 _FRAMEWORKS = _FRAMEWORK, _folder(chainerx)
+#: Those of its parts that bring data from files and from other processes.
+_SOURCES_OF_DATA = (
+    *[
+        os.path.join(_FRAMEWORK, name, '')
+        for name in ('dataset', 'datasets', 'exporters', 'iterators', 'serializers')
+    ],
+    os.path.join(_folder(chainerx), '_files.py'),
+)
+_READERS_OF_FILES = 'fromfile', 'loadtxt'
 _LIBRARIES = (
     os.path.join(sysconfig.get_path('stdlib'), ''),
     os.path.join(os.path.dirname(os.path.abspath(os.__file__)), ''),
@@ -43,10 +52,20 @@ _HARMLESS_BUILTINS = frozenset(
         'len max min next ord pow repr round setattr sorted sum vars __build_class__'
     ).split()
 )
+_NUMPY_VALUES = numpy.ndarray, numpy.generic
 _HARMLESS_OWNERS = (
     str, bytes, int, float, complex, bool, tuple, list, dict, set, frozenset, type(None),
     types.GeneratorType,
 )  # fmt: skip
+#: Functions of NumPy whose results depend on nothing but their arguments, whose data are watched.
+_HARMLESS_NUMPY = frozenset(
+    (
+        'arange array asarray ascontiguousarray broadcast_to cumsum expand_dims eye full hstack '
+        'linspace ones prod repeat reshape stack sum tile transpose vstack zeros'
+    ).split()
+)
+_FINALIZER = '__del__'  # of something that happens to be collected now
+_METHODS_THAT_WRITE_FILES = 'dump', 'tofile'
 _HARMLESS_NATIVE_MODULES = frozenset(
     ('math cmath operator _operator itertools _functools _collections chainerx._core').split()
 )
@@ -135,6 +154,10 @@ class Trace:
             path.startswith('<string>') and is_framework_module(frame.f_globals.get('__name__'))
         ):
             self._trusted[id(code)] = code
+            name = code.co_name
+            is_source = path.startswith(_SOURCES_OF_DATA) or name in _READERS_OF_FILES
+            if is_source and name != _FINALIZER:
+                self.note(f'a call of {name}')
             if code.co_name == 'backward':
                 self._on_backward(frame)
         elif path.startswith(_LIBRARIES) or _is_import(frame.f_back):
@@ -144,15 +167,21 @@ class Trace:
 
     def _on_library(self, frame: types.FrameType) -> None:
         # What this package calls is its own affair.
-        name = frame.f_globals.get('__name__')
-        caller = frame.f_back
+        entry, caller = frame, frame.f_back
         while caller is not None and (
             caller.f_code.co_filename.startswith(_LIBRARIES) or _is_import(caller.f_back)
         ):
-            caller = caller.f_back
-        if caller is None or is_framework_code(caller.f_code) or name in _HARMLESS_MODULES:
+            entry, caller = caller, caller.f_back
+        if caller is None or is_framework_code(caller.f_code):
             return
-        self.note(f'a call of {name}.{frame.f_code.co_name}')
+        module, name = entry.f_globals.get('__name__', ''), entry.f_code.co_name
+        if name == _FINALIZER or frame.f_globals.get('__name__') in _HARMLESS_MODULES:
+            return
+        if module.startswith('numpy.') and (
+            name in _HARMLESS_NUMPY or name.endswith('_dispatcher')  # of arguments
+        ):
+            return
+        self.note(f'a call of {module}.{name}')
 
     def _on_backward(self, frame: types.FrameType) -> None:
         variable = frame.f_locals.get('self')
@@ -165,12 +194,20 @@ class Trace:
         if module is None and isinstance(owner, types.ModuleType):
             module = owner.__name__
         name = getattr(function, '__name__', repr(function))
-        if module == 'builtins':
+        if name == _FINALIZER:
+            harmless = True
+        elif module == 'builtins':
             harmless = name in _HARMLESS_BUILTINS
         elif module is None:
             kind = owner if isinstance(owner, type) else type(owner)
             kind = getattr(function, '__objclass__', kind)
-            harmless = kind in _HARMLESS_OWNERS or kind.__module__.startswith('chainerx')
+            harmless = (
+                kind in _HARMLESS_OWNERS
+                or kind.__module__.startswith('chainerx')
+                or (issubclass(kind, _NUMPY_VALUES) and name not in _METHODS_THAT_WRITE_FILES)
+            )
+        elif module == 'numpy':
+            harmless = name in _HARMLESS_NUMPY
         else:
             harmless = module in _HARMLESS_NATIVE_MODULES or module.startswith('chainerx')
         if not harmless:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import backend, functions as F
+from chainer._core import plan_data
 from chainer._core.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.distribution import Distribution
@@ -72,12 +73,20 @@ def draw(method, shape, like, *args, dtype=None):
     Returns:
         Array.
     """
-    device = like.device
-    with generator_of(device) as generator:
-        args = [generator.send(a.array) if isinstance(a, Variable) else a for a in args]
-        samples = getattr(generator.xp.random, method)(*args, size=shape)
-        samples = generator.xp.asarray(samples, dtype=dtype or like.dtype)
-    return device.send(samples)
+    device, dtype = like.device, dtype or like.dtype
+
+    def make():
+        with generator_of(device) as generator:
+            sent = [generator.send(a.array) if isinstance(a, Variable) else a for a in args]
+            samples = getattr(generator.xp.random, method)(*sent, size=shape)
+            samples = generator.xp.asarray(samples, dtype=dtype)
+        return device.send(samples)
+
+    # Plans draw anew what depends on no arrays.
+    is_plan_data = isinstance(device, backend.ChainerxDevice) and not any(
+        isinstance(a, Variable) for a in args
+    )
+    return plan_data.draw(make) if is_plan_data else make()
 
 
 def full_like(x, value):

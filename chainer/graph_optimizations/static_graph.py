@@ -3,6 +3,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from chainer import compilation
+from chainer._core import plan_data
+from chainer.configuration import config
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -11,7 +15,12 @@ def static_graph(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Declares that the graph of a link is the same in every iteration.
 
     The decorator is for ``forward`` or ``__call__`` of a chain, as ``@static_graph`` or with
-    arguments. Every call still records its graph, so results never depend on the decorator.
+    arguments. Where no graph is needed, within :func:`~chainer.no_backprop_mode`, calls run as
+    those of :func:`chainer.compile`: on ChainerX's native devices, they repeat without Python. All
+    other calls record their graphs as usual; compile the whole training step instead. Results never
+    depend on the decorator. The plans keep the last eight models alive.
+
+    ``chainer.config.use_static_graph = False`` makes the decorator do nothing.
 
     Args:
         args: The function, if used without parentheses.
@@ -36,9 +45,9 @@ def static_graph(*args: Any, **kwargs: Any) -> Callable[..., Any]:
 
     """
     if len(args) == 1 and callable(args[0]) and not kwargs:
-        return _as_it_is(args[0])
+        return _decorate(args[0])
     _check_arguments(*args, **kwargs)
-    return _as_it_is
+    return _decorate
 
 
 def _check_arguments(*, minimize_cache_size=True, verbosity_level=0, enable_double_backprop=False):
@@ -46,12 +55,19 @@ def _check_arguments(*, minimize_cache_size=True, verbosity_level=0, enable_doub
         raise TypeError(f'verbosity_level must be an integer, not {verbosity_level!r}')
 
 
-def _as_it_is(func):
+def _decorate(func):
     if not callable(func):
         raise TypeError(f'static_graph decorates functions, not {type(func)}')
+    compiled = compilation.compile(func)
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
-        return func(*args, **kwargs)
+        if (
+            config.enable_backprop
+            or not config.use_static_graph
+            or plan_data.local.recording is not None  # of a function that calls this one
+        ):
+            return func(*args, **kwargs)
+        return compiled(*args, **kwargs)
 
     return wrapped

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def static_code(*dec_args: Any, **dec_kwargs: Any) -> Callable[..., Any]:
     """Declares a function with side effects, which a static graph would run again.
 
-    Usable as ``@static_code`` and as ``@static_code()``. The function is unchanged: every call
-    records its graph.
+    Usable as ``@static_code`` and as ``@static_code()``. The function is unchanged. A function
+    that calls it is compiled like any other: its computations become part of the plan, and if it
+    has side effects, there is no plan and all calls run it.
 
     Args:
         dec_args: The function, if used without parentheses.

@@ -23,6 +23,7 @@ PARTS = {
     'ranks': 'killed ranks of distributed trainings that resume from checkpoints',
     'files': 'damaged and huge files of each format',
     'memory': 'too little memory',
+    'compiled': 'random programs that change one thing between compiled calls',
     'misuse': 'wrong calls of everything',
 }
 CASE_SECONDS = {'ranks': 500}  # a case takes few; with more, else 60, it hangs

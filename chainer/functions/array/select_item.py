@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import plan_data
 from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -43,7 +42,7 @@ class SelectItem(Operation):
         self.retain_inputs((1,))
         if is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
             raise ValueError('Each label t must satisfy 0 <= t < x.shape[1]')
-        rows = plan_data.constant(lambda: sent_like(x, numpy.arange(t.size)))
+        rows = sent_like(x, numpy.arange(t.size))
         return (x[rows, t],)
 
     # ChainerX differentiates the same computation.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core import plan_data
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import Operation
@@ -72,7 +71,7 @@ class TransposeSequence(Operation):
         starts = numpy.cumsum([0, *lengths[:-1]])
         counts = [sum([n > t for n in lengths]) for t in range(self.length)]
         order = numpy.concatenate([starts[:n] + t for t, n in enumerate(counts)])
-        indices = plan_data.constant(lambda: chainerx.array(order, device=inputs[0].device))
+        indices = chainerx.array(order, device=inputs[0].device)
         rows = chainerx.concatenate(inputs, axis=0).take(indices, axis=0)
         return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 

@@ -63,9 +63,11 @@ class Accuracy(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         y, t = inputs
-        if self.ignore_label is not None and bool((t == self.ignore_label).all()):
-            return (chainerx.zeros((), y.dtype, device=y.device),)
-        return (chainerx.accuracy(y, t, ignore_label=self.ignore_label),)
+        accuracy = chainerx.accuracy(y, t, ignore_label=self.ignore_label)
+        if self.ignore_label is not None:
+            is_ignored = (t == self.ignore_label).all()
+            accuracy = chainerx.where(is_ignored, y.dtype.type(0), accuracy)
+        return (accuracy,)
 
 
 def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) -> Variable:

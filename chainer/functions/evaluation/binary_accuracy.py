@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import utils
+from chainer import backend, utils
 from chainer._core.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
@@ -35,7 +35,7 @@ class BinaryAccuracy(CallableFunction):
         y, t = inputs
         mask = t != self.ignore_label
         hits = (((y >= 0) == (t == 1)) & mask).sum()
-        count = max(int(mask.sum()), 1)
+        count = backend.get_array_module(y).maximum(mask.sum(), 1)
         return (utils.force_array(hits.astype(numpy.float64) / count, y.dtype),)
 
     forward_chainerx = forward

@@ -50,7 +50,7 @@ class Hinge(CallableFunction):
 
     def _signs(self, x, t):
         """Minus one at the true class, one elsewhere."""
-        signs = sent_like(x, numpy.ones(x.shape, x.dtype))
+        signs = backend.get_array_module(x).ones_like(x)
         signs[sent_like(x, numpy.arange(len(t))), t] = -1
         return signs
 

@@ -37,41 +37,44 @@ class SigmoidCrossEntropy(Operation):
             x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', x_type.shape == t_type.shape
         )
 
-    def _mask_and_count(self, x, t):
-        mask = (t != self.ignore_label).astype(x.dtype)
-        if self.normalize:
-            count = int((t != self.ignore_label).sum())
+    def _mask_and_factor(self, x, t):
+        """Returns one where an element counts, else zero; and the factor of the mean."""
+        mask = t != self.ignore_label
+        if not self.normalize:
+            factor = 1.0 / max(len(x) if x.ndim else 1, 1)
+        elif isinstance(x, chainerx.ndarray):  # which does not wait for the number
+            factor = (1.0 / chainerx.maximum(mask.sum(), 1).astype('float64')).astype(x.dtype)
         else:
-            count = len(x) if x.ndim else 1
-        self.count: int = max(count, 1)
-        return mask
+            factor = 1.0 / max(int(mask.sum()), 1)
+        return mask.astype(x.dtype), factor
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, t = inputs
         self.retain_inputs((0, 1))
         xp = backend.get_array_module(x)
-        mask = self._mask_and_count(x, t)
+        mask, factor = self._mask_and_factor(x, t)
         # log(1 + e^x) - t x, without overflow.
         loss = mask * (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x))) - x * t.astype(x.dtype))
         if self.reduce == 'mean':
-            loss = loss.sum() * x.dtype.type(1.0 / self.count)
+            loss = loss.sum() * x.dtype.type(factor)
         return (utils.force_array(loss, x.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, t = inputs
-        loss = self._mask_and_count(x, t) * chainerx.sigmoid_cross_entropy(x, t)
+        mask, factor = self._mask_and_factor(x, t)
+        loss = mask * chainerx.sigmoid_cross_entropy(x, t)
         if self.reduce == 'mean':
-            loss = loss.sum() * (1.0 / self.count)
+            loss = loss.sum() * factor
         return (loss,)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         x, t = xs[0], as_array(xs[1])
         (gy,) = gys
-        mask = self._mask_and_count(x, t)
+        mask, factor = self._mask_and_factor(x, t)
         if self.reduce == 'mean':
-            gy = gy * (1.0 / self.count)
+            gy = gy * factor
         gx = gy * mask * (m.sigmoid(x) - t.astype(x.dtype))
         return [None if i else gx for i in targets]
 

@@ -9,14 +9,12 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core import plan_data
 from chainer._core.array_namespace import arrays_like
 from chainer._core.fallback import Fallback
 from chainer._core.namespace import F
-from chainer.backend import using_device
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.functions._base import Operation, kernels
+from chainer.functions._base import Operation, draw_like, kernels
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
 
@@ -142,16 +140,14 @@ class BaseNStepRNN(Operation):
         if not self.dropout_ratio:
             return self._run_chainerx(self.chainerx_routine, self.n_layers, states, x, params)
         # Dropout is between layers and differs between directions, so they run one by one.
-        device = backend.ChainerxDevice(x.device)
-        fallback = device.fallback_device
-        with using_device(fallback):
-            self._draw_masks(fallback.xp, states[0].shape[2], x.dtype)
+        draw = self._masks_of_a_layer(states[0], x.dtype)
+        self._masks = [draw_like(x, draw) for _ in range(self.n_layers - 1)]
         finals = []
         for layer in range(self.n_layers):
             ys = []
             for d in range(self.directions):
                 cell = slice(layer * self.directions + d, layer * self.directions + d + 1)
-                masked = x * device.send(self._masks[layer - 1][d]) if layer else x
+                masked = x * self._masks[layer - 1][d] if layer else x
                 *final, y = self._run_direction(d, [s[cell] for s in states], masked, params[cell])
                 ys.append(y)
                 finals.append(final)
@@ -163,7 +159,7 @@ class BaseNStepRNN(Operation):
         routine = self.chainerx_routine.replace('step_bi', 'step_')
         if not reverse:
             return self._run_chainerx(routine, 1, states, x, params)
-        rows = plan_data.constant(lambda: chainerx.array(self._reversed_rows(), device=x.device))
+        rows = chainerx.array(self._reversed_rows(), device=x.device)
         *final, y = self._run_chainerx(routine, 1, states, x.take(rows, 0), params)
         return (*final, y.take(rows, 0))
 
@@ -194,19 +190,20 @@ class BaseNStepRNN(Operation):
 
     # -- forward and backward ----------------------------------------------------------------
 
-    def _draw_masks(self, xp, size, dtype):
-        """Draws the dropout masks for the directions of every layer except the first."""
-        scale = dtype.type(1 / (1 - self.dropout_ratio))
-        shape = self.directions, sum(self.lengths), size * self.directions
-        self._masks = [
-            (xp.random.rand(*shape) >= self.dropout_ratio) * scale for _ in range(self.n_layers - 1)
-        ]
+    def _masks_of_a_layer(self, state, dtype):
+        """Returns what draws the dropout masks for the directions of a layer but the first."""
+        ratio = self.dropout_ratio
+        scale = dtype.type(1 / (1 - ratio))
+        shape = self.directions, sum(self.lengths), state.shape[2] * self.directions
+        return lambda xp: (xp.random.rand(*shape) >= ratio) * scale
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         states, x, _ = self._unpack(inputs)
         if self._masks is None and self.dropout_ratio:
-            self._draw_masks(cuda.get_array_module(x), states[0].shape[2], _compute_dtype(inputs))
+            draw = self._masks_of_a_layer(states[0], _compute_dtype(inputs))
+            xp = cuda.get_array_module(x)
+            self._masks = [draw(xp) for _ in range(self.n_layers - 1)]
         outputs, self._saved = self._run(arrays_like(x), inputs)
         return tuple([y.astype(x.dtype, copy=False) for y in outputs])
 

@@ -176,7 +176,15 @@ TEST_F(CaptureTest, RefusesWhatCannotBeRepeated) {
     make([&] { return x + unknown; }, {unknown, x.AsDetached()});
     make([&] { return unknown; }, {});
     float number = 3;
-    make([&] { return x + FromHost({1}, Dtype::kFloat32, &number); }, {});
+    make([&] { return FromHost({1}, Dtype::kFloat32, &number); }, {});
+    make(
+            [&] {
+                Array data = FromHost({1}, Dtype::kFloat32, &number);
+                Array y = x + data;
+                Fill(data, Scalar{4});
+                return y;
+            },
+            {});
 }
 
 TEST_F(CaptureTest, RunsSegments) {

@@ -150,6 +150,9 @@ void PlanBuilder::Replace(Array& a) {
             plan_->output_bindings_[place.index].push_back({a.body(), a.offset()});
             break;
         case PlanMemory::kHeld:
+            if (auto it = recorder_.data_.find(storage); it != recorder_.data_.end()) {
+                a = internal::MakeArray(a.shape(), a.strides(), a.dtype(), a.device(), it->second.copy, a.offset());
+            }
             break;
     }
     replaced_.emplace(storage, std::make_pair(std::move(original), a));
@@ -175,6 +178,7 @@ void PlanBuilder::FindScalars() {
 
 void PlanBuilder::FindHeld() {
     for (const auto& [storage, found] : recorder_.found_) {
+        if (recorder_.data_.count(storage) != 0) continue;
         Place place = PlaceOf(*storage);
         bool is_changed = storage->version() != found.second;
         if (place.memory == PlanMemory::kInput) {

@@ -1,5 +1,6 @@
 #include "chainerx/capture/recorder.h"
 
+#include <cstring>
 #include <unordered_set>
 #include <utility>
 
@@ -44,6 +45,32 @@ void Recorder::OnRandom(const RandomStream& stream, int64_t count) {
     draws_.push_back({stream, count, segment_ends_.size()});
 }
 
+void Recorder::OnData(const Array& data) {
+    const StoragePtr& storage = data.body()->storage;
+    if (&data.device() != &device_) OnObstacle("an array on " + data.device().name());
+    if (!data.IsContiguous() || !device_.HasHostMemory())
+        OnObstacle("data of the program with gaps or not in host memory");
+    if (!obstacle_.empty()) return;
+    internal::UnwatchedScope unwatched;
+    StoragePtr copy = device_.Allocate(storage->bytes());
+    std::memcpy(copy->data(), storage->data(), storage->bytes());
+    data_.emplace(storage.get(), Data{storage, std::move(copy), storage->version()});
+}
+
+void Recorder::CheckData(const std::vector<Array>& results) const {
+    for (const auto& [storage, data] : data_) {
+        if (storage->version() != data.version ||
+            std::memcmp(storage->data(), data.copy->data(), storage->bytes()) != 0) {
+            throw ChainerxError{"an array made of data of the program changes"};
+        }
+    }
+    for (const Array& a : results) {
+        if (data_.count(a.body()->storage.get()) != 0) {
+            throw ChainerxError{"an array made of data of the program is a result"};
+        }
+    }
+}
+
 void Recorder::OnObstacle(const std::string& what) {
     if (!obstacle_.empty()) return;
     obstacle_ = what;
@@ -60,7 +87,9 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
                                          const std::vector<Array>& results, std::vector<PlanGrad> grads) {
     Stop();
     if (!obstacle_.empty()) throw ChainerxError{obstacle_};
+    CheckData(results);
     std::unordered_set<const Storage*> known;
+    for (const auto& [storage, data] : data_) known.insert(storage);
     for (const std::vector<Array>* arrays : {&inputs, &held}) {
         for (const Array& a : *arrays) known.insert(a.body()->storage.get());
     }

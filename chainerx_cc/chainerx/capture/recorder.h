@@ -10,12 +10,12 @@
 
 #include "chainerx/capture/plan.h"
 #include "chainerx/core/array.h"
-#include "chainerx/core/kernel_watch.h"
+#include "chainerx/core/data_watch.h"
 
 namespace chainerx {
 
 // Records what a thread does with the arrays of a device, to make a plan of it.
-class Recorder final : public KernelWatcher {
+class Recorder final : public DataWatcher {
 public:
     // `on_obstacle` is called where the first obstacle is.
     explicit Recorder(Device& device, std::function<void()> on_obstacle = nullptr)
@@ -53,6 +53,7 @@ public:
     void OnCall(std::unique_ptr<KernelCall> call) override;
     void OnAllocate(const StoragePtr& storage) override;
     void OnRandom(const RandomStream& stream, int64_t count) override;
+    void OnData(const Array& data) override;
     void OnObstacle(const std::string& what) override;
 
 private:
@@ -64,6 +65,15 @@ private:
         size_t segment;
     };
 
+    // Data of the program, which may change them afterwards.
+    struct Data {
+        StoragePtr storage;
+        StoragePtr copy;
+        uint32_t version;
+    };
+
+    void CheckData(const std::vector<Array>& results) const;
+
     Device& device_;
     std::function<void()> on_obstacle_;
     bool is_recording_{false};
@@ -74,6 +84,7 @@ private:
     size_t scalars_count_{0};
     std::vector<RecordedDraw> draws_;
     std::unordered_map<const Storage*, StoragePtr> made_;
+    std::unordered_map<const Storage*, Data> data_;
     // The versions of other memory when a kernel first used it.
     std::unordered_map<const Storage*, std::pair<StoragePtr, uint32_t>> found_;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "chainerx/autograd/graph.h"
+#include "chainerx/core/data_watch.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
 #include "chainerx/ops/manipulation.h"
@@ -354,10 +355,12 @@ Array Tri(int64_t n, const std::optional<int64_t>& m, int64_t k, const std::opti
 }
 
 Array FromHost(const Shape& shape, Dtype dtype, const void* data, Device& device) {
-    NoteObstacle("an array made of data of the program");
-    Array out = Empty(shape, dtype, device);
-    device.CopyFromHost(out.raw_data(), data, out.GetNBytes());
-    return out;
+    return NoteData([&] {
+        internal::UnwatchedScope unwatched;
+        Array out = Empty(shape, dtype, device);
+        device.CopyFromHost(out.raw_data(), data, out.GetNBytes());
+        return out;
+    }());
 }
 
 CHAINERX_ROUTINE(FromBuffer, "frombuffer", "buffer, dtype='float32', count=-1, offset=0, device=None", "", R"(

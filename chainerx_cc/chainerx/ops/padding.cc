@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chainerx/autograd/graph.h"
+#include "chainerx/core/data_watch.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -87,14 +88,16 @@ Array PadCopying(const Array& a, const PadWidths& widths, PadMode mode) {
                                  a.shape()};
         }
         // The device goes first: it has an error at once for more memory than there is.
-        Array indices = Empty(Shape{before + length + after}, Dtype::kInt64, a.device());
+        Array indices = [&, n = before + length + after] {
+            internal::UnwatchedScope unwatched;
+            return Empty(Shape{n}, Dtype::kInt64, a.device());
+        }();
         std::vector<int64_t> sources(indices.GetTotalSize());
         for (size_t i = 0; i < sources.size(); ++i) {
             sources[i] = Source(mode, static_cast<int64_t>(i) - before, length);
         }
-        NoteObstacle("padding that copies elements");
         a.device().CopyFromHost(indices.raw_data(), sources.data(), indices.GetNBytes());
-        out = Take(out, indices, ax);
+        out = Take(out, NoteData(indices), ax);
     }
     return out.body() == a.body() ? Copy(a) : out;
 }

@@ -102,6 +102,7 @@ void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict
 void WatchItemsOfEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddItemsOfEntry(dict, key); }
 void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
 void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function); }
+void WatchData(Watch& self, PyObject* object) { self.AddData(object); }
 void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
 int64_t FindChange(Watch& self) { return self.FindChange(); }
 PyRef FindChanges(Watch& self) {
@@ -152,6 +153,7 @@ void AddCapture(PyObject* module) {
                                         "Watches the items of the dict at a key, for which an equal one may come.")
             .Method<&WatchClass>("add_class", "self, type", "Watches what a class defines itself.")
             .Method<&WatchFunction>("add_function", "self, function", "Watches a function and its closure.")
+            .Method<&WatchData>("add_data", "self, object", "Watches the elements of a NumPy array.")
             .Method<&WatchArray>("add_array", "self, array", "Watches whether an array has and needs a gradient.")
             .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
             .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chainerx/core/context.h"
+#include "chainerx/core/data_watch.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/python/bind.h"
@@ -96,7 +97,6 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
         return Array{};
     }
     holder.held = true;
-    NoteObstacle("an array made of data of the program");
     Py_buffer& v = *holder.view;
     std::optional<Dtype> dtype = FromFormat(v.format, v.itemsize);
     if (!dtype.has_value() || GetItemSize(*dtype) != v.itemsize) return Array{};
@@ -111,7 +111,11 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     holder.held = false;
     holder.view = nullptr;
     Array a = internal::MakeArray(shape, strides, *dtype, device, std::move(storage), 0);
-    return share && writable ? a : CopyInOrder(a);
+    if (share && writable) return NoteData(std::move(a));
+    return NoteData([&a] {
+        internal::UnwatchedScope unwatched;
+        return CopyInOrder(a);
+    }());
 }
 
 // An array of a flat list or tuple of Python floats; no array for anything else.

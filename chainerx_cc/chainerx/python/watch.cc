@@ -42,6 +42,17 @@ int FlagsOf(const Array& a) {
            (required && a.GetGrad() ? 8 : 0);
 }
 
+// What the buffer of an object consists of: its format, shape and elements.
+std::string BufferOf(PyObject* object) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) throw PythonError{};
+    std::string data{view.format};
+    data.append(reinterpret_cast<const char*>(view.shape), sizeof(Py_ssize_t) * static_cast<size_t>(view.ndim));
+    data.append(static_cast<const char*>(view.buf), static_cast<size_t>(view.len));
+    PyBuffer_Release(&view);
+    return data;
+}
+
 // Calls f(i, part) for what a function consists of: its code, defaults, keyword defaults and closure, and the contents
 // of the cells of the closure. Ends and returns false if f does.
 template <class F>
@@ -61,7 +72,7 @@ bool ForEachPart(PyObject* function, F&& f) {
 }  // namespace
 
 Watch::Entry& Watch::Add(Kind kind, PyObject* object) {
-    entries_.push_back({kind, PyRef::Borrow(object), PyRef{}, {}, 0, 0});
+    entries_.push_back({kind, PyRef::Borrow(object), PyRef{}, {}, 0, 0, {}});
     return entries_.back();
 }
 
@@ -128,6 +139,8 @@ void Watch::AddFunction(PyObject* function) {
     });
 }
 
+void Watch::AddData(PyObject* object) { Add(Kind::kData, object).data = BufferOf(object); }
+
 void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(Arg<Array>::Get(array, "array")); }
 
 bool Watch::IsSame(const Entry& entry) {
@@ -173,6 +186,13 @@ bool Watch::IsSame(const Entry& entry) {
             });
         case Kind::kArray:
             return FlagsOf(Arg<Array>::Get(entry.object.get(), "array")) == entry.flags;
+        case Kind::kData:
+            try {
+                return BufferOf(entry.object.get()) == entry.data;
+            } catch (const PythonError&) {  // it is no longer contiguous
+                PyErr_Clear();
+                return false;
+            }
     }
     return false;
 }

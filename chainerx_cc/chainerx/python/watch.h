@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ public:
     void AddClass(PyObject* type);
     // The code, defaults and closure of a function, and what the cells of the closure have.
     void AddFunction(PyObject* function);
+    // The elements of an object with a contiguous buffer, such as an array of NumPy.
+    void AddData(PyObject* object);
     // Whether an array has a gradient and needs one.
     void AddArray(PyObject* array);
 
@@ -35,7 +38,7 @@ public:
     std::vector<int64_t> FindChanges() const;
 
 private:
-    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kItemsOfEntry, kClass, kFunction, kArray };
+    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kItemsOfEntry, kClass, kFunction, kArray, kData };
     struct Item {
         PyRef key;
         PyRef value;  // none: any value
@@ -47,6 +50,7 @@ private:
         std::vector<Item> items;
         int flags;                         // of an array
         mutable unsigned int version = 0;  // of a class when it was last the same
+        std::string data{};                // of a buffer
     };
 
     Entry& Add(Kind kind, PyObject* object);

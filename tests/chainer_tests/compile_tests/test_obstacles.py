@@ -21,6 +21,8 @@ pytestmark = pytest.mark.chainerx
 COUNTS = collections.Counter()
 LIST: list = []
 NUMBERS = np.ones(3, 'f')
+LARGE = np.ones((9000, 3), 'f')
+OBJECTS = np.array([1, None])
 GLOBAL = 1
 
 
@@ -96,8 +98,35 @@ def sets_a_global(x):
     return x * 2
 
 
-def reads_numpy(x):
-    return x + chainerx.array(NUMBERS)  # here
+def changes_data(x):
+    NUMBERS[0] += 1
+    return x + chainerx.array(NUMBERS)
+
+
+def changes_data_of_its_own(x):
+    data = chainerx.array([1.0, 2.0, 3.0])
+    data += x.astype('float64')
+    return data * 2
+
+
+def returns_data(x):
+    return chainerx.array([1, 2]), x * 2
+
+
+def reads_much_of_numpy(x):
+    return x + chainerx.array(LARGE)  # here
+
+
+def reads_objects_of_numpy(x):
+    return x + OBJECTS[0]  # here
+
+
+def reads_every_other_number(x):
+    return x + chainerx.array(NUMBERS[::2], copy=False)[:1]  # here
+
+
+def reads_a_dataset(x):
+    return x * float(chainer.datasets.get_digits()[0][0][0][0])  # here
 
 
 def converts_to_numpy(x):

@@ -1,0 +1,58 @@
+"""Times the calls that make a plan: ``python benchmarks/first_call.py [WORKLOAD ...]``.
+
+The first call of a compiled function is traced and the next ones are recorded, until one runs a
+plan. The table has their times as multiples of that of a call as usual: the median of each over
+some functions. All times are processor times, which other work on the machine hardly affects.
+"""
+
+import argparse
+import os
+import statistics
+import time
+
+for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
+    os.environ.setdefault(_name, '1')
+
+from workloads import WORKLOADS  # noqa: E402
+
+WORKLOADS_BY_DEFAULT = 'mlp-tiny', 'cnn-tiny', 'lstm-tiny', 'gpt-tiny', 'mlp', 'cnn', 'lstm', 'gpt'
+MAX_CALLS = 8
+
+
+def measure(step):
+    """Returns the processor time of a call."""
+    start = time.process_time()
+    step()
+    return time.process_time() - start
+
+
+def first_calls(workload):
+    """Returns the times of the first calls, up to the first one that ran a plan."""
+    step = workload.compiled()
+    times: list[float] = []
+    while step.replays == 0 and len(times) < MAX_CALLS:
+        times.append(measure(step))
+    return times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('workloads', nargs='*', default=WORKLOADS_BY_DEFAULT)
+    parser.add_argument('--repeats', type=int, default=7)
+    options = parser.parse_args()
+    for name in options.workloads:
+        workload = WORKLOADS[name]
+        usual_step = workload.chainerx()
+        usual_step()
+        usual, calls = [], []
+        for _ in range(options.repeats):
+            usual += [measure(usual_step) for _ in range(3)]
+            calls.append(first_calls(workload))
+        unit = statistics.median(usual)
+        multiples = [statistics.median(times) / unit for times in zip(*calls)]
+        texts = '  '.join(f'{multiple:6.2f}' for multiple in multiples)
+        print(f'{name:10} {unit * 1e3:8.3f} ms  {texts}', flush=True)
+
+
+if __name__ == '__main__':
+    main()
