@@ -121,7 +121,8 @@ def test_extract():
     ys = model.extract(images())
     assert list(ys) == ['mean']
     expected = [vgg.prepare(image).mean((1, 2), 'd') for image in images()]
-    np.testing.assert_allclose(ys['mean'].array, expected, rtol=1e-4, atol=1e-3)
+    # NumPy adds 50,176 elements one by one, since the channels of an image file come last.
+    np.testing.assert_allclose(ys['mean'].array, expected, rtol=3e-3)
     ys = model.extract(images(), ['prob'], size=(8, 6))
     assert ys['prob'].shape == (2, 3)
     for name in 'test', 'train', 'volatile':
