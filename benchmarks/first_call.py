@@ -13,6 +13,7 @@ import time
 for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
     os.environ.setdefault(_name, '1')
 
+import harness  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 WORKLOADS_BY_DEFAULT = 'mlp-tiny', 'cnn-tiny', 'lstm-tiny', 'gpt-tiny', 'mlp', 'cnn', 'lstm', 'gpt'
@@ -40,6 +41,7 @@ def main():
     parser.add_argument('workloads', nargs='*', default=WORKLOADS_BY_DEFAULT)
     parser.add_argument('--repeats', type=int, default=7)
     options = parser.parse_args()
+    rows = []
     for name in options.workloads:
         workload = WORKLOADS[name]
         usual_step = workload.chainerx()
@@ -50,8 +52,11 @@ def main():
             calls.append(first_calls(workload))
         unit = statistics.median(usual)
         multiples = [statistics.median(times) / unit for times in zip(*calls)]
-        texts = '  '.join(f'{multiple:6.2f}' for multiple in multiples)
-        print(f'{name:10} {unit * 1e3:8.3f} ms  {texts}', flush=True)
+        cells = [f'{multiple:.2f}x' for multiple in multiples]
+        rows.append([f'`{name}`', harness.format_time(unit), *cells])
+    n_calls = max(map(len, rows)) - 2
+    head = ['one step', 'as usual', *(f'call {i + 1}' for i in range(n_calls))]
+    harness.print_table(head, [row + ['-'] * (len(head) - len(row)) for row in rows])
 
 
 if __name__ == '__main__':

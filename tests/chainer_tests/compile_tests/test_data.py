@@ -1,5 +1,7 @@
 """Data of NumPy and Python that become constants of plans, and what happens when they change."""
 
+import warnings
+
 import numpy as np
 import pytest
 from helpers.compiled import DEVICE, Pair, array
@@ -78,7 +80,9 @@ def test_constants(function):
         assert compiled.replays == replays + (function is padded)
         run(3)
         OWN.weights = OWN.weights.astype('d').astype('f')
-        OWN.indices.shape = 1, 3
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', DeprecationWarning)  # of NumPy 2.5
+            OWN.indices.shape = 1, 3
         if function is not indices:
             run(3)
         assert compiled.replays > replays
