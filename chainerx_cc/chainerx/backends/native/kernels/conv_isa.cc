@@ -100,6 +100,9 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
 template <class T>
 void ConvForward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
     int64_t out_size = SpatialSize(s.out, s.ndim);
+    if (s.batch * s.out_channels * out_size == 0) {
+        return;
+    }
     if (s.in_channels * SpatialSize(s.kernel, s.ndim) * SpatialSize(s.in, s.ndim) == 0) {
         for (int64_t n = 0; n < s.batch; ++n) {
             Fill(y + n * s.out_channels * out_size, s.out_channels, out_size, bias);

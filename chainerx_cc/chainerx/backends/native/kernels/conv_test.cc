@@ -134,6 +134,7 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(3, 1, 5, 4, {}),
             MakeShape(0, 1, 3, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
             MakeShape(2, 1, 0, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
+            MakeShape(2, 1, 3, 0, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
     };
     return shapes;
 }
