@@ -1,5 +1,6 @@
 """The examples train compiled as they do as usual: the same parameters after every step, to the last bit."""
 
+import gc
 import random
 import zlib
 
@@ -38,6 +39,15 @@ CASES = {
     'cifar/train_cifar.py': (('--dataset', 'digits', '-u', 2, '--test', '-b', 20), None),
     'image_captioning/train.py': (('--features', 'small', '-u', 16, '-b', 10), None),
 }
+
+
+@pytest.fixture(autouse=True)
+def without_callbacks_of_collections():
+    """Those of the test runner would be effects of the step in which the collector starts."""
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = callbacks
 
 
 class Enough(Exception):
