@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/capture/plan.h"
 #include "chainerx/capture/recorder.h"
 #include "chainerx/testing/context_fixture.h"
@@ -116,6 +117,21 @@ TEST_F(CaptureTest, SharesScratchMemory) {
     Array result = plan->Start({x})[0];
     plan->Run(0);
     EXPECT_EQ(result.data<float>()[7], 27);
+}
+
+TEST_F(CaptureTest, RecordingsKeepNoMemoryThatTheProgramGivesUp) {
+    Array x = Numbers({100'000}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    int64_t before = native::AllocatedBytes();
+    Array y = x;
+    for (int i = 0; i < 20; ++i) y = y + Scalar{1};
+    EXPECT_LT(native::AllocatedBytes() - before, 3 * 500'000);
+    Array z = y * x;
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {z}, {});
+    Array result = plan->Start({x})[0];
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(result, z));
 }
 
 TEST_F(CaptureTest, DrawsRandomNumbersAsOperationsDo) {

@@ -64,8 +64,8 @@ void PlanBuilder::PlaceInputs(const std::vector<Array>& inputs) {
 
 void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
     for (const Array& a : results) {
-        const Storage* storage = a.body()->storage.get();
-        if (places_.count(storage) == 0 && recorder_.made_.count(storage) != 0) {
+        const Storage* storage = recorder_.AsRecorded(a.body()->storage.get());
+        if (places_.count(storage) == 0 && recorder_.IsStandIn(*storage)) {
             places_[storage] = {PlanMemory::kOutput, plan_->output_bytes_.size()};
             plan_->output_bytes_.push_back(storage->bytes());
         }
@@ -85,7 +85,7 @@ void PlanBuilder::FindBlocks() {
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
                 blocks_[place.index].last = i;
-            } else if (place.memory == PlanMemory::kHeld && recorder_.made_.count(storage) != 0) {
+            } else if (place.memory == PlanMemory::kHeld && recorder_.IsStandIn(*storage)) {
                 places_[storage] = {PlanMemory::kScratch, blocks_.size()};
                 blocks_.push_back({static_cast<int64_t>(storage->bytes()), i, i, 0});
             }

@@ -1,5 +1,6 @@
 #include "chainerx/capture/recorder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_set>
 #include <utility>
@@ -25,10 +26,16 @@ void Recorder::Stop() noexcept {
 }
 
 void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
+    FreeUnused();
     CallVisitor visitor{[this](const Array& a) {
-        const StoragePtr& storage = a.body()->storage;
+        StoragePtr& storage = a.body()->storage;
         if (&a.device() != &device_) OnObstacle("arrays on " + a.device().name() + " and on " + device_.name());
-        if (made_.count(storage.get()) == 0) found_.try_emplace(storage.get(), storage, storage->version());
+        if (auto it = stand_ins_.find(storage.get()); it != stand_ins_.end()) {
+            storage = it->second;
+            a.body()->data = nullptr;
+        } else {
+            found_.try_emplace(storage.get(), storage, storage->version());
+        }
     }};
     call->Accept(visitor);
     CallVisitor counter{[this](const std::vector<double>&) { ++scalars_count_; }};
@@ -38,7 +45,23 @@ void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
 
 void Recorder::OnAllocate(const StoragePtr& storage) {
     if (&storage->device() != &device_) OnObstacle("an array on " + storage->device().name());
-    made_.emplace(storage.get(), storage);
+    made_.push_back(storage);
+    auto free = [](Storage* stand_in) noexcept { delete stand_in; };
+    stand_ins_.emplace(storage.get(), new Storage{nullptr, storage->bytes(), device_, free, this});
+}
+
+void Recorder::FreeUnused() {
+    auto is_unused = [this](const StoragePtr& storage) {
+        if (storage->use_count() > 1) return false;
+        stand_ins_.erase(storage.get());
+        return true;
+    };
+    made_.erase(std::remove_if(made_.begin(), made_.end(), is_unused), made_.end());
+}
+
+const Storage* Recorder::AsRecorded(const Storage* storage) const {
+    auto it = stand_ins_.find(storage);
+    return it == stand_ins_.end() ? storage : it->second.get();
 }
 
 void Recorder::OnRandom(const RandomStream& stream, int64_t count) {
@@ -98,7 +121,7 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
     }
     for (const Array& a : results) {
         const Storage* storage = a.body()->storage.get();
-        if (made_.count(storage) == 0 && known.count(storage) == 0) {
+        if (stand_ins_.count(storage) == 0 && known.count(storage) == 0) {
             throw ChainerxError{"an array whose origin is not known is a result"};
         }
     }

@@ -38,7 +38,7 @@ public:
     // Why there can be no plan, or nothing.
     const std::string& obstacle() const { return obstacle_; }
     // Whether the array lies in memory that was made while recording.
-    bool IsNew(const Array& a) const { return made_.count(a.body()->storage.get()) != 0; }
+    bool IsNew(const Array& a) const { return stand_ins_.count(a.body()->storage.get()) != 0; }
     // The random numbers drawn, in order.
     std::vector<RandomStream> GetStreams() const;
     // Whether a kernel used the memory of an array that existed before.
@@ -73,6 +73,10 @@ private:
     };
 
     void CheckData(const std::vector<Array>& results) const;
+    // The memory of arrays of the program as the calls have it: new memory by its stand-in.
+    const Storage* AsRecorded(const Storage* storage) const;
+    bool IsStandIn(const Storage& storage) const { return storage.owner() == this; }
+    void FreeUnused();
 
     Device& device_;
     std::function<void()> on_obstacle_;
@@ -83,7 +87,10 @@ private:
     std::vector<size_t> segment_ends_;
     size_t scalars_count_{0};
     std::vector<RecordedDraw> draws_;
-    std::unordered_map<const Storage*, StoragePtr> made_;
+    // New memory that the program still uses. In the recorded calls, stand-ins of the same size take its place, so that
+    // the program gets memory again that it has given up. They are different for each piece, unlike addresses.
+    std::vector<StoragePtr> made_;
+    std::unordered_map<const Storage*, StoragePtr> stand_ins_;
     std::unordered_map<const Storage*, Data> data_;
     // The versions of other memory when a kernel first used it.
     std::unordered_map<const Storage*, std::pair<StoragePtr, uint32_t>> found_;
