@@ -181,6 +181,8 @@ class Recording:
             self._finish(recorded, value, inputs, old_grads)
         except (Obstacle, Again, chainerx.ChainerxError) as error:
             return value, error
+        finally:
+            self._recorder = None  # which refers to this object, and has memory
         return value, recorded
 
     def _on_obstacle(self) -> None:
@@ -383,8 +385,11 @@ class Recording:
         for array, draw in self._draws:
             inputs.append(array)
             recorded.draws.append(draw)
-        targets, grads, segments = [], [], []
+        targets, grads, segments, renewed = [], [], [], []
+        read = {id(array) for array in recorded.grad_inputs}
         for array, grad, segment in self._actions:
+            if segment == 0 and id(array) not in read:
+                renewed.append(array)
             targets.append(array)
             segments.append(segment)
             grads.append(-1 if grad is None else len(results))
@@ -393,7 +398,7 @@ class Recording:
                     raise Obstacle('a gradient is an array that existed before')
                 results.append(grad)
         held = [*scope.arrays, *self._states]
-        recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments)
+        recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments, renewed)
         if not recorded.plan.call_count and not self._updates:
             raise Obstacle('nothing of it ran on ChainerX')
         recorded.updates = self._updates

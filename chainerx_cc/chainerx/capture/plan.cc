@@ -42,9 +42,11 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         const ArrayBody& input = *inputs[i].body();
         for (const Binding& b : input_bindings_[i]) Bind(*b.body, input.storage, input.offset + b.offset);
     }
+    for (const Array& a : renewed_) a.ClearGrad();
     std::vector<StoragePtr> blocks;
     blocks.reserve(output_bytes_.size());
     for (size_t i = 0; i < output_bytes_.size(); ++i) {
+        for (const Binding& b : output_bindings_[i]) b.body->storage = nullptr;  // the block may be free now
         blocks.push_back(device_->Allocate(output_bytes_[i]));
         for (const Binding& b : output_bindings_[i]) Bind(*b.body, blocks[i], b.offset);
     }

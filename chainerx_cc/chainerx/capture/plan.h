@@ -103,6 +103,7 @@ private:
     std::vector<std::vector<Binding>> output_bindings_;
     std::vector<PlanResult> results_;
     std::vector<PlanGrad> grads_;  // by segment
+    std::vector<Array> renewed_;   // whose gradients end when a run starts
     std::vector<Array> outputs_;   // of the present run
     std::vector<Draw> draws_;
     std::vector<RandomStream> streams_;  // in place of new ones

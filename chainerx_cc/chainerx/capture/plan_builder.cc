@@ -19,10 +19,11 @@ bool IsSameView(const Array& a, const Array& b) {
 }  // namespace
 
 std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const std::vector<Array>& results,
-                                         std::vector<PlanGrad> grads) {
+                                         std::vector<PlanGrad> grads, std::vector<Array> renewed) {
     plan_->device_ = &recorder_.device_;
     plan_->calls_ = std::move(recorder_.calls_);
     plan_->grads_ = std::move(grads);
+    plan_->renewed_ = std::move(renewed);
     EndSegments();
     PlaceInputs(inputs);
     PlaceResults(results);
@@ -117,6 +118,7 @@ void PlanBuilder::ShareMemory() {
         plan_->unshared_scratch_bytes_ += block.bytes;
     }
     plan_->scratch_bytes_ = end;
+    plan_->device_->FreeUnusedBlocks();  // those of the recording
     if (end > 0) plan_->scratch_ = plan_->device_->Allocate(static_cast<size_t>(end));
 }
 
@@ -142,11 +144,9 @@ void PlanBuilder::Replace(Array& a) {
                                     blocks_[place.index].offset + a.offset());
             break;
         case PlanMemory::kInput:
-            a = internal::KeptArray(a);
             plan_->input_bindings_[place.index].push_back({a.body(), a.offset() - plan_->inputs_[place.index].offset});
             break;
         case PlanMemory::kOutput:
-            a = internal::KeptArray(a);
             plan_->output_bindings_[place.index].push_back({a.body(), a.offset()});
             break;
         case PlanMemory::kHeld:

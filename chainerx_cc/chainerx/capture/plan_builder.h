@@ -17,7 +17,7 @@ public:
     explicit PlanBuilder(Recorder& recorder) : recorder_{recorder}, plan_{std::make_shared<Plan>()} {}
 
     std::shared_ptr<Plan> Build(const std::vector<Array>& inputs, const std::vector<Array>& results,
-                                std::vector<PlanGrad> grads);
+                                std::vector<PlanGrad> grads, std::vector<Array> renewed);
 
 private:
     // A scratch block, needed from a call to another one.

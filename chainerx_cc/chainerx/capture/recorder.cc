@@ -107,7 +107,8 @@ std::vector<RandomStream> Recorder::GetStreams() const {
 }
 
 std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const std::vector<Array>& held,
-                                         const std::vector<Array>& results, std::vector<PlanGrad> grads) {
+                                         const std::vector<Array>& results, std::vector<PlanGrad> grads,
+                                         std::vector<Array> renewed) {
     Stop();
     if (!obstacle_.empty()) throw ChainerxError{obstacle_};
     CheckData(results);
@@ -132,7 +133,7 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
             }
         }
     }
-    return PlanBuilder{*this}.Build(inputs, results, std::move(grads));
+    return PlanBuilder{*this}.Build(inputs, results, std::move(grads), std::move(renewed));
 }
 
 }  // namespace chainerx

@@ -45,10 +45,12 @@ public:
     bool IsUsed(const Array& a) const { return found_.count(a.body()->storage.get()) != 0; }
 
     // Takes the calls. `inputs`: arrays that a run is given; `held`: others that existed before and that kernels may
-    // use; `results`: arrays that a run returns; `grads`: gradients that it sets. Raises ChainerxError if there can be
-    // no plan.
+    // use; `results`: arrays that a run returns; `grads`: gradients that it sets; `renewed`: arrays whose gradients it
+    // sets and does not read before, so that their memory is free at its start. Raises ChainerxError if there can be no
+    // plan.
     std::shared_ptr<Plan> MakePlan(const std::vector<Array>& inputs, const std::vector<Array>& held,
-                                   const std::vector<Array>& results, std::vector<PlanGrad> grads);
+                                   const std::vector<Array>& results, std::vector<PlanGrad> grads,
+                                   std::vector<Array> renewed = {});
 
     void OnCall(std::unique_ptr<KernelCall> call) override;
     void OnAllocate(const StoragePtr& storage) override;

@@ -62,7 +62,7 @@ bool IsUsed(Recorder& self, const Array& array) { return self.IsUsed(array); }
 // The gradients are those of `targets`: results, or none for -1.
 PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vector<Array>& held,
                const std::vector<Array>& results, const std::vector<Array>& targets, const std::vector<int64_t>& grads,
-               const std::vector<int64_t>& segments) {
+               const std::vector<int64_t>& segments, std::vector<Array> renewed) {
     if (targets.size() != grads.size() || targets.size() != segments.size()) {
         throw DimensionError{"every target needs a gradient and a segment"};
     }
@@ -73,7 +73,7 @@ PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vect
         if (result.has_value() && *result >= results.size()) throw IndexError{"no result ", *result};
         plan_grads.push_back({targets[i], result, static_cast<size_t>(segments[i])});
     }
-    return MakeObject(self.MakePlan(inputs, held, results, std::move(plan_grads)));
+    return MakeObject(self.MakePlan(inputs, held, results, std::move(plan_grads), std::move(renewed)));
 }
 
 bool Fits(Plan& self, const std::vector<Array>& inputs) { return self.Fits(inputs); }
@@ -127,9 +127,9 @@ void AddCapture(PyObject* module) {
             .Property<&GetObstacle>("obstacle", "Why there can be no plan, or an empty text.")
             .Method<&IsNew>("is_new", "self, array", "Whether the array lies in memory that was made meanwhile.")
             .Method<&IsUsed>("is_used", "self, array", "Whether kernels used an array that existed before.")
-            .Method<&MakePlan>("plan", "self, inputs, held, results, targets, grads, segments",
+            .Method<&MakePlan>("plan", "self, inputs, held, results, targets, grads, segments, renewed",
                                "Makes the plan. At the ends of ``segments``, results of the numbers ``grads`` become "
-                               "gradients of ``targets``; -1 clears them.")
+                               "gradients of ``targets``; -1 clears them. The gradients of ``renewed`` end at the start.")
             .Add(module);
     Class<PlanPtr>{"_Plan", "Kernels to run again; see capture/plan.h."}
             .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")

@@ -47,6 +47,8 @@ void NativeDevice::CopyToHost(void* dst, const void* src, size_t bytes) {
     if (bytes != 0) std::memcpy(dst, src, bytes);
 }
 
+void NativeDevice::FreeUnusedBlocks() { ReleaseCachedMemory(); }
+
 int GetThreadCount() { return GetNumThreads(); }
 void SetThreadCount(int n) { SetNumThreads(n); }
 

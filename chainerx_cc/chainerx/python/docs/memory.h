@@ -57,9 +57,11 @@ Raises:
 )";
 
 constexpr const char* kFreeUnusedBlocks = R"(
-Waits for the device and gives memory that is kept for new arrays back to the driver, so that other programs can use it.
+Waits for the device and gives memory that is kept for new arrays back to the driver or the operating system, so that
+other programs can use it.
 
-Devices that keep none, such as those of the native backend, do nothing.
+Devices of the native backend share what they keep, but for small blocks, which each thread keeps. Devices that keep
+none do nothing.
 
 >>> chainerx.get_device('native:0').free_unused_blocks()
 )";

@@ -11,6 +11,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CHAINERX_CACHE_BLOCKS 0  // the sanitizer checks every block
@@ -342,7 +345,11 @@ void ReleaseCachedMemory() noexcept {
             FlushThreadCache(*cache, size_class, 0);
         }
     }
+    int64_t bytes = CachedBytes();
     Central::Get().Release();
+#ifdef __GLIBC__
+    if (bytes > (int64_t{1} << 20)) malloc_trim(0);  // takes longer than all else
+#endif
 }
 
 int64_t AllocatedBytes() { return Central::Get().AllocatedBytes(); }
