@@ -1,6 +1,6 @@
 // Changes models at random and loads them: fuzz SECONDS [SEED] [FILE...]. Build it with sanitizers, which report what
 // must not happen; anything but a model or an error of the library ends it. It prints the seed, and each case follows
-// from it alone.
+// from it alone. The file fuzz_case.onnx holds the case that runs, or that ended the program.
 
 #include <sys/resource.h>
 
@@ -123,6 +123,7 @@ int Main(int argc, char** argv) {
     auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     for (; std::chrono::steady_clock::now() < end; ++cases) {
         std::string bytes = mutator.Next();
+        std::ofstream{"fuzz_case.onnx", std::ios::binary} << bytes;
         try {
             CheckModel(ReadModel(bytes));
             ++checked;
