@@ -127,9 +127,10 @@ void AddCapture(PyObject* module) {
             .Property<&GetObstacle>("obstacle", "Why there can be no plan, or an empty text.")
             .Method<&IsNew>("is_new", "self, array", "Whether the array lies in memory that was made meanwhile.")
             .Method<&IsUsed>("is_used", "self, array", "Whether kernels used an array that existed before.")
-            .Method<&MakePlan>("plan", "self, inputs, held, results, targets, grads, segments, renewed",
-                               "Makes the plan. At the ends of ``segments``, results of the numbers ``grads`` become "
-                               "gradients of ``targets``; -1 clears them. The gradients of ``renewed`` end at the start.")
+            .Method<&MakePlan>(
+                    "plan", "self, inputs, held, results, targets, grads, segments, renewed",
+                    "Makes the plan. At the ends of ``segments``, results of the numbers ``grads`` become "
+                    "gradients of ``targets``; -1 clears them. The gradients of ``renewed`` end at the start.")
             .Add(module);
     Class<PlanPtr>{"_Plan", "Kernels to run again; see capture/plan.h."}
             .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")
