@@ -45,6 +45,41 @@ void Fill(T* data, int64_t channels, int64_t size, const T* bias) {
     }
 }
 
+// The positions of x that are equal modulo the stride: `columns` of them, from `start` on
+struct Phase {
+    int64_t start[kMaxSpatialDims];
+    int64_t columns[kMaxSpatialDims];
+};
+
+// x at the positions of a phase = `from`, which is contiguous
+template <class T>
+void SpreadPhase(const ConvShape& s, const Phase& phase, const T* from, T* x) {
+    int last = s.ndim - 1;
+    int64_t in_size = SpatialSize(s.in, s.ndim);
+    int64_t rows = SpatialSize(phase.columns, last);
+    int64_t width = phase.columns[last];
+    int64_t step = s.stride[last];
+    ParallelFor(s.batch * s.in_channels, 1 + 32768 / (rows * width), [&](int64_t begin, int64_t end) {
+        const T* in = from + begin * rows * width;
+        for (int64_t plane = begin; plane < end; ++plane) {
+            for (int64_t row = 0; row < rows; ++row, in += width) {
+                int64_t index = phase.start[last];
+                int64_t scale = s.in[last];
+                int64_t rest = row;
+                for (int d = last - 1; d >= 0; --d) {
+                    index += (rest % phase.columns[d] * s.stride[d] + phase.start[d]) * scale;
+                    rest /= phase.columns[d];
+                    scale *= s.in[d];
+                }
+                T* out = x + plane * in_size + index;
+                for (int64_t i = 0; i < width; ++i) {
+                    out[i * step] = in[i];
+                }
+            }
+        }
+    });
+}
+
 // The forward pass with weights, or with packed ones.
 template <class T>
 void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, const T* bias, const T* addend, bool relu,
@@ -168,26 +203,30 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     }
     Scratch<int64_t> offsets{taps * s.ndim};
     Scratch<int64_t> w_tap{taps};
-    Scratch<int64_t> scatter{unit ? 0 : in_size};
+    int64_t most = s.batch * s.in_channels;  // elements of a phase
+    for (int d = 0; d < s.ndim; ++d) {
+        most *= (s.in[d] + s.stride[d] - 1) / s.stride[d];
+    }
+    Scratch<T> sums{unit ? 0 : most};  // of a phase
     int64_t phase_count = SpatialSize(phases, s.ndim);
-    for (int64_t phase = 0; phase < phase_count; ++phase) {
+    for (int64_t i = 0; i < phase_count; ++i) {
         Problem<T> p{};
-        int64_t start[kMaxSpatialDims];
-        int64_t rest = phase;
+        Phase phase{};
+        int64_t rest = i;
         for (int d = s.ndim - 1; d >= 0; --d) {
-            start[d] = rest % phases[d];
+            phase.start[d] = rest % phases[d];
+            phase.columns[d] = (s.in[d] - phase.start[d] + s.stride[d] - 1) / s.stride[d];
             rest /= phases[d];
             p.window.image[d] = s.out[d];
-            p.window.columns[d] = (s.in[d] - start[d] + s.stride[d] - 1) / s.stride[d];
+            p.window.columns[d] = phase.columns[d];
             p.window.stride[d] = 1;
         }
-        for (int64_t i = 0; i < taps; ++i) {
-            int64_t t = taps - 1 - i;  // the image is then read forward
+        for (int64_t t = taps - 1; t >= 0; --t) {  // the image is then read forward
             int64_t* offset = offsets.data() + p.window.taps * s.ndim;
             bool hit = true;
             rest = t;
             for (int d = s.ndim - 1; d >= 0; --d) {
-                int64_t numerator = start[d] + s.pad[d] - rest % s.kernel[d] * s.dilation[d];
+                int64_t numerator = phase.start[d] + s.pad[d] - rest % s.kernel[d] * s.dilation[d];
                 rest /= s.kernel[d];
                 hit = hit && numerator % s.stride[d] == 0;
                 offset[d] = numerator / s.stride[d];
@@ -202,35 +241,25 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
         if (p.window.taps == 0 || columns == 0) {
             continue;
         }
-        if (!unit) {
-            for (int64_t column = 0; column < columns; ++column) {
-                int64_t index = 0;
-                int64_t scale = 1;
-                rest = column;
-                for (int d = s.ndim - 1; d >= 0; --d) {
-                    index += (rest % p.window.columns[d] * s.stride[d] + start[d]) * scale;
-                    rest /= p.window.columns[d];
-                    scale *= s.in[d];
-                }
-                scatter.data()[column] = index;
-            }
-            p.scatter = scatter.data();
-        }
         p.batch = s.batch;
         p.filters = {in_group, out_group, p.window.taps, w, taps, in_group * taps, w_tap.data()};
         p.x_image = s.out_channels * out_size;
-        p.y_image = s.in_channels * in_size;
-        p.y_channel = in_size;
+        p.y = unit ? gx : sums.data();
+        p.y_image = s.in_channels * columns;
+        p.y_channel = columns;
         ParallelFor(s.groups, 1, [&](int64_t begin, int64_t end) {
             for (int64_t g = begin; g < end; ++g) {
                 Problem<T> group = p;
                 group.x = gy + g * out_group * out_size;
                 group.filters.w = w + g * out_group * p.filters.channel;
                 group.bias = bias != nullptr ? bias + g * in_group : nullptr;
-                group.y = gx + g * in_group * in_size;
+                group.y = p.y + g * in_group * columns;
                 Compute(group);
             }
         });
+        if (!unit) {
+            SpreadPhase(s, phase, sums.data(), gx);
+        }
     }
 }
 
