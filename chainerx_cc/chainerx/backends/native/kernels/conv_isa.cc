@@ -35,6 +35,118 @@ void Compute(const Problem<T>& p) {
     }
 }
 
+// The problem of group g; p is that of the first one, whose weights are `w_group` elements.
+template <class T>
+Problem<T> GroupOf(const Problem<T>& p, int64_t g, int64_t w_group) {
+    const Filters<T>& f = p.filters;
+    int64_t m = g * f.rows;
+    Problem<T> group = p;
+    group.x = p.x + g * f.channels * SpatialSize(p.window.image, p.window.ndim);
+    if (p.packed != nullptr) {
+        group.packed = p.packed + g * PackedLayout<T>{f.rows, f.channels, f.taps}.Size();
+    } else {
+        group.filters.w = f.w + g * w_group;
+    }
+    group.bias = p.bias != nullptr ? p.bias + m : nullptr;
+    group.addend = p.addend != nullptr ? p.addend + m * p.y_channel : nullptr;
+    group.y = p.y + m * p.y_channel;
+    return group;
+}
+
+// For groups of few rows and channels, as in depthwise convolution, where tiles would be mostly empty: products of
+// weights and vectors of columns, whose plans serve all groups and images.
+template <class T>
+class FewRows {
+public:
+    FewRows(const Problem<T>& p, int64_t groups, int64_t w_group)
+        : p_{p},
+          f_{p.filters},
+          groups_{groups},
+          w_{p.packed != nullptr ? p.packed : p.filters.w},
+          w_group_{p.packed != nullptr ? PackedLayout<T>{f_.rows, f_.channels, f_.taps}.Size() : w_group},
+          image_size_{SpatialSize(p.window.image, p.window.ndim)},
+          columns_{SpatialSize(p.window.columns, p.window.ndim)} {}
+
+    // Packed weights of one row and one channel lie as they were.
+    static bool Fits(const Problem<T>& p, int64_t groups) {
+        int64_t few = p.packed != nullptr ? 1 : 2;
+        return groups > 1 && p.filters.rows <= few && p.filters.channels <= few;
+    }
+
+    void Multiply() {
+        // Some groups of images at a time: so many that plans pay, so few that they stay in the cache.
+        int64_t size = f_.channels * image_size_ + f_.rows * columns_;
+        int64_t most = (int64_t{1} << 16) / size < 8 ? 8 : (int64_t{1} << 16) / size;
+        int64_t count = p_.batch * groups_;
+        int64_t parts = (count + most - 1) / most;
+        int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
+        parts = parts < threads ? (threads < count ? threads : count) : parts;
+        int64_t work = size * f_.taps * (count / parts);
+        ParallelFor(parts, 1 + (int64_t{1} << 17) / (work + 1), [&](int64_t begin, int64_t end) {
+            VectorPlan<T> plan{};
+            Scratch<Run> runs{plan.MaxRuns(p_.window)};
+            for (int64_t part = begin; part < end; ++part) {
+                int64_t first = count * part / parts;
+                int64_t last = count * (part + 1) / parts;
+                for (int64_t column = 0; column < columns_; column += Simd<T>::kSize) {
+                    int64_t left = columns_ - column;
+                    int lanes = left < Simd<T>::kSize ? static_cast<int>(left) : Simd<T>::kSize;
+                    plan.Make(p_.window, column, lanes, runs.data());
+                    int64_t image = first / groups_;
+                    int64_t group = first % groups_;
+                    for (int64_t i = first; i < last; ++i) {
+                        MultiplyVector(plan, image, group, column, lanes);
+                        if (++group == groups_) {
+                            group = 0;
+                            ++image;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+private:
+    CHAINERX_INLINE void MultiplyVector(const VectorPlan<T>& plan, int64_t image, int64_t group, int64_t column,
+                                        int lanes) const {
+        const T* images = p_.x + image * p_.x_image + group * f_.channels * image_size_;
+        const T* w = w_ + group * w_group_;
+        for (int64_t r = 0; r < f_.rows; ++r) {
+            int64_t m = group * f_.rows + r;
+            Vec<T> sum = p_.bias != nullptr ? Set(p_.bias[m]) : Vec<T>{};
+            for (int64_t c = 0; c < f_.channels; ++c) {
+                for (int64_t t = 0; t < f_.taps; ++t) {
+                    sum += Set(w[r * f_.row + c * f_.channel + f_.tap[t]]) * plan.Read(images + c * image_size_, t);
+                }
+            }
+            int64_t at = image * p_.y_image + m * p_.y_channel + column;
+            sum = p_.addend != nullptr ? sum + LoadPartial(p_.addend + at, lanes) : sum;
+            StorePartial(p_.y + at, p_.relu ? Rectify(sum) : sum, lanes);
+        }
+    }
+
+    const Problem<T>& p_;
+    const Filters<T>& f_;
+    int64_t groups_;
+    const T* w_;
+    int64_t w_group_;
+    int64_t image_size_;
+    int64_t columns_;
+};
+
+template <class T>
+void ComputeGroups(const Problem<T>& p, int64_t groups, int64_t w_group) {
+    if (FewRows<T>::Fits(p, groups)) {
+        FewRows<T>{p, groups, w_group}.Multiply();
+        return;
+    }
+    ParallelFor(groups, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t g = begin; g < end; ++g) {
+            Compute(GroupOf(p, g, w_group));
+        }
+    });
+}
+
 template <class T>
 void Fill(T* data, int64_t channels, int64_t size, const T* bias) {
     for (int64_t c = 0; c < channels; ++c) {
@@ -115,19 +227,12 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
     p.relu = relu;
     p.y_image = s.out_channels * out_size;
     p.y_channel = out_size;
-    int64_t packed_group = PackedLayout<T>{out_group, in_group, taps}.Size();
-    ParallelFor(s.groups, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t g = begin; g < end; ++g) {
-            Problem<T> group = p;
-            group.x = x + g * in_group * in_size;
-            group.filters.w = w != nullptr ? w + g * out_group * in_group * taps : nullptr;
-            group.packed = packed != nullptr ? packed + g * packed_group : nullptr;
-            group.bias = bias != nullptr ? bias + g * out_group : nullptr;
-            group.addend = addend != nullptr ? addend + g * out_group * out_size : nullptr;
-            group.y = y + g * out_group * out_size;
-            Compute(group);
-        }
-    });
+    p.packed = packed;
+    p.x = x;
+    p.bias = bias;
+    p.addend = addend;
+    p.y = y;
+    ComputeGroups(p, s.groups, out_group * in_group * taps);
 }
 
 }  // namespace
@@ -247,16 +352,9 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
         p.y = unit ? gx : sums.data();
         p.y_image = s.in_channels * columns;
         p.y_channel = columns;
-        ParallelFor(s.groups, 1, [&](int64_t begin, int64_t end) {
-            for (int64_t g = begin; g < end; ++g) {
-                Problem<T> group = p;
-                group.x = gy + g * out_group * out_size;
-                group.filters.w = w + g * out_group * p.filters.channel;
-                group.bias = bias != nullptr ? bias + g * in_group : nullptr;
-                group.y = p.y + g * in_group * columns;
-                Compute(group);
-            }
-        });
+        p.x = gy;
+        p.bias = bias;
+        ComputeGroups(p, s.groups, out_group * in_group * taps);
         if (!unit) {
             SpreadPhase(s, phase, sums.data(), gx);
         }

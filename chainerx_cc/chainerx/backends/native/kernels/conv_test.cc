@@ -128,6 +128,8 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(1, 1, 3, 17, {{30, 7, 2, 3, 1}, {34, 7, 2, 3, 1}}),
             MakeShape(2, 16, 16, 16, {{9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}}),
             MakeShape(2, 8, 8, 16, {{9, 5, 2, 2, 1}, {11, 5, 2, 2, 1}}),
+            MakeShape(3, 40, 40, 40, {{19, 3, 1, 1, 1}, {21, 3, 2, 1, 1}}),  // some groups at a time
+            MakeShape(2, 3, 6, 3, {{6, 3, 1, 1, 1}, {7, 3, 2, 1, 1}}),
             MakeShape(1, 1, 2, 3, {{9, 3, 1, 6, 6}, {40, 3, 1, 6, 6}}),
             // Winograd's algorithm: parts of tiles, sums in two parts, groups, padding beyond tiles, more outputs
             MakeShape(2, 1, 33, 40, {{21, 3, 1, 1, 1}, {23, 3, 1, 1, 1}}),
