@@ -28,7 +28,7 @@ struct Filters {
     const int64_t* tap;
 };
 
-// y[n, m, out(column)] = sum over channels c and taps t of w(m, c, t) * x[n, c, image(column, t)], for one group
+// y[n, m, column] = sum over channels c and taps t of w(m, c, t) * x[n, c, image(column, t)], for one group
 template <class T>
 struct Problem {
     Window window;
@@ -43,7 +43,6 @@ struct Problem {
     T* y;  // the group's first channel
     int64_t y_image;
     int64_t y_channel;
-    const int64_t* scatter;  // (columns): offset of each column in a channel of y, or null when contiguous
 };
 
 constexpr int64_t kDepth = 288;                     // channels * taps of one packed block
@@ -91,33 +90,42 @@ private:
 
 template <class T>
 void PackFilters(const Filters<T>& f, T* packed) {
+    constexpr int64_t kPanels = 8;  // packed at a time: their weights for a channel are neighbours
     PackedLayout<T> layout{f.rows, f.channels, f.taps};
     bool contiguous = f.channel == f.taps;
     for (int64_t t = 0; t < f.taps; ++t) {
         contiguous = contiguous && f.tap[t] == t;
     }
-    int64_t panels = layout.panels();
-    ParallelFor(layout.blocks() * panels, 1 + (1 << 16) / (layout.max_depth() * layout.panel_rows() + 1),
-                [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                        int64_t block = i / panels;
-                        int64_t rows = layout.Rows(i % panels);
-                        int64_t channels = layout.Channels(block);
-                        const T* w = f.w + i % panels * layout.panel_rows() * f.row + layout.Channel(block) * f.channel;
-                        T* out = packed + layout.Panel(block, i % panels);
-                        if (contiguous) {
-                            PackRows(rows, channels * f.taps, w, f.row, out);
-                            continue;
-                        }
-                        for (int64_t c = 0; c < channels; ++c, w += f.channel) {
-                            for (int64_t t = 0; t < f.taps; ++t) {
-                                for (int64_t r = 0; r < rows; ++r) {
-                                    *out++ = w[r * f.row + f.tap[t]];
-                                }
-                            }
+    int64_t parts = (layout.panels() + kPanels - 1) / kPanels;
+    int64_t work = kPanels * layout.max_depth() * layout.panel_rows();
+    ParallelFor(layout.blocks() * parts, 1 + (1 << 16) / (work + 1), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            int64_t block = i / parts;
+            int64_t first = i % parts * kPanels;
+            int64_t last = first + kPanels < layout.panels() ? first + kPanels : layout.panels();
+            int64_t channels = layout.Channels(block);
+            const T* w = f.w + layout.Channel(block) * f.channel;
+            if (contiguous) {
+                for (int64_t panel = first; panel < last; ++panel) {
+                    PackRows(layout.Rows(panel), channels * f.taps, w + panel * layout.panel_rows() * f.row, f.row,
+                             packed + layout.Panel(block, panel));
+                }
+                continue;
+            }
+            for (int64_t c = 0; c < channels; ++c, w += f.channel) {
+                for (int64_t panel = first; panel < last; ++panel) {
+                    int64_t rows = layout.Rows(panel);
+                    const T* from = w + panel * layout.panel_rows() * f.row;
+                    T* out = packed + layout.Panel(block, panel) + c * f.taps * rows;
+                    for (int64_t t = 0; t < f.taps; ++t, out += rows) {
+                        for (int64_t r = 0; r < rows; ++r) {
+                            out[r] = from[r * f.row + f.tap[t]];
                         }
                     }
-                });
+                }
+            }
+        }
+    });
 }
 
 // The columns of all images, cut into tiles none of which spans two images. The last few columns of an image are a tile
@@ -212,8 +220,7 @@ template <class T>
 TileOutput<T> OutputOf(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, int64_t tile,
                        int64_t panel, int64_t block) {
     int64_t m = panel * layout.panel_rows();
-    int64_t column = tiles.Column(tile);
-    int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + (p.scatter == nullptr ? column : 0);
+    int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + tiles.Column(tile);
     bool is_last = block == layout.blocks() - 1;
     TileOutput<T> out{};
     out.c = p.y + offset;
@@ -224,7 +231,6 @@ TileOutput<T> OutputOf(const Problem<T>& p, const PackedLayout<T>& layout, const
     out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
     out.addend_row = p.y_channel;
     out.relu = is_last && p.relu;
-    out.scatter = p.scatter != nullptr ? p.scatter + column : nullptr;
     return out;
 }
 
@@ -339,7 +345,8 @@ void Multiply(const Problem<T>& p) {
     // Packing columns pays for many rows of weights, and needs some channels for each look at the plans of vectors.
     bool slides = (p.filters.rows <= 32 || p.filters.channels < 8) && SlidingRows<T>::Fits(p.window);
     // For few columns, packing the weights takes longer than it saves.
-    bool packs = p.packed == nullptr && (slides || count * kTileColumns<T> > 64 * Simd<T>::kSize);
+    int64_t few = p.filters.channel < p.filters.row ? 64 : 24;  // vectors; reading scattered weights costs more
+    bool packs = p.packed == nullptr && (slides || count * kTileColumns<T> > few * Simd<T>::kSize);
     Scratch<T> own{packs ? layout.Size() : 0};
     const T* weights = packs ? own.data() : p.packed;
     if (packs) {

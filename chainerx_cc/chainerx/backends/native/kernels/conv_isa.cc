@@ -35,6 +35,118 @@ void Compute(const Problem<T>& p) {
     }
 }
 
+// The problem of group g; p is that of the first one, whose weights are `w_group` elements.
+template <class T>
+Problem<T> GroupOf(const Problem<T>& p, int64_t g, int64_t w_group) {
+    const Filters<T>& f = p.filters;
+    int64_t m = g * f.rows;
+    Problem<T> group = p;
+    group.x = p.x + g * f.channels * SpatialSize(p.window.image, p.window.ndim);
+    if (p.packed != nullptr) {
+        group.packed = p.packed + g * PackedLayout<T>{f.rows, f.channels, f.taps}.Size();
+    } else {
+        group.filters.w = f.w + g * w_group;
+    }
+    group.bias = p.bias != nullptr ? p.bias + m : nullptr;
+    group.addend = p.addend != nullptr ? p.addend + m * p.y_channel : nullptr;
+    group.y = p.y + m * p.y_channel;
+    return group;
+}
+
+// For groups of few rows and channels, as in depthwise convolution, where tiles would be mostly empty: products of
+// weights and vectors of columns, whose plans serve all groups and images.
+template <class T>
+class FewRows {
+public:
+    FewRows(const Problem<T>& p, int64_t groups, int64_t w_group)
+        : p_{p},
+          f_{p.filters},
+          groups_{groups},
+          w_{p.packed != nullptr ? p.packed : p.filters.w},
+          w_group_{p.packed != nullptr ? PackedLayout<T>{f_.rows, f_.channels, f_.taps}.Size() : w_group},
+          image_size_{SpatialSize(p.window.image, p.window.ndim)},
+          columns_{SpatialSize(p.window.columns, p.window.ndim)} {}
+
+    // Packed weights of one row and one channel lie as they were.
+    static bool Fits(const Problem<T>& p, int64_t groups) {
+        int64_t few = p.packed != nullptr ? 1 : 2;
+        return groups > 1 && p.filters.rows <= few && p.filters.channels <= few;
+    }
+
+    void Multiply() {
+        // Some groups of images at a time: so many that plans pay, so few that they stay in the cache.
+        int64_t size = f_.channels * image_size_ + f_.rows * columns_;
+        int64_t most = (int64_t{1} << 16) / size < 8 ? 8 : (int64_t{1} << 16) / size;
+        int64_t count = p_.batch * groups_;
+        int64_t parts = (count + most - 1) / most;
+        int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
+        parts = parts < threads ? (threads < count ? threads : count) : parts;
+        int64_t work = size * f_.taps * (count / parts);
+        ParallelFor(parts, 1 + (int64_t{1} << 17) / (work + 1), [&](int64_t begin, int64_t end) {
+            VectorPlan<T> plan{};
+            Scratch<Run> runs{plan.MaxRuns(p_.window)};
+            for (int64_t part = begin; part < end; ++part) {
+                int64_t first = count * part / parts;
+                int64_t last = count * (part + 1) / parts;
+                for (int64_t column = 0; column < columns_; column += Simd<T>::kSize) {
+                    int64_t left = columns_ - column;
+                    int lanes = left < Simd<T>::kSize ? static_cast<int>(left) : Simd<T>::kSize;
+                    plan.Make(p_.window, column, lanes, runs.data());
+                    int64_t image = first / groups_;
+                    int64_t group = first % groups_;
+                    for (int64_t i = first; i < last; ++i) {
+                        MultiplyVector(plan, image, group, column, lanes);
+                        if (++group == groups_) {
+                            group = 0;
+                            ++image;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+private:
+    CHAINERX_INLINE void MultiplyVector(const VectorPlan<T>& plan, int64_t image, int64_t group, int64_t column,
+                                        int lanes) const {
+        const T* images = p_.x + image * p_.x_image + group * f_.channels * image_size_;
+        const T* w = w_ + group * w_group_;
+        for (int64_t r = 0; r < f_.rows; ++r) {
+            int64_t m = group * f_.rows + r;
+            Vec<T> sum = p_.bias != nullptr ? Set(p_.bias[m]) : Vec<T>{};
+            for (int64_t c = 0; c < f_.channels; ++c) {
+                for (int64_t t = 0; t < f_.taps; ++t) {
+                    sum += Set(w[r * f_.row + c * f_.channel + f_.tap[t]]) * plan.Read(images + c * image_size_, t);
+                }
+            }
+            int64_t at = image * p_.y_image + m * p_.y_channel + column;
+            sum = p_.addend != nullptr ? sum + LoadPartial(p_.addend + at, lanes) : sum;
+            StorePartial(p_.y + at, p_.relu ? Rectify(sum) : sum, lanes);
+        }
+    }
+
+    const Problem<T>& p_;
+    const Filters<T>& f_;
+    int64_t groups_;
+    const T* w_;
+    int64_t w_group_;
+    int64_t image_size_;
+    int64_t columns_;
+};
+
+template <class T>
+void ComputeGroups(const Problem<T>& p, int64_t groups, int64_t w_group) {
+    if (FewRows<T>::Fits(p, groups)) {
+        FewRows<T>{p, groups, w_group}.Multiply();
+        return;
+    }
+    ParallelFor(groups, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t g = begin; g < end; ++g) {
+            Compute(GroupOf(p, g, w_group));
+        }
+    });
+}
+
 template <class T>
 void Fill(T* data, int64_t channels, int64_t size, const T* bias) {
     for (int64_t c = 0; c < channels; ++c) {
@@ -43,6 +155,41 @@ void Fill(T* data, int64_t channels, int64_t size, const T* bias) {
             data[c * size + i] = value;
         }
     }
+}
+
+// The positions of x that are equal modulo the stride: `columns` of them, from `start` on
+struct Phase {
+    int64_t start[kMaxSpatialDims];
+    int64_t columns[kMaxSpatialDims];
+};
+
+// x at the positions of a phase = `from`, which is contiguous
+template <class T>
+void SpreadPhase(const ConvShape& s, const Phase& phase, const T* from, T* x) {
+    int last = s.ndim - 1;
+    int64_t in_size = SpatialSize(s.in, s.ndim);
+    int64_t rows = SpatialSize(phase.columns, last);
+    int64_t width = phase.columns[last];
+    int64_t step = s.stride[last];
+    ParallelFor(s.batch * s.in_channels, 1 + 32768 / (rows * width), [&](int64_t begin, int64_t end) {
+        const T* in = from + begin * rows * width;
+        for (int64_t plane = begin; plane < end; ++plane) {
+            for (int64_t row = 0; row < rows; ++row, in += width) {
+                int64_t index = phase.start[last];
+                int64_t scale = s.in[last];
+                int64_t rest = row;
+                for (int d = last - 1; d >= 0; --d) {
+                    index += (rest % phase.columns[d] * s.stride[d] + phase.start[d]) * scale;
+                    rest /= phase.columns[d];
+                    scale *= s.in[d];
+                }
+                T* out = x + plane * in_size + index;
+                for (int64_t i = 0; i < width; ++i) {
+                    out[i * step] = in[i];
+                }
+            }
+        }
+    });
 }
 
 // The forward pass with weights, or with packed ones.
@@ -80,19 +227,12 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
     p.relu = relu;
     p.y_image = s.out_channels * out_size;
     p.y_channel = out_size;
-    int64_t packed_group = PackedLayout<T>{out_group, in_group, taps}.Size();
-    ParallelFor(s.groups, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t g = begin; g < end; ++g) {
-            Problem<T> group = p;
-            group.x = x + g * in_group * in_size;
-            group.filters.w = w != nullptr ? w + g * out_group * in_group * taps : nullptr;
-            group.packed = packed != nullptr ? packed + g * packed_group : nullptr;
-            group.bias = bias != nullptr ? bias + g * out_group : nullptr;
-            group.addend = addend != nullptr ? addend + g * out_group * out_size : nullptr;
-            group.y = y + g * out_group * out_size;
-            Compute(group);
-        }
-    });
+    p.packed = packed;
+    p.x = x;
+    p.bias = bias;
+    p.addend = addend;
+    p.y = y;
+    ComputeGroups(p, s.groups, out_group * in_group * taps);
 }
 
 }  // namespace
@@ -168,26 +308,30 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     }
     Scratch<int64_t> offsets{taps * s.ndim};
     Scratch<int64_t> w_tap{taps};
-    Scratch<int64_t> scatter{unit ? 0 : in_size};
+    int64_t most = s.batch * s.in_channels;  // elements of a phase
+    for (int d = 0; d < s.ndim; ++d) {
+        most *= (s.in[d] + s.stride[d] - 1) / s.stride[d];
+    }
+    Scratch<T> sums{unit ? 0 : most};  // of a phase
     int64_t phase_count = SpatialSize(phases, s.ndim);
-    for (int64_t phase = 0; phase < phase_count; ++phase) {
+    for (int64_t i = 0; i < phase_count; ++i) {
         Problem<T> p{};
-        int64_t start[kMaxSpatialDims];
-        int64_t rest = phase;
+        Phase phase{};
+        int64_t rest = i;
         for (int d = s.ndim - 1; d >= 0; --d) {
-            start[d] = rest % phases[d];
+            phase.start[d] = rest % phases[d];
+            phase.columns[d] = (s.in[d] - phase.start[d] + s.stride[d] - 1) / s.stride[d];
             rest /= phases[d];
             p.window.image[d] = s.out[d];
-            p.window.columns[d] = (s.in[d] - start[d] + s.stride[d] - 1) / s.stride[d];
+            p.window.columns[d] = phase.columns[d];
             p.window.stride[d] = 1;
         }
-        for (int64_t i = 0; i < taps; ++i) {
-            int64_t t = taps - 1 - i;  // the image is then read forward
+        for (int64_t t = taps - 1; t >= 0; --t) {  // the image is then read forward
             int64_t* offset = offsets.data() + p.window.taps * s.ndim;
             bool hit = true;
             rest = t;
             for (int d = s.ndim - 1; d >= 0; --d) {
-                int64_t numerator = start[d] + s.pad[d] - rest % s.kernel[d] * s.dilation[d];
+                int64_t numerator = phase.start[d] + s.pad[d] - rest % s.kernel[d] * s.dilation[d];
                 rest /= s.kernel[d];
                 hit = hit && numerator % s.stride[d] == 0;
                 offset[d] = numerator / s.stride[d];
@@ -202,35 +346,18 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
         if (p.window.taps == 0 || columns == 0) {
             continue;
         }
-        if (!unit) {
-            for (int64_t column = 0; column < columns; ++column) {
-                int64_t index = 0;
-                int64_t scale = 1;
-                rest = column;
-                for (int d = s.ndim - 1; d >= 0; --d) {
-                    index += (rest % p.window.columns[d] * s.stride[d] + start[d]) * scale;
-                    rest /= p.window.columns[d];
-                    scale *= s.in[d];
-                }
-                scatter.data()[column] = index;
-            }
-            p.scatter = scatter.data();
-        }
         p.batch = s.batch;
         p.filters = {in_group, out_group, p.window.taps, w, taps, in_group * taps, w_tap.data()};
         p.x_image = s.out_channels * out_size;
-        p.y_image = s.in_channels * in_size;
-        p.y_channel = in_size;
-        ParallelFor(s.groups, 1, [&](int64_t begin, int64_t end) {
-            for (int64_t g = begin; g < end; ++g) {
-                Problem<T> group = p;
-                group.x = gy + g * out_group * out_size;
-                group.filters.w = w + g * out_group * p.filters.channel;
-                group.bias = bias != nullptr ? bias + g * in_group : nullptr;
-                group.y = gx + g * in_group * in_size;
-                Compute(group);
-            }
-        });
+        p.y = unit ? gx : sums.data();
+        p.y_image = s.in_channels * columns;
+        p.y_channel = columns;
+        p.x = gy;
+        p.bias = bias;
+        ComputeGroups(p, s.groups, out_group * in_group * taps);
+        if (!unit) {
+            SpreadPhase(s, phase, sums.data(), gx);
+        }
     }
 }
 

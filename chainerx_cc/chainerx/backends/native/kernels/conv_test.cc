@@ -114,6 +114,12 @@ const std::vector<ConvShape>& Shapes() {
             // Several blocks of channels and of columns, and what is left of tiles
             MakeShape(2, 1, 70, 17, {{7, 3, 1, 1, 1}, {9, 3, 1, 1, 1}}),
             MakeShape(3, 1, 300, 9, {{7, 1, 1, 0, 1}, {7, 1, 1, 0, 1}}),
+            // Strides: gradients by x of several blocks of channels, from weights as they are and from packed ones
+            MakeShape(1, 1, 77, 70, {{9, 3, 2, 1, 1}, {11, 3, 2, 1, 1}}),
+            MakeShape(6, 1, 77, 310, {{15, 3, 2, 1, 1}, {13, 1, 2, 0, 1}}),
+            MakeShape(9, 2, 70, 20, {{8, 4, 2, 1, 1}, {30, 4, 3, 1, 2}}),
+            MakeShape(2, 1, 36, 34, {{61, 6, 2, 2, 1}, {58, 6, 2, 2, 1}}),  // Winograd's algorithm for each phase
+            MakeShape(2, 1, 3, 4, {{7, 3, 3, 1, 1}, {5, 2, 2, 0, 1}, {9, 3, 2, 1, 1}}),
             // One or two columns are left of vectors, with few weights and with many
             MakeShape(70, 1, 3, 10, {{3, 3, 1, 1, 1}, {3, 3, 1, 1, 1}}),
             MakeShape(20, 1, 37, 19, {{7, 3, 2, 1, 1}, {9, 3, 1, 1, 1}}),
@@ -122,6 +128,8 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(1, 1, 3, 17, {{30, 7, 2, 3, 1}, {34, 7, 2, 3, 1}}),
             MakeShape(2, 16, 16, 16, {{9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}}),
             MakeShape(2, 8, 8, 16, {{9, 5, 2, 2, 1}, {11, 5, 2, 2, 1}}),
+            MakeShape(3, 40, 40, 40, {{19, 3, 1, 1, 1}, {21, 3, 2, 1, 1}}),  // some groups at a time
+            MakeShape(2, 3, 6, 3, {{6, 3, 1, 1, 1}, {7, 3, 2, 1, 1}}),
             MakeShape(1, 1, 2, 3, {{9, 3, 1, 6, 6}, {40, 3, 1, 6, 6}}),
             // Winograd's algorithm: parts of tiles, sums in two parts, groups, padding beyond tiles, more outputs
             MakeShape(2, 1, 33, 40, {{21, 3, 1, 1, 1}, {23, 3, 1, 1, 1}}),

@@ -24,7 +24,7 @@ public:
           filters_{kWinogradProducts * filter_step_} {}
 
     static bool Fits(const Problem<T>& p) {
-        return p.packed == nullptr && p.scatter == nullptr && p.addend == nullptr && !p.relu &&
+        return p.packed == nullptr && p.addend == nullptr && !p.relu &&
                WinogradTiles::Fits(p.window, p.batch, p.filters.rows, p.filters.channels);
     }
 

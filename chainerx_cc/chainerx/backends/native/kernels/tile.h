@@ -71,15 +71,14 @@ private:
 // The destination of a tile of C.
 template <class T>
 struct TileOutput {
-    T* c;                    // the first element
-    int64_t row;             // distance of rows
-    int columns;             // valid columns
-    const T* bias;           // per row, or null; with accumulate false
-    bool accumulate;         // add to C
-    const T* addend;         // added at last, or null
-    int64_t addend_row;      // distance of its rows; its columns are laid out as those of c
-    bool relu;               // of the result
-    const int64_t* scatter;  // offsets of the columns from c, or null when contiguous
+    T* c;                // the first element
+    int64_t row;         // distance of rows
+    int columns;         // valid columns
+    const T* bias;       // per row, or null; with accumulate false
+    bool accumulate;     // add to C
+    const T* addend;     // added at last, or null
+    int64_t addend_row;  // distance of its rows
+    bool relu;           // of the result
 
     CHAINERX_INLINE int vectors() const { return (columns + Simd<T>::kSize - 1) / Simd<T>::kSize; }
 };
@@ -89,7 +88,7 @@ CHAINERX_INLINE V Rectify(V v) {
     return v < V{} ? V{} : v;
 }
 
-// Stores sums [rows][vectors][kSize] if columns are cut off or scattered. Not inlined, to keep the code of a tile
+// Stores sums [rows][vectors][kSize] if columns are cut off. Not inlined, to keep the code of a tile
 // small.
 template <class T>
 __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int rows, int vectors, const T* sums) {
@@ -100,14 +99,6 @@ __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int 
         T* c = out.c + r * out.row;
         T bias = out.bias != nullptr ? out.bias[r] : T{0};
         const T* addend = out.addend != nullptr ? out.addend + r * out.addend_row : nullptr;
-        if (out.scatter != nullptr) {
-            for (int i = 0; i < columns; ++i) {
-                int64_t at = out.scatter[i];
-                T value = sums[i] + (out.accumulate ? c[at] : bias) + (addend != nullptr ? addend[at] : T{0});
-                c[at] = out.relu ? Rectify(value) : value;
-            }
-            continue;
-        }
         for (int i = 0; i < columns; i += kSize) {
             int count = columns - i < kSize ? columns - i : kSize;
             auto load = [count](const T* p) { return count == kSize ? Load(p) : LoadPartial(p, count); };
@@ -149,9 +140,6 @@ CHAINERX_INLINE void AddProducts(const T* a, int64_t a_row, const Vec<T> (&b)[kV
 // Before the multiplications, for StoreTile after them.
 template <class T, int kRows, int kVectors>
 CHAINERX_INLINE void PrefetchTile(const TileOutput<T>& out) {
-    if (out.scatter != nullptr) {
-        return;
-    }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
@@ -164,7 +152,7 @@ CHAINERX_INLINE void PrefetchTile(const TileOutput<T>& out) {
 template <class T, int kRows, int kVectors>
 CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRows][kVectors]) {
     constexpr int kSize = Simd<T>::kSize;
-    if (out.scatter != nullptr || out.columns < kVectors * kSize) {
+    if (out.columns < kVectors * kSize) {
         T sums[kRows * kVectors * kSize];
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) {
