@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/fusion.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -23,9 +24,10 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     plan_->device_ = &recorder_.device_;
     plan_->calls_ = std::move(recorder_.calls_);
     plan_->grads_ = std::move(grads);
-    EndSegments();
     PlaceInputs(inputs);
     PlaceResults(results);
+    FuseCalls();
+    EndSegments();
     FindBlocks();
     ShareMemory();
     ReplaceArrays();
@@ -33,6 +35,16 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     FindScalars();
     FindHeld();
     return plan_;
+}
+
+void PlanBuilder::FuseCalls() {
+    Fusion fusion{*plan_->device_, plan_->calls_, recorder_.segment_ends_, [this](const Storage& storage) {
+                      if (recorder_.made_.count(&storage) == 0) return FusedMemory::kOther;
+                      auto it = places_.find(&storage);
+                      if (it == places_.end()) return FusedMemory::kScratch;
+                      return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
+                  }};
+    fusion.Run();
 }
 
 void PlanBuilder::EndSegments() {
