@@ -88,6 +88,7 @@ void CheckNodes(const std::vector<NodeMessage>& nodes, Scope* scope) {
             }
             if (attribute.g) CheckGraph(*attribute.g, scope);
         }
+        if (node.outputs.empty()) throw ModelError{Label(node), ": it has no outputs"};
         for (const std::string& name : node.outputs) {
             if (!name.empty() && !scope->names.insert(name).second) {
                 throw ModelError{Label(node), ": its output '", name, "' is there already"};

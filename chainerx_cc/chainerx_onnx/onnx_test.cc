@@ -143,6 +143,8 @@ TEST_F(OnnxTest, HostileFiles) {
             {File(in + Node("Add", {"x", "b"}, {"a"}) + Node("Relu", {"a"}, {"b"}) + Output("a")), "form a cycle"},
             {File(in + Node("Add", {"x", "y"}, {"y"}) + Output("y")), "form a cycle"},
             {File(in + Node("Relu", {"x"}, {"x"}) + Output("x")), "its output 'x' is there already"},
+            {File(in + Node("Identity", {"x"}, {"y"}) + Node("Relu", {"x"}, {}) + Output("y")),
+             "node 'the Relu' (Relu): it has no outputs"},
             {File(in + Node("Relu", {"x"}, {"y"}) + Output("w")), "nothing gives the output 'w' of graph 'g'"},
             {File(in + Node("Frobnicate", {"x"}, {"y"}) + Output("y")),
              "node 'the Frobnicate' (Frobnicate): the operator is not supported in opset 17"},

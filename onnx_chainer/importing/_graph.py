@@ -164,6 +164,8 @@ class Planner:
                             if value in later
                             else f'nothing gives its input {value!r}'
                         )
+                if not node.outputs:
+                    raise ModelError('it has no outputs')
                 for value in filter(None, node.outputs):
                     if value in own:
                         raise ModelError(f'its output {value!r} is there already')

@@ -54,6 +54,7 @@ BROKEN = {
     'a node that takes its own output': (graph_of(node('Add', ['x', 'y'])), CULPRIT + '.*cycle'),
     'an output twice': (graph_of(helper.make_node('Relu', ['x'], ['y']), node('Relu')), CULPRIT + "its output 'y' is there already"),
     'an output that is an input': (graph_of(node('Relu', outputs=['x'])), CULPRIT + "its output 'x' is there already"),
+    'a node without outputs': (graph_of(helper.make_node('Relu', ['x'], ['y']), node('Relu', outputs=[])), CULPRIT + 'it has no outputs'),
     'an output that nothing gives': (graph_of(node('Relu'), outputs=['w']), "nothing gives the output 'w' of graph"),
     'an unknown operator': (graph_of(node('Frobnicate')), CULPRIT + 'the operator is not supported in opset 18'),
     'a domain without version': (graph_of(helper.make_node('Relu', ['x'], ['y'], domain='their', name='culprit')), CULPRIT + "the model imports no version of the domain 'their'"),
