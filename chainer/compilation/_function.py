@@ -32,11 +32,14 @@ class CompiledFunction:
 
     """
 
-    def __init__(self, function: Callable[..., Any], max_plans: int, check: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], max_plans: int, check: bool, measure: bool
+    ) -> None:
         functools.update_wrapper(self, function)
         self._compiled_function = function
         self._max_plans = max_plans
         self._check = check
+        self._measure = measure
         self._plans: list[Recorded] = []  # the one used last comes first
         self._codes: dict[int, Any] = {}
         self._slots: dict[tuple[int, str], Any] = {}
@@ -128,6 +131,7 @@ class CompiledFunction:
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
             found = Obstacle('an argument is changed')
         if isinstance(found, Recorded):
+            found.plan.set_measured(self._measure)
             self._plans.insert(0, found)
             del self._plans[self._max_plans :]
             self.recordings += 1
@@ -185,26 +189,39 @@ def _summarize(recorded: Recorded) -> str:
     plan = recorded.plan
     parts = 1 + sum(isinstance(update, UsualUpdate) for update in recorded.updates)
     counts: dict[str, int] = {}
-    for name in plan.describe().split():
+    times: dict[str, float] = {}
+    for line in plan.describe().splitlines():
+        seconds, name, *_ = line.split()
         counts[name] = counts.get(name, 0) + 1
-    kernels = ', '.join(f'{name} x {n}' if n > 1 else name for name, n in counts.items())
+        times[name] = times.get(name, 0) + float(seconds)
+    total = sum(times.values())
+    kernels = []
+    for name in sorted(counts, key=lambda name: -times[name]):
+        text = f'{name} x {counts[name]}' if counts[name] > 1 else name
+        if total:
+            text += f' {times[name] / recorded.runs * 1e6:.1f} us ({times[name] / total:.0%})'
+        kernels.append(text)
     return (
         f'{plan.call_count} kernels in {parts} parts, ran {recorded.runs} times\n'
         f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
-        f'kernels: {kernels}'
+        f'kernels: {", ".join(kernels)}'
     )
 
 
 @overload
 def compile(  # noqa: A001
-    function: Callable[..., Any], *, max_plans: int = 8, check: bool = False
+    function: Callable[..., Any], *, max_plans: int = 8, check: bool = False, measure: bool = False
 ) -> CompiledFunction: ...
 @overload
 def compile(  # noqa: A001
-    function: None = None, *, max_plans: int = 8, check: bool = False
+    function: None = None, *, max_plans: int = 8, check: bool = False, measure: bool = False
 ) -> Callable[[Callable[..., Any]], CompiledFunction]: ...
 def compile(  # noqa: A001 - the name that users expect
-    function: Callable[..., Any] | None = None, *, max_plans: int = 8, check: bool = False
+    function: Callable[..., Any] | None = None,
+    *,
+    max_plans: int = 8,
+    check: bool = False,
+    measure: bool = False,
 ) -> Any:
     """Makes a function that runs without Python where its calls repeat.
 
@@ -226,6 +243,8 @@ def compile(  # noqa: A001 - the name that users expect
         function (callable): The function. Without it, returns a decorator.
         max_plans (int): Number of plans to keep; that used least recently goes.
         check (bool): Whether to run the function, too, each time that a plan runs, and compare.
+        measure (bool): Whether to measure kernels: :meth:`CompiledFunction.summary` tells the mean
+            time of each kind in a run.
 
     Returns:
         CompiledFunction: The function that records and repeats.
@@ -254,9 +273,9 @@ def compile(  # noqa: A001 - the name that users expect
 
     """
     if function is None:
-        return functools.partial(compile, max_plans=max_plans, check=check)
+        return functools.partial(compile, max_plans=max_plans, check=check, measure=measure)
     if not callable(function):
         raise TypeError(f'function must be callable, not {type(function)}')
     if max_plans < 1:
         raise ValueError(f'max_plans must be positive, not {max_plans}')
-    return CompiledFunction(function, max_plans, check)
+    return CompiledFunction(function, max_plans, check, measure)

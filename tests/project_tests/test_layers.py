@@ -19,7 +19,7 @@ CPP_LAYERS = {
     'math': ['core/macro.h'],
     'autograd': ['core'],
     'ops': ['core', 'math', 'autograd'],
-    'capture': ['core', 'autograd'],
+    'capture': ['core', 'autograd', 'ops'],
     'backends/native/kernels': ['core/macro.h', 'math'],
     'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
     'backends/cuda': ['core', 'math', 'ops'],

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "chainerx/capture/plan.h"
@@ -106,17 +108,18 @@ TEST_F(CaptureTest, SetsAndClearsGradients) {
 }
 
 TEST_F(CaptureTest, SharesScratchMemory) {
-    Array x = Numbers({1000}, 0);
+    Array x = Numbers({30, 30}, 0);
+    Array w = Eye(30, std::nullopt, 0, Dtype::kFloat32);
     Recorder recorder{GetDefaultDevice()};
     recorder.Start();
     Array y = x;
-    for (int i = 0; i < 20; ++i) y = y + Scalar{1};
-    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {y}, {});
+    for (int i = 0; i < 20; ++i) y = Dot(y, w);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y}, {});
     EXPECT_LE(plan->scratch_bytes(), 3 * 4096);
-    EXPECT_GE(plan->unshared_scratch_bytes(), 19 * 4000);
+    EXPECT_GE(plan->unshared_scratch_bytes(), 19 * 3600);
     Array result = plan->Start({x})[0];
     plan->Run(0);
-    EXPECT_EQ(result.data<float>()[7], 27);
+    EXPECT_TRUE(AreEqual(result, x));
 }
 
 TEST_F(CaptureTest, RecordingsKeepNoMemoryThatTheProgramGivesUp) {
@@ -287,6 +290,109 @@ TEST_F(CaptureTest, UpdatesTakeNewScalars) {
     }
     EXPECT_THROW(plan->SetScalars(0, {1}), DimensionError);
     EXPECT_THROW(plan->SetScalars(1, {1, 1}), DimensionError);
+}
+
+// Kernels by name, of all calls together.
+int CountCalls(const Plan& plan, const std::string& name) {
+    std::istringstream lines{plan.Describe()};
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.find(' ' + name + ' ') != std::string::npos;
+    return count;
+}
+
+TEST_F(CaptureTest, ElementwiseCallsRunInTiles) {
+    // Whole tiles and a rest, sums in two operands, a view, and numbers.
+    for (int64_t size : {40'000, 32'768, 100}) {
+        auto f = [](const Array& x, const Array& w) {
+            Array y = x * w + Scalar{1};
+            Array z = Tanh(y) * y;
+            return std::vector<Array>{z, Exp(z - w) + y + Reshape(w, {w.GetTotalSize()})};
+        };
+        Array x = Numbers({size}, -50) * Scalar{1e-3};
+        Array w = Numbers({size}, 3) * Scalar{-1e-3};
+        Recorder recorder{GetDefaultDevice()};
+        recorder.Start();
+        std::vector<Array> results = f(x, w);
+        std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, results, {});
+        EXPECT_EQ(plan->call_count(), size == 100 ? 8u : 1u);
+        for (float start : {0.F, 5.F}) {
+            Array other = Numbers({size}, start) * Scalar{1e-3};
+            std::vector<Array> actual = plan->Start({other});
+            plan->Run(0);
+            std::vector<Array> expected = f(other, w);
+            for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(AreEqual(actual[i], expected[i]));
+        }
+    }
+}
+
+TEST_F(CaptureTest, WritesOverWhatNothingReads) {
+    Array x = Numbers({300}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = x;
+    for (int i = 0; i < 20; ++i) y = y + Scalar{1};
+    Array z = Copy(y);
+    Array kept = y * z;  // both are read afterwards
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {kept, y, z}, {});
+    EXPECT_EQ(plan->scratch_bytes(), 0);
+    std::vector<Array> results = plan->Start({x});
+    plan->Run(0);
+    EXPECT_EQ(results[0].data<float>()[7], 27 * 27);
+    EXPECT_EQ(results[1].data<float>()[7], 27);
+    EXPECT_EQ(results[2].data<float>()[7], 27);
+    EXPECT_EQ(CountCalls(*plan, "copy"), 1);
+}
+
+TEST_F(CaptureTest, LeavesOutCopiesOfWhatNothingElseReads) {
+    Array x = Numbers({3, 4}, 0);
+    Array w = Numbers({4, 5}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = Copy(Dot(x, w));
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y}, {});
+    EXPECT_EQ(plan->call_count(), 1u);
+    Array other = Numbers({3, 4}, 6);
+    Array result = plan->Start({other})[0];
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(result, Dot(other, w)));
+}
+
+TEST_F(CaptureTest, AddsSumsAtIndicesDirectly) {
+    int64_t places[] = {3, 1, 3, 0, 3};
+    Array indices = FromHost({5}, Dtype::kInt64, places);
+    auto f = [&indices](const Array& b) {
+        Array sum;
+        for (int i = 0; i < 3; ++i) {
+            Array part = AddAt(Zeros({4, 2}, Dtype::kFloat32), indices, b * Scalar{0.1 + i});
+            sum = i == 0 ? part : sum + part;
+        }
+        return sum;
+    };
+    Array b = Numbers({5, 2}, -1) * Scalar{1 / 3.0};
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = f(b);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({b}, {indices}, {y}, {});
+    EXPECT_EQ(CountCalls(*plan, "add_sums_at"), 2);
+    EXPECT_EQ(CountCalls(*plan, "fill"), 1);
+    EXPECT_EQ(CountCalls(*plan, "add"), 0);
+    Array other = Numbers({5, 2}, 7) * Scalar{1 / 7.0};
+    Array result = plan->Start({other})[0];
+    plan->Run(0);
+    EXPECT_TRUE(AreEqual(result, f(other)));
+}
+
+TEST_F(CaptureTest, MeasuresKernels) {
+    Array x = Numbers({1000}, 0);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = Sum(x);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {}, {y}, {});
+    EXPECT_EQ(plan->Describe(), "0 sum float32(1000,) float32()\n");
+    plan->SetMeasured(true);
+    plan->Start({x});
+    plan->Run(0);
+    EXPECT_GT(std::stod(plan->Describe()), 0);
 }
 
 TEST_F(CaptureTest, BackendsGoOnAfterARecording) {

@@ -1,7 +1,10 @@
 #include "chainerx/capture/plan.h"
 
 #include <algorithm>
+#include <chrono>
+#include <sstream>
 
+#include "chainerx/capture/call_visitor.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
@@ -76,7 +79,7 @@ void Plan::Run(size_t segment) {
                 streams_.empty() ? device_->context().random_generator().Take(draw.count) : streams_.at(i);
         for (RandomStream* target : draw.targets) *target = stream;
     }
-    for (size_t i = begin.calls; i < end.calls; ++i) calls_[i]->Run();
+    RunCalls(begin.calls, end.calls);
     for (size_t i = begin.grads; i < end.grads; ++i) {
         PlanGrad& grad = grads_[i];
         if (grad.result.has_value()) {
@@ -97,10 +100,31 @@ void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {
     *scalars_[index] = scalars;
 }
 
+void Plan::RunCalls(size_t begin, size_t end) {
+    if (CHAINERX_LIKELY(seconds_.empty())) {
+        for (size_t i = begin; i < end; ++i) calls_[i]->Run();
+        return;
+    }
+    auto last = std::chrono::steady_clock::now();
+    for (size_t i = begin; i < end; ++i) {
+        calls_[i]->Run();
+        auto now = std::chrono::steady_clock::now();
+        seconds_[i] += std::chrono::duration<double>(now - last).count();
+        last = now;
+    }
+}
+
+void Plan::SetMeasured(bool is_measured) { seconds_.assign(is_measured ? calls_.size() : 0, 0); }
+
 std::string Plan::Describe() const {
-    std::string text;
-    for (const std::unique_ptr<KernelCall>& call : calls_) text += std::string{call->slot().name()} + "\n";
-    return text;
+    std::ostringstream text;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        text << (seconds_.empty() ? 0 : seconds_[i]) << ' ' << calls_[i]->GetName();
+        CallVisitor visitor{[&text](const Array& a) { text << ' ' << a.dtype() << a.shape(); }};
+        calls_[i]->Accept(visitor);
+        text << '\n';
+    }
+    return text.str();
 }
 
 }  // namespace chainerx

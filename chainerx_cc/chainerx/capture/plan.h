@@ -74,7 +74,10 @@ public:
     int64_t scratch_bytes() const { return scratch_bytes_; }
     // Bytes that the scratch arrays have together, without reuse.
     int64_t unshared_scratch_bytes() const { return unshared_scratch_bytes_; }
-    // The kernels, a line for each.
+    // Whether runs measure the time of each kernel.
+    void SetMeasured(bool is_measured);
+    // The kernels, a line for each: its seconds in all measured runs, its name, and the dtypes and shapes of its
+    // arrays.
     std::string Describe() const;
 
 private:
@@ -86,6 +89,8 @@ private:
         int64_t offset;
     };
 
+    void RunCalls(size_t begin, size_t end);
+
     // Where the calls, draws and gradients of a segment end.
     struct SegmentEnds {
         size_t calls;
@@ -95,6 +100,7 @@ private:
 
     Device* device_{nullptr};
     std::vector<std::unique_ptr<KernelCall>> calls_;
+    std::vector<double> seconds_;  // of each call, if runs are measured
     std::vector<SegmentEnds> segments_;
     std::vector<std::vector<double>*> scalars_;  // of the calls
     std::vector<ArrayForm> inputs_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/fusion.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -24,9 +25,10 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     plan_->calls_ = std::move(recorder_.calls_);
     plan_->grads_ = std::move(grads);
     plan_->renewed_ = std::move(renewed);
-    EndSegments();
     PlaceInputs(inputs);
     PlaceResults(results);
+    FuseCalls();
+    EndSegments();
     FindBlocks();
     ShareMemory();
     ReplaceArrays();
@@ -34,6 +36,16 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     FindScalars();
     FindHeld();
     return plan_;
+}
+
+void PlanBuilder::FuseCalls() {
+    Fusion fusion{*plan_->device_, plan_->calls_, recorder_.segment_ends_, [this](const Storage& storage) {
+                      if (!recorder_.IsStandIn(storage)) return FusedMemory::kOther;
+                      auto it = places_.find(&storage);
+                      if (it == places_.end()) return FusedMemory::kScratch;
+                      return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
+                  }};
+    fusion.Run();
 }
 
 void PlanBuilder::EndSegments() {

@@ -32,6 +32,7 @@ private:
         size_t index;
     };
 
+    void FuseCalls();
     void EndSegments();
     void PlaceInputs(const std::vector<Array>& inputs);
     void PlaceResults(const std::vector<Array>& results);

@@ -35,7 +35,7 @@ private:
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
 // the order of virtual functions or the arguments of a kernel change.
-constexpr int kAbiVersion = 5;
+constexpr int kAbiVersion = 6;
 
 namespace internal {
 template <int kVersion>

@@ -3,6 +3,9 @@
 #include "chainerx/core/backend.h"
 
 namespace chainerx {
+
+std::string KernelCall::GetName() const { return slot_.name(); }
+
 namespace internal {
 
 __thread KernelWatcher* t_kernel_watcher = nullptr;

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -121,9 +122,17 @@ public:
 
     virtual void Run() const = 0;
     virtual void Accept(ArgumentVisitor& visitor) = 0;
+    // The first argument of a type, or null.
+    template <class T>
+    const T* Find() const {
+        return static_cast<const T*>(FindArgument(typeid(T)));
+    }
     const KernelSlotBase& slot() const { return slot_; }
+    virtual std::string GetName() const;
 
 private:
+    virtual const void* FindArgument(const std::type_info& type) const = 0;
+
     const KernelSlotBase& slot_;
 };
 
@@ -177,6 +186,15 @@ public:
     }
 
 private:
+    const void* FindArgument(const std::type_info& type) const override {
+        const void* found = nullptr;
+        auto look = [&](const auto& value) {
+            if (found == nullptr && typeid(value) == type) found = &value;
+        };
+        std::apply([&look](const auto&... kept) { (look(kept.Get()), ...); }, arguments_);
+        return found;
+    }
+
     void (*fn_)(P...);
     std::tuple<KeptArgument<std::decay_t<P>>...> arguments_;
 };

@@ -7,6 +7,7 @@ namespace chainerx {
 
 const FillKernel kFillKernel{"fill"};
 const CopyKernel kCopyKernel{"copy"};
+const ParallelForKernel kParallelForKernel{"parallel_for"};
 const ElementwiseKernel kAddKernel{"add"};
 const ElementwiseKernel kMultiplyKernel{"multiply"};
 

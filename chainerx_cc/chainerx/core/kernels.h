@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -26,6 +27,12 @@ using CopyKernel = KernelSlot<void(const Array& src, const Array& dst)>;
 extern const CopyKernel kCopyKernel;
 
 constexpr int kMaxElementwiseInputs = 3;
+
+// Calls the function for disjoint ranges that cover [0, n), on several threads if there are many times `grain`.
+// Backends whose kernels the host runs may have it.
+using ParallelForKernel =
+        KernelSlot<void(int64_t n, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body)>;
+extern const ParallelForKernel kParallelForKernel;
 
 // The arguments of an elementwise kernel. Inputs have the dtype `dtype` (the first of `where`: bool) and broadcast to
 // the output's shape. A number as input is in `scalars` and has no array.

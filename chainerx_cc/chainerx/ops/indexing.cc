@@ -12,6 +12,7 @@ namespace chainerx {
 
 const TakeKernel kTakeKernel{"take"};
 const AddAtKernel kAddAtKernel{"add_at"};
+const AddSumsAtKernel kAddSumsAtKernel{"add_sums_at"};
 const PutKernel kPutKernel{"put"};
 const NormalizeIndicesKernel kNormalizeIndicesKernel{"normalize_indices"};
 const NonzeroKernel kNonzeroKernel{"nonzero"};

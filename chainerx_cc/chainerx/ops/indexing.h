@@ -78,6 +78,8 @@ inline constexpr bool kIsKernelValue<TakeGeometry> = true;
 using TakeKernel = KernelSlot<void(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out)>;
 // out[:, indices, :] += b
 using AddAtKernel = KernelSlot<void(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b)>;
+// out += AddAt(zeros, indices, b), for positions that the indices name.
+using AddSumsAtKernel = KernelSlot<void(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b)>;
 // out[:, indices, :] = b
 using PutKernel = KernelSlot<void(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b)>;
 // Wraps or clips indices into [0, length), or raises IndexError.
@@ -86,6 +88,7 @@ using NormalizeIndicesKernel = KernelSlot<void(const Array& indices, int64_t len
 using NonzeroKernel = KernelSlot<Array(const Array& a)>;
 extern const TakeKernel kTakeKernel;
 extern const AddAtKernel kAddAtKernel;
+extern const AddSumsAtKernel kAddSumsAtKernel;
 extern const PutKernel kPutKernel;
 extern const NormalizeIndicesKernel kNormalizeIndicesKernel;
 extern const NonzeroKernel kNonzeroKernel;

@@ -93,6 +93,7 @@ int64_t CountSegments(Plan& self) { return static_cast<int64_t>(self.segment_cou
 int64_t CountCalls(Plan& self) { return static_cast<int64_t>(self.call_count()); }
 int64_t GetScratchBytes(Plan& self) { return self.scratch_bytes(); }
 int64_t GetUnsharedScratchBytes(Plan& self) { return self.unshared_scratch_bytes(); }
+void SetMeasured(Plan& self, bool is_measured) { self.SetMeasured(is_measured); }
 std::string Describe(Plan& self) { return self.Describe(); }
 
 WatchPtr NewWatch() { return std::make_shared<Watch>(); }
@@ -143,7 +144,9 @@ void AddCapture(PyObject* module) {
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
             .Property<&GetScratchBytes>("scratch_bytes", "Bytes of its own memory.")
             .Property<&GetUnsharedScratchBytes>("unshared_scratch_bytes", "The same if nothing shared memory.")
-            .Method<&Describe>("describe", "self", "The names of the kernels, a line for each.")
+            .Method<&SetMeasured>("set_measured", "self, is_measured", "Whether runs measure the time of each kernel.")
+            .Method<&Describe>("describe", "self",
+                               "A line for each kernel: seconds in measured runs, name, dtypes and shapes.")
             .Add(module);
     Class<WatchPtr>{"_Watch", "Notices changes of Python objects; see python/watch.h."}
             .Init<&NewWatch>("")

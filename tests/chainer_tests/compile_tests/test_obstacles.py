@@ -3,6 +3,7 @@
 import collections
 import functools
 import random
+import re
 import sys
 import time
 import warnings
@@ -411,6 +412,17 @@ def test_wrong_arguments():
         chainer.compile(lambda: None, max_plans=0)
 
 
+def test_measured_times():
+    @chainer.compile(measure=True)
+    def function(x):
+        return F.relu(x * 2 + 1).array
+
+    for _ in range(5):
+        function(array([1, 2], 'f'))
+    kernels = function.summary().split('kernels: ')[1]
+    assert re.fullmatch(r'(\w+ [\d.]+ us \(\d+%\)(, |$)){3}', kernels), kernels
+
+
 def test_report_and_summary():
     @chainer.compile(max_plans=2)
     def function(x):
@@ -424,7 +436,7 @@ def test_report_and_summary():
     assert function.report() == '5 calls: 3 ran a plan, 1 made one, 1 ran as usual'
     assert function.summary() == (
         '3 kernels in 1 parts, ran 3 times\n'
-        'memory: 128 bytes, 128 without sharing\n'
+        'memory: 0 bytes, 0 without sharing\n'
         'kernels: multiply, add, relu'
     )
     function.clear()

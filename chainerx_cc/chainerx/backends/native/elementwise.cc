@@ -6,6 +6,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/transpose.h"
+#include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 
 namespace chainerx::native {
@@ -130,5 +131,13 @@ void RunRows(const ElementwiseCall& call, RowFunction row) {
         nest.ForRows(data, begin, end, [&](int64_t m, char* const* p) { row(call.op, m, p, inner); });
     });
 }
+
+const NativeKernels g_loop_kernels{[](Backend& backend) {
+    kParallelForKernel.Register(
+            backend, [](int64_t n, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body) {
+                BlockingScope blocking{n > grain};
+                ParallelFor(n, grain, body);
+            });
+}};
 
 }  // namespace chainerx::native

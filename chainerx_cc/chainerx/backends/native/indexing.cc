@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "chainerx/backends/native/indexing.h"
@@ -82,6 +83,35 @@ void AddAt(const Array& out, const Array& indices, const TakeGeometry& g, const 
     });
 }
 
+template <class T>
+void AddSumsTyped(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
+    using C = typename ComputeType<T>::type;
+    int64_t n = indices.GetTotalSize();
+    const int64_t* index = indices.data<int64_t>();
+    std::vector<int64_t> order(n);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [index](int64_t i, int64_t j) { return index[i] < index[j]; });
+    auto add = [&g](T* to, const T* from) {
+        for (int64_t j = 0; j < g.inner; ++j) to[j] = static_cast<T>(static_cast<C>(to[j]) + static_cast<C>(from[j]));
+    };
+    Scratch<T> sums{g.inner};
+    for (int64_t o = 0; o < g.outer; ++o) {
+        for (int64_t i = 0; i < n;) {
+            int64_t position = index[order[i]];
+            std::fill_n(sums.data(), g.inner, T{});
+            for (; i < n && index[order[i]] == position; ++i) {
+                add(sums.data(), b.data<T>() + (o * n + order[i]) * g.inner);
+            }
+            add(out.data<T>() + (o * g.length + position) * g.inner, sums.data());
+        }
+    }
+}
+
+void AddSumsAt(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
+    BlockingScope blocking{b.GetTotalSize() > kGrain};
+    VisitDtype(out.dtype(), [&](auto tag) { AddSumsTyped<typename decltype(tag)::type>(out, indices, g, b); });
+}
+
 void Put(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
     VisitDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -146,6 +176,7 @@ Array Nonzero(const Array& a) {
 const NativeKernels g_indexing_kernels{[](Backend& backend) {
     kTakeKernel.Register(backend, &Take);
     kAddAtKernel.Register(backend, &AddAt);
+    kAddSumsAtKernel.Register(backend, &AddSumsAt);
     kPutKernel.Register(backend, &Put);
     kNormalizeIndicesKernel.Register(backend, &NormalizeIndices);
     kNonzeroKernel.Register(backend, &Nonzero);
