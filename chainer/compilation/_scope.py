@@ -126,7 +126,13 @@ class Scope:
         kind = type(value)
         if isinstance(value, CONSTANTS) or id(value) in self.known:
             return
-        lists = self.arrays, self.variables, self.optimizers, self.slots, self.objects
+        lists: tuple[list[Any], ...] = (
+            self.arrays,
+            self.variables,
+            self.optimizers,
+            self.slots,
+            self.objects,
+        )
         lengths = [len(part) for part in lists]
         count = len(self.known)
         self.known[id(value)] = value
