@@ -211,6 +211,10 @@ class SoftmaxCrossEntropy(Operation):
         return (m.softmax(x) - one_hot) * m.expand_dims(gy * weight, 1), None
 
     def _soft_target_gradients(self, m, x, t, gy):
+        x_dtype, t_dtype = x.dtype, t.dtype
+        if not self._target_has_gradient:
+            t = as_array(t)
+        x, t = m.cast(x, gy.dtype), m.cast(t, gy.dtype)
         if self.reduce == 'mean':
             gy = gy * (x.shape[1] / x.size)
         else:
@@ -218,12 +222,13 @@ class SoftmaxCrossEntropy(Operation):
         weight = 1 if self.class_weight is None else self._broadcast_class_weight(as_array(x))
         weighted = t * weight
         gx = (m.softmax(x) * m.sum(weighted, axis=1, keepdims=True) - weighted) * gy
+        gx = m.cast(gx, x_dtype)
         if not self._target_has_gradient:
             return gx, None
         gt = -m.log_softmax(x)
         if self.soft_target_loss == 'kl-divergence':
             gt = gt + m.log(t) + 1
-        return gx, gt * weight * gy
+        return gx, m.cast(gt * weight * gy, t_dtype)
 
 
 def softmax_cross_entropy(
