@@ -125,12 +125,8 @@ class WorkerPool:
                 # The child only runs the loop below and takes none of our locks.
                 warnings.filterwarnings('ignore', '.*fork', DeprecationWarning)
                 process.start()
-        except BaseException as e:
-            conn.close()
-            if isinstance(e, (ConnectionError, EOFError)):
-                message = 'a worker process died before it received the dataset'
-                raise WorkerDied(message) from e
-            raise
+        except (ConnectionError, EOFError) as e:
+            raise WorkerDied('a worker process died before it received the dataset') from e
         finally:
             self._starting = None
             child_conn.close()

@@ -318,22 +318,3 @@ def test_files_are_closed_at_once(use, dataset, options, finalize):
         assert len(os.listdir('/proc/self/fd')) == n_files
     finally:
         gc.enable()
-
-
-def test_files_of_a_process_that_does_not_start(monkeypatch):
-    def start(self):
-        raise ConnectionResetError
-
-    gc.collect()
-    gc.disable()
-    try:
-        n_files = len(os.listdir('/proc/self/fd'))
-        with monkeypatch.context() as patch:
-            patch.setattr(multiprocessing.context.ForkProcess, 'start', start)
-            it = iterators.MultiprocessIterator([1, 2], 1, n_processes=1)
-            with pytest.raises(RuntimeError, match='died before it received the dataset'):
-                it.next()
-        del it
-        assert len(os.listdir('/proc/self/fd')) == n_files
-    finally:
-        gc.enable()
