@@ -84,7 +84,7 @@ class FailsToUnpickle(Failing):
 
 @pytest.fixture(params=['fork', 'spawn', 'forkserver'])
 def start_method(request, monkeypatch):
-    monkeypatch.setattr(multiprocessing, 'get_start_method', lambda allow_none: request.param)
+    monkeypatch.setattr(multiprocessing, 'get_start_method', lambda allow_none=False: request.param)
     return request.param
 
 
