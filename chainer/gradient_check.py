@@ -440,6 +440,9 @@ def _backward(ys, gys, enable_double_backprop=False):
     for y, gy in roots.values():
         if not isinstance(y, Variable):
             raise TypeError(f'the function must return variables, not {type(y)}')
+        # Nothing flows back from a constant, such as an integer; on ChainerX it takes no gradient.
+        if not y.requires_grad:
+            continue
         # Also for an input returned unchanged.
         y.grad_var = gy
         outputs.append(y)
