@@ -20,6 +20,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,11 +114,13 @@ def _run(step, command, **variables):
         raise BuildError(f'the step "{step}" failed; see its messages above')
 
 
-def _python_changed(folder):
-    """Returns whether the build folder was configured for a different interpreter."""
-    cache = folder / 'CMakeCache.txt'
-    line = f'Python_EXECUTABLE:FILEPATH={sys.executable}'
-    return cache.exists() and line not in cache.read_text().splitlines()
+def _interpreter():
+    """Returns what tells interpreters apart: the environment and the binary interface.
+
+    One interpreter has several names, such as ``python`` and ``python3``.
+    """
+    names = sys.prefix, sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX')
+    return '\n'.join([*names, ''])
 
 
 def configure(folder, build_type=None, build_tests=False, sanitizer=''):
@@ -144,14 +147,17 @@ def configure(folder, build_type=None, build_tests=False, sanitizer=''):
         f'-DCHAINERX_SANITIZE={sanitizer}',
         '-DCHAINERX_BUILD_TEST={}'.format('ON' if build_tests else 'OFF'),
     ]
-    if _python_changed(folder):
-        command.insert(1, '--fresh')
+    interpreter = folder / 'interpreter.txt'
+    if not interpreter.exists() or interpreter.read_text() != _interpreter():
+        # CMake would keep what it has found; most of what is compiled does not depend on it.
+        command[1:1] = ['-U', '*Python*', '-U', '*PYTHON_*']
     if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
         codes = os.environ['CHAINERX_NVCC_GENERATE_CODE']
         command.append(f'-DCHAINERX_NVCC_GENERATE_CODE={codes}')
     if command[command.index('-G') + 1].startswith('Ninja'):
         command.append('-DCMAKE_MAKE_PROGRAM={}'.format(_program('ninja')))
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
+    interpreter.write_text(_interpreter())
 
 
 def compile_all(folder, targets=()):

