@@ -89,6 +89,10 @@ def get_array_module(*args):
     return sys.modules[__name__] if any(isinstance(x, ndarray) for x in args) else numpy
 
 
+def take(a, indices, axis=None, out=None):
+    return a.take(indices, axis, out)
+
+
 class _Grid:
     """``mgrid`` and ``ogrid``, whose arrays are on the device."""
 
