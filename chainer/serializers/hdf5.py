@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from chainer.serializer import AbstractSerializer
+
+
+_available = importlib.util.find_spec('h5py') is not None
 
 
 def _import_h5py():

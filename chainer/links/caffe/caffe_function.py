@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
+available = True  # needs no library of Protocol Buffers
+
 # How to set up a layer, by its type and, for old files, by the number of its type.
 _type_to_method = {}
 _oldname_to_method = {}
