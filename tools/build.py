@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +106,22 @@ def _check_modules():
                 ' and '.join(missing), ' '.join(missing)
             )
         )
+
+
+def copy_licences():
+    """Copies the licences of what the core contains beside it.
+
+    Returns:
+        list of str: Paths of the copies in this repository.
+    """
+    _check_modules()
+    names = {'pybind11': 'pybind11', 'scipy-openblas32': 'openblas'}
+    copies = []
+    for package, name in names.items():
+        (licence,) = [file for file in metadata.files(package) if 'LICENSE' in file.name]
+        copies.append(f'chainerx/LICENSE.{name}.txt')
+        shutil.copyfile(licence.locate(), ROOT / copies[-1])
+    return copies
 
 
 def _run(step, command, **variables):

@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -138,6 +140,59 @@ def test_build_folder_follows_the_interpreter(make_environment):
     (folder / 'interpreter.txt').write_text('another one')
     assert configure(make('second') / 'python') == before
     assert '/other/include' not in cache.read_text() and '.other.so' not in cache.read_text()
+
+
+WHEEL = """
+import build, build_backend, pathlib, sys
+def fake(prefix, development):
+    core = pathlib.Path(prefix) / 'chainerx' / '_core.so'
+    core.write_text('compiled')
+    return [str(core)]
+build.build_chainerx = fake
+folder = sys.argv[1]
+name = build_backend.prepare_metadata_for_build_wheel(folder + '/metadata')
+print(build_backend.build_wheel(folder, metadata_directory=folder + '/metadata/' + name))
+print(build_backend.build_sdist(folder))
+"""
+
+
+@pytest.mark.parametrize('flag', ['0', '1'])
+def test_licences_of_wheels(tmp_path, flag):
+    """A wheel with ChainerX has the licences of the code in it, another and the sources do not."""
+    for name in 'setuptools', 'pybind11', 'scipy_openblas32':
+        pytest.importorskip(name)
+    sources = tmp_path / 'sources'
+    for name in (
+        'LICENSE MANIFEST.in README.md pyproject.toml setup.py tools/build.py tools/build_backend.py '
+        'chainer/__init__.py chainer/_version.py chainerx/__init__.py chainer/datasets/_digits/README.md'
+    ).split():
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, sources / name)
+    (tmp_path / 'metadata').mkdir()
+    result = subprocess.run(
+        [sys.executable, '-c', WHEEL, tmp_path],
+        cwd=sources,
+        env={**os.environ, 'CHAINER_BUILD_CHAINERX': flag, 'PYTHONPATH': str(sources / 'tools')},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    (path,), (archive,) = tmp_path.glob('*.whl'), tmp_path.glob('*.tar.gz')
+    licences = {'LICENSE', 'chainer/datasets/_digits/README.md'}
+    compiled = {'chainerx/LICENSE.openblas.txt', 'chainerx/LICENSE.pybind11.txt'}
+    expected = licences | compiled if flag == '1' else licences
+    with zipfile.ZipFile(path) as wheel:
+        (info,) = {name.split('/')[0] for name in wheel.namelist() if '.dist-info/' in name}
+        start = f'{info}/licenses/'
+        files = {name for name in wheel.namelist() if name.startswith(start)}
+        assert files == {start + name for name in expected}
+        description = wheel.read(f'{info}/METADATA').decode()
+        assert set(re.findall('^License-File: (.*)', description, re.M)) == expected
+        assert description == (tmp_path / 'metadata' / info / 'METADATA').read_text()
+        texts = [wheel.read(start + name).decode() for name in sorted(expected & compiled)]
+    assert all('Redistribution and use in source and binary forms' in text for text in texts)
+    with tarfile.open(archive) as tar:
+        assert not any('LICENSE.' in name for name in tar.getnames())
 
 
 def test_missing_cuda_compiler():

@@ -185,12 +185,12 @@ def test_missing_and_foreign_files(tools, tmp_path):
     complete = [
         f'{start}{"" if "." in start[-4:] else "x"}' for start in contents.REQUIRED.values()
     ]
-    complete.append('chainer-8.dist-info/licenses/LICENSE')
+    complete += [f'chainer-8.dist-info/licenses/{path}' for path in contents.LICENCES.values()]
     assert contents.problems_of(make_wheel(tmp_path / 'a.whl', complete)) == []
-    for i, what in enumerate([*contents.REQUIRED, 'the licence']):
+    for i, what in enumerate([*contents.REQUIRED, *contents.LICENCES]):
         rest = complete[:i] + complete[i + 1 :]
         (problem,) = contents.problems_of(make_wheel(tmp_path / 'b.whl', rest))
-        assert problem.startswith(f'{what} is missing')
+        assert problem.startswith(f'{what} is missing: ')
     for name in (
         'chainerx/core/array.cc',
         'chainerx/x.o',
