@@ -23,7 +23,7 @@ local = _Local()
 def draw(make: Callable[[], Any]) -> Any:
     """Returns an array of random numbers.
 
-    Plans draw it anew: its form must depend on nothing but ``make``, which should not refer to
+    Plans draw it again in each run: its form must depend on nothing but ``make``, which should not refer to
     arrays.
     """
     recording = local.recording
