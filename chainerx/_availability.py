@@ -11,28 +11,9 @@ from importlib.machinery import PathFinder
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ABSENT = 'the compiled core is not there'
 
-# What must be the same in an installed package and in the sources, from the folder of each: the
-# version, the functions of the core with their types, and the version of the binary interface.
-_SAME = [
-    ('../chainer/_version.py', '../chainer/_version.py'),
-    ('_core.pyi', '_core.pyi'),
-    ('include/chainerx/core/backend.h', '../chainerx_cc/chainerx/core/backend.h'),
-]
-
 
 class NotBuiltError(RuntimeError, AttributeError):
     """Raised for every name of ChainerX that needs the compiled core."""
-
-
-def _load():
-    """Imports the core; returns why it cannot be used, or ``None``."""
-    try:
-        from chainerx import _core  # noqa: F401
-    except ImportError as error:
-        if importlib.util.find_spec('chainerx._core') is None:
-            return _ABSENT
-        return f'the compiled core cannot be loaded: {error}'
-    return None
 
 
 def _read(*path):
@@ -40,37 +21,62 @@ def _read(*path):
         return file.read()
 
 
+def _interface(package):
+    """Returns the version of a package, its core's functions with types, and that of the ABI."""
+    headers = os.path.join(package, 'include')  # in a wheel
+    if not os.path.isdir(headers):
+        headers = os.path.join(package, '..', 'chainerx_cc')
+    return [
+        _read(package, '..', 'chainer', '_version.py'),
+        _read(package, '_core.pyi'),
+        _read(headers, 'chainerx', 'core', 'backend.h'),
+    ]
+
+
 def _is_same(package):
     try:
-        return all(_read(package, theirs) == _read(_HERE, ours) for theirs, ours in _SAME)
+        return _interface(package) == _interface(_HERE)
     except OSError:
         return False
 
 
-def _load_installed():
-    """Imports the core of another folder on Python's path; returns as :func:`_load`.
+def _installed_package():
+    """Returns the first folder on Python's path that has a core, for sources without one.
 
     Python that starts in a copy of the repository imports the sources, but an install that is not
     editable puts the core into the environment alone.
     """
-    for folder in sys.path:
-        package = os.path.join(os.path.abspath(folder), 'chainerx')
-        if PathFinder.find_spec('chainerx._core', [package]) is None:
-            continue
-        if not _is_same(package):
-            return (
-                f'Python imports the sources in {os.path.dirname(_HERE)}, '
-                f'and the core in {package} was built from others'
-            )
+    if os.path.isdir(os.path.join(_HERE, '..', 'chainerx_cc')):
+        for folder in sys.path:
+            package = os.path.join(os.path.abspath(folder), 'chainerx')
+            if PathFinder.find_spec('chainerx._core', [package]) is not None:
+                return package
+    return None
+
+
+def _load():
+    """Imports the core; returns why it cannot be used, or ``None``."""
+    found = importlib.util.find_spec('chainerx._core')
+    # Editable installs of other sources find theirs here.
+    package = os.path.dirname(found.origin) if found else _installed_package()
+    if package is None:
+        return _ABSENT
+    if package != _HERE and not _is_same(package):
+        return (
+            f'Python imports the sources in {os.path.dirname(_HERE)}, '
+            f'and the core in {package} was built from others'
+        )
+    if not found:
         sys.modules['chainerx'].__path__.append(package)
-        return _load()
-    return _ABSENT
+    try:
+        from chainerx import _core  # noqa: F401
+    except ImportError as error:
+        return f'the compiled core cannot be loaded: {error}'
+    return None
 
 
 def _find_reason():
     reason = _load()
-    if reason == _ABSENT and os.path.isdir(os.path.join(_HERE, '..', 'chainerx_cc')):
-        reason = _load_installed()
     if reason not in (None, _ABSENT):
         # Somebody has built it and should hear that it is not used.
         warnings.warn(f'ChainerX is not used: {reason}', RuntimeWarning, stacklevel=4)

@@ -161,6 +161,35 @@ def test_sources_refuse_an_installed_core_of_others(clone, name, change):
     assert 'CHAINER_BUILD_CHAINERX=1 pip install' in found['error']
 
 
+EDITABLE = """
+import importlib.machinery, sys
+class Finder:
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == 'chainerx._core':
+            return importlib.machinery.PathFinder.find_spec(name, [sys.argv[1]])
+sys.meta_path.append(Finder)
+"""
+
+
+@pytest.mark.parametrize('same', [True, False])
+def test_core_of_an_editable_install_of_other_sources(clone, same):
+    """Its finder answers for each package of the name."""
+    sources, site = clone
+    shutil.rmtree(site / 'chainerx' / 'include')
+    shutil.copytree(sources / 'chainerx_cc', site / 'chainerx_cc')
+    if not same:
+        (site / 'chainerx_cc' / BACKEND).write_text('constexpr int kAbiVersion = 99;')
+    code = EDITABLE.replace('sys.argv[1]', repr(str(site / 'chainerx'))) + USE_INSTALLED
+    result = run(sources, code)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    if same:
+        assert found['warnings'] == [] and found['sum'] == 3
+    else:
+        assert 'was built from others' in found['error'] + found['warnings'][0]
+
+
 def test_only_sources_use_an_installed_core(clone):
     sources, site = clone
     shutil.rmtree(sources / 'chainerx_cc')

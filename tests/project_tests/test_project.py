@@ -56,7 +56,7 @@ def test_every_script_is_called_and_described():
     scripts = ''.join(path.read_text() for path in SCRIPTS)
     for path in SCRIPTS:
         command = re.compile(rf'\.ci/{path.name}\b')
-        assert command.search(read('CONTRIBUTING.md'))
+        assert command.search(read('docs/project/testing.rst'))
         assert path.name == 'run' or command.search(workflows + scripts)
 
 
@@ -112,6 +112,8 @@ def test_name_of_the_license():
         'MAINTAINERS.md',
         'SECURITY.md',
         '.github/PULL_REQUEST_TEMPLATE.md',
+        'docs/project/testing.rst',
+        'docs/project/chainerx_recipes.rst',
     ],
 )
 def test_named_files_exist(name):
