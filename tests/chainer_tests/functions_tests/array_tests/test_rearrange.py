@@ -209,6 +209,9 @@ SEVERAL_INPUTS = {
         (_array(2), _array(3)),
     ),
     'vstack differing': (lambda *xs: F.vstack(xs), lambda *xs: numpy.vstack(xs), (X, X[:1])),
+    'hstack one': (lambda x: F.hstack([x]), lambda x: x, (X,)),
+    'vstack one': (lambda x: F.vstack([x]), lambda x: x[None], (X[0, 0],)),
+    'dstack one': (lambda x: F.dstack([x]), lambda x: x[..., None], (X[0],)),
     'dstack differing': (lambda *xs: F.dstack(xs), lambda *xs: numpy.dstack(xs), (X, X[..., :1])),
     'pad_sequence': (
         lambda *xs: F.pad_sequence(xs),
