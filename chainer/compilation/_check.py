@@ -79,7 +79,7 @@ def _contents(value: Any) -> Any:
         return type(value), [_contents(v) for v in value]
     if isinstance(value, dict):
         return {key: _contents(v) for key, v in value.items()}
-    return repr(value) if isinstance(value, _trees.CONSTANTS) else id(value)
+    return repr(value) if _trees.is_constant(value) else id(value)
 
 
 def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import chainerx
 from chainer.compilation import _check, _trees
 from chainer.compilation._recording import Again, Recorded, Recording, environment, has_hooks
-from chainer.compilation._trace import Obstacle, Trace
+from chainer.compilation._trace import GraphBreak, Trace
 from chainer.compilation._update import UsualUpdate
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class CompiledFunction:
             arrays: list[Any] = []
             try:
                 form = _trees.flatten_arguments(args, kwargs, arrays)
-            except Obstacle as error:
+            except GraphBreak as error:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
                 return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
@@ -124,12 +124,12 @@ class CompiledFunction:
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
             recording = Recording(roots, self._codes, self._slots)
-        except Obstacle as error:
+        except GraphBreak as error:
             self._refuse(str(error))
             return call()
         value, found = recording.run(call, arrays, form)
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
-            found = Obstacle('an argument is changed')
+            found = GraphBreak('an argument is changed')
         if isinstance(found, Recorded):
             found.plan.set_measured(self._measure)
             self._plans.insert(0, found)
@@ -156,10 +156,10 @@ class CompiledFunction:
         self._wait = self._pause
 
     def report(self) -> str:
-        """Tells how calls ran, and why some ran as usual."""
+        """Tells how calls ran, and why some ran eagerly."""
         lines = [
             f'{self.calls} calls: {self.replays} ran a plan, {self.recordings} made one, '
-            f'{self.calls - self.replays - self.recordings} ran as usual'
+            f'{self.calls - self.replays - self.recordings} ran eagerly'
         ]
         for reason, count in sorted(self._reasons.items(), key=lambda item: -item[1]):
             lines.append(f'no plan: {reason}' + (f' ({count} times)' if count > 1 else ''))
@@ -180,7 +180,7 @@ def _is_unchanged(args: Any, kwargs: Any, arrays: list[Any], form: Any) -> bool:
     now: list[Any] = []
     try:
         same = _trees.flatten_arguments(args, kwargs, now) == form
-    except Obstacle:
+    except GraphBreak:
         return False
     return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
 
@@ -269,7 +269,7 @@ def compile(  # noqa: A001 - the name that users expect
         >>> x, t = model.device.send((np.ones((4, 3), 'f'), np.zeros(4, 'i')))
         >>> losses = [step(x, t) for _ in range(10)]
         >>> print(step.report())
-        10 calls: 8 ran a plan, 1 made one, 1 ran as usual
+        10 calls: 8 ran a plan, 1 made one, 1 ran eagerly
 
     """
     if function is None:

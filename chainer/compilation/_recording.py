@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import random
 import threading
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ import chainerx
 from chainer import function_hook, link_hook, optimizer, reporter
 from chainer._core import plan_data
 from chainer.compilation import _trees
+from chainer.compilation._objects import INNER_ATTRIBUTES
 from chainer.compilation._scope import Scope
-from chainer.compilation._trace import Obstacle, Trace, current_line
+from chainer.compilation._trace import GraphBreak, Trace, current_line
 from chainer.compilation._update import PlannedUpdate, UsualUpdate, lacks_states, plan_update
 from chainer.configuration import config
 from chainer.variable import Variable
@@ -35,6 +37,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
+        abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 
 
@@ -46,18 +49,28 @@ def has_hooks() -> bool:
 def slot_form(value: Any, is_used: bool) -> Any:
     """Returns what has to stay the same in a value of a slot, whose array changes.
 
-    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array.
+    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array; the plan
+    itself then looks at the form of its memory.
     """
     kind = type(value)
     array = array_of(value)
-    if kind is Variable and (type(array) is not _chx_ndarray or value._layout is not None):
+    if array is None:
+        return _trees.key(value) if _trees.is_constant(value) else None
+    if kind is Variable and (
+        type(array) is not _chx_ndarray
+        or value._layout is not None
+        or not vars(value).keys() <= INNER_ATTRIBUTES
+    ):
         return None
-    if kind is Variable or kind is _chx_ndarray:
-        if is_used and array._is_chained():
-            return None
-        flags = (value._requires_grad, value._name) if kind is Variable else ()
-        return kind, *flags, is_used and array.is_backprop_required()
-    return _trees.key(value) if isinstance(value, _trees.CONSTANTS) else None
+    if is_used and array._is_chained():
+        return None
+    flags = (value._requires_grad, value._name) if kind is Variable else ()
+    if array.is_grad_required():
+        flags += (array.grad is not None,)
+    if is_used:
+        return kind, flags, array.is_backprop_required()
+    # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
+    return kind, flags, array.shape, array.strides, array.dtype, array.device
 
 
 def array_of(value: Any) -> Any:
@@ -159,7 +172,7 @@ class Recording:
         slots = [vars(owner)[name] for owner, name in scope.slots]
         slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
         self._draws: list[tuple[Any, Callable[[], Any]]] = []
-        self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
+        self._recorder = chainerx._core._Recorder(device, self._on_graph_break)
         old_grads = self._remember_grads()
         before = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
@@ -168,24 +181,24 @@ class Recording:
         value = self._call(call)
         try:
             if self._generators != _generator_states():
-                raise Obstacle('random numbers of NumPy or Python are drawn')
+                raise GraphBreak('random numbers of NumPy or Python are drawn')
             self._check(recorded, before)
             for (owner, name), old, forms in zip(scope.slots, slots, slot_forms):
                 array = array_of(old)
                 is_used = array is not None and self._recorder.is_used(array)
                 if forms[is_used] is None:
-                    raise Obstacle(f'{name} of {type(owner).__name__} belongs to a graph')
+                    raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
                 recorded.slots.append((vars(owner), name, forms[is_used], is_used))
                 if is_used:
                     inputs.append(array)
             self._finish(recorded, value, inputs, old_grads)
-        except (Obstacle, Again, chainerx.ChainerxError) as error:
+        except (GraphBreak, Again, chainerx.ChainerxError) as error:
             return value, error
         finally:
             self._recorder = None  # which refers to this object, and has memory
         return value, recorded
 
-    def _on_obstacle(self) -> None:
+    def _on_graph_break(self) -> None:
         self._line = current_line()
 
     def _call(self, call: Callable[[], Any]) -> Any:
@@ -307,13 +320,13 @@ class Recording:
     def _check(self, recorded: Recorded, before: list[dict[str, Any]]) -> None:
         scope = self._scope
         if self._recorder.obstacle:
-            raise Obstacle(f'{self._recorder.obstacle} ({self._line})')
-        if self.trace.obstacle is not None:
-            raise Obstacle(self.trace.obstacle)
+            raise GraphBreak(f'{self._recorder.obstacle} ({self._line})')
+        if self.trace.graph_break is not None:
+            raise GraphBreak(self.trace.graph_break)
         if self._outer_state() != self._state_at_start:
-            raise Obstacle('an optimizer changes outside of its update')
+            raise GraphBreak('an optimizer changes outside of its update')
         if recorded.environment != environment():
-            raise Obstacle('the state of the thread changes')
+            raise GraphBreak('the state of the thread changes')
         if not self.trace.codes.keys() <= self._codes.keys():
             raise Again
         scope.check_code(self.trace.codes)
@@ -324,7 +337,7 @@ class Recording:
                 found = True
                 self._check_variable(changed, label)
             elif id(changed) not in handled and type(changed) is not _chx_ndarray:
-                raise Obstacle(f'{label} changes')
+                raise GraphBreak(f'{label} changes')
         for owner, old in zip(scope.objects, before):
             for name in {*old, *vars(owner)}:
                 new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
@@ -335,7 +348,7 @@ class Recording:
                     if _trees.key(new) == _trees.key(previous):
                         continue
                     lines = scope.lines_that_store(name)
-                    raise Obstacle(f'{name} of {type(owner).__name__} changes{lines}')
+                    raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
                 self._check_slot(owner, name)
                 self._slot_ids[id(owner), name] = owner
                 found = True
@@ -347,14 +360,14 @@ class Recording:
         for name in {*old, *vars(variable)} - _OWN_OF_VARIABLES:
             new, previous = vars(variable).get(name, _MISSING), old.get(name, _MISSING)
             if _trees.key(new) != _trees.key(previous):
-                raise Obstacle(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
+                raise GraphBreak(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
 
     def _check_slot(self, owner: Any, name: str) -> None:
         value = vars(owner)[name]
         # A graph through which the function went back is released.
         if slot_form(value, not self.trace.backpropagated) is None:
             lines = self._scope.lines_that_store(name)
-            raise Obstacle(f'{name} of {type(owner).__name__} keeps a graph{lines}')
+            raise GraphBreak(f'{name} of {type(owner).__name__} keeps a graph{lines}')
 
     def _finish(
         self,
@@ -374,7 +387,7 @@ class Recording:
         recorded.result = forms.form(value)
         for values, observer in self._reports:
             if observer is not None and id(observer) not in scope.known:
-                raise Obstacle('an unknown observer reports')
+                raise GraphBreak('an unknown observer reports')
             recorded.reports.append((forms.form(values), observer))
         for owner, name in scope.slots:
             new = vars(owner)[name]
@@ -395,12 +408,12 @@ class Recording:
             grads.append(-1 if grad is None else len(results))
             if grad is not None:
                 if not recorder.is_new(grad):
-                    raise Obstacle('a gradient is an array that existed before')
+                    raise GraphBreak('a gradient is an array that existed before')
                 results.append(grad)
         held = [*scope.arrays, *self._states]
         recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments, renewed)
         if not recorded.plan.call_count and not self._updates:
-            raise Obstacle('nothing of it ran on ChainerX')
+            raise GraphBreak('nothing of it ran on ChainerX')
         recorded.updates = self._updates
         for variable in scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
@@ -438,7 +451,7 @@ class Recording:
                 and array.is_backprop_required()
                 and not any(value is v for v in self.trace.backpropagated)
             ):
-                raise Obstacle(
+                raise GraphBreak(
                     'a result belongs to a graph: call its backward within the function, '
                     'or the function within chainer.no_backprop_mode()'
                 )

@@ -124,29 +124,29 @@ class PlannedUpdate:
         opt = self._optimizer
         hyperparams: dict[int, Any] = {}
         for name in (*_SETTINGS, *_METHODS):
-            scope._add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
+            scope.add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
-            scope._add(scope.watch.add_items, 'hooks of the optimizer', hooks)
+            scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)
         for hook in opt._pre_update_hooks.values():
-            scope._add(scope.watch.add_attributes, f'hook {hook.name}', hook, ['rate'])
+            scope.add(scope.watch.add_attributes, f'hook {hook.name}', hook, ['rate'])
         rules = {id(rule): rule for group in self._groups for rule in group.rules}
         for param in opt.target.params():
             rule = param.update_rule
             if rule is not None and id(rule) not in rules:
-                scope._add(scope.watch.add_entry, 'a frozen parameter', vars(rule), 'enabled')
+                scope.add(scope.watch.add_entry, 'a frozen parameter', vars(rule), 'enabled')
         for rule in rules.values():
-            scope._add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
+            scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
             for hooks in rule._pre_update_hooks, rule._post_update_hooks:
-                scope._add(scope.watch.add_items, 'hooks of an update rule', hooks)
+                scope.add(scope.watch.add_items, 'hooks of an update rule', hooks)
             if rule._state:
                 label = 'the state of an update rule'
-                scope._add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
+                scope.add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
             values = rule.hyperparam
             while values is not None and id(values) not in hyperparams:
                 hyperparams[id(values)] = values
                 # Flags choose the kernel.
                 numbers = [k for k in vars(values) if type(rule._defaults.get(k)) in (int, float)]
-                scope._add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
+                scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
                 values = values._parent
 
     def record(self, recorder: Any) -> None:

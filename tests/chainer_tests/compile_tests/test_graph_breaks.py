@@ -212,13 +212,13 @@ def test_no_plan(function, capsys):
         function(array([1, 2, 3 + i], 'f'))  # so that lists and counts change, too
         compiled(array([1, 2, 3 + i], 'f'))
     report = compiled.report()
-    assert '4 calls: 0 ran a plan, 0 made one, 4 ran as usual' in report
+    assert '4 calls: 0 ran a plan, 0 made one, 4 ran eagerly' in report
     reason = report.splitlines()[1]
     assert reason.startswith('no plan: ')
     lines, first = __import__('inspect').getsourcelines(function)
     marked = [first + i for i, line in enumerate(lines) if line.rstrip().endswith('# here')]
     for line in marked:
-        assert f'test_obstacles.py:{line}' in reason or function.__name__ == 'appends'
+        assert f'test_graph_breaks.py:{line}' in reason or function.__name__ == 'appends'
     capsys.readouterr()
     chainer.config.__dict__.pop('my_entry', None)
 
@@ -430,10 +430,10 @@ def test_report_and_summary():
         return F.relu(x * 2 + 1).array
 
     assert function.__doc__ == 'Documentation.' and function.__name__ == 'function'
-    assert function.report() == '0 calls: 0 ran a plan, 0 made one, 0 ran as usual'
+    assert function.report() == '0 calls: 0 ran a plan, 0 made one, 0 ran eagerly'
     for _ in range(5):
         function(array([1, 2], 'f'))
-    assert function.report() == '5 calls: 3 ran a plan, 1 made one, 1 ran as usual'
+    assert function.report() == '5 calls: 3 ran a plan, 1 made one, 1 ran eagerly'
     assert function.summary() == (
         '3 kernels in 1 parts, ran 3 times\n'
         'memory: 0 bytes, 0 without sharing\n'
