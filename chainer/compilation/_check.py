@@ -1,4 +1,4 @@
-"""Running a function both as usual and by its plan, and comparing what they do."""
+"""Running a function both eagerly and by its plan, and comparing what they do."""
 
 from __future__ import annotations
 

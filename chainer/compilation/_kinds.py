@@ -227,16 +227,17 @@ def _visit_foreign(scope: Scope, name: str, value: Any, label: str) -> None:
 
 def is_own_object(value: Any) -> bool:
     """Tells whether an object comes from this package."""
-    if isinstance(value, (staticmethod, classmethod)):
-        return is_own_object(value.__func__)
-    if isinstance(value, property):
-        return all(is_own_object(part) for part in (value.fget, value.fset, value.fdel))
-    if isinstance(value, types.FunctionType):
-        return is_framework_code(value.__code__)
-    if isinstance(value, type):
-        return is_framework_module(value.__module__)
     kind = type(value)
-    return value is None or kind is types.ModuleType or is_framework_module(kind.__module__)
+    if kind in (staticmethod, classmethod):
+        return is_own_object(value.__func__)
+    if kind is property:
+        return all(is_own_object(part) for part in (value.fget, value.fset, value.fdel))
+    if kind is types.FunctionType:
+        return is_framework_code(value.__code__)
+    if issubclass(kind, type):
+        return is_framework_module(value.__module__)
+    is_imported = kind is types.ModuleType or kind.__module__ == 'typing'
+    return value is None or is_imported or is_framework_module(kind.__module__)
 
 
 # -- the table

@@ -209,6 +209,7 @@ def _is_plain(cls: type) -> bool:
     return cls in (object, device_resident.DeviceResident) or (
         bool(cls.__flags__ & _MADE_BY_PYTHON)
         and not vars(cls).get('__slots__')
+        and '__getattribute__' not in vars(cls)
         and not is_framework_module(cls.__module__)
         and '__module__' in vars(cls)
     )

@@ -15,9 +15,9 @@ from chainer._core import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._objects import INNER_ATTRIBUTES
 from chainer.compilation._scope import Scope
+from chainer.compilation._stand_ins import Reports, Update
 from chainer.compilation._trace import GraphBreak, Trace, current_line
-from chainer.compilation._update import PlannedUpdate, UsualUpdate, lacks_states, plan_update
-from chainer.configuration import config
+from chainer.compilation._update import EagerUpdate, PlannedUpdate, lacks_states, plan_update
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Recorded:
         self.slots: list[tuple[dict[str, Any], str, Any, bool]] = []
         self.slot_results: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
         self.grad_inputs: list[Any] = []
-        self.updates: list[UsualUpdate | PlannedUpdate] = []
+        self.updates: list[EagerUpdate | PlannedUpdate] = []
         self.reports: list[tuple[Callable[..., Any], Any]] = []
         self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
         self.result: Callable[..., Any] = lambda arrays: None
@@ -152,7 +152,7 @@ class Recording:
         self._codes = codes
         self._recorder: Any = None
         self._line = ''
-        self._updates: list[UsualUpdate | PlannedUpdate] = []
+        self._updates: list[EagerUpdate | PlannedUpdate] = []
         self._states: list[Any] = []  # of optimizers
         self._fixed = chainerx._core._Watch()  # of the parameters' arrays
         self._needs_states = False
@@ -160,43 +160,50 @@ class Recording:
         self._actions: list[tuple[Any, Any, int]] = []  # array, its gradient, segment
         self._grads: dict[int, Any] = {}
 
-    def run(self, call: Callable[[], Any], arrays: list[Any], form: Any) -> tuple[Any, Any]:
-        """Runs the call; returns its value, and what is recorded or the reason why nothing is."""
+    def prepare(self, arrays: list[Any], form: Any) -> None:
+        """Notes the state before the call."""
         scope = self._scope
-        recorded = Recorded()
+        recorded = self._recorded = Recorded()
         recorded.environment = environment()
         recorded.form, recorded.scope = form, scope
-        inputs = list(arrays)
-        used = [*inputs, *scope.arrays]
+        self._inputs = list(arrays)
+        used = [*arrays, *scope.arrays]
         device = used[0].device if used else chainerx.get_default_device()
-        slots = [vars(owner)[name] for owner, name in scope.slots]
-        slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
+        self._old_slots = [vars(owner)[name] for owner, name in scope.slots]
+        self._slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in self._old_slots]
         self._draws: list[tuple[Any, Callable[[], Any]]] = []
         self._recorder = chainerx._core._Recorder(device, self._on_graph_break)
-        old_grads = self._remember_grads()
-        before = [dict(vars(owner)) for owner in scope.objects]
+        self._old_grads = self._remember_grads()
+        self._before = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
         self._state_at_start = self._outer_state()
         self._generators = _generator_states()
+
+    def run(self, call: Callable[[], Any]) -> tuple[Any, Any]:
+        """Runs the call; returns its value, and what is recorded or the reason why nothing is."""
         value = self._call(call)
         try:
-            if self._generators != _generator_states():
-                raise GraphBreak('random numbers of NumPy or Python are drawn')
-            self._check(recorded, before)
-            for (owner, name), old, forms in zip(scope.slots, slots, slot_forms):
-                array = array_of(old)
-                is_used = array is not None and self._recorder.is_used(array)
-                if forms[is_used] is None:
-                    raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
-                recorded.slots.append((vars(owner), name, forms[is_used], is_used))
-                if is_used:
-                    inputs.append(array)
-            self._finish(recorded, value, inputs, old_grads)
-        except (GraphBreak, Again, chainerx.ChainerxError) as error:
+            return value, self._make_plan(value)
+        except Exception as error:  # noqa: BLE001 - the program, which has run, has none
             return value, error
         finally:
             self._recorder = None  # which refers to this object, and has memory
-        return value, recorded
+
+    def _make_plan(self, value: Any) -> Recorded:
+        recorded, inputs = self._recorded, self._inputs
+        if self._generators != _generator_states():
+            raise GraphBreak('random numbers of NumPy or Python are drawn')
+        self._check(recorded, self._before)
+        for (owner, name), old, forms in zip(self._scope.slots, self._old_slots, self._slot_forms):
+            array = array_of(old)
+            is_used = array is not None and self._recorder.is_used(array)
+            if forms[is_used] is None:
+                raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
+            recorded.slots.append((vars(owner), name, forms[is_used], is_used))
+            if is_used:
+                inputs.append(array)
+        self._finish(recorded, value, inputs, self._old_grads)
+        return recorded
 
     def _on_graph_break(self) -> None:
         self._line = current_line()
@@ -204,9 +211,9 @@ class Recording:
     def _call(self, call: Callable[[], Any]) -> Any:
         reporters = reporter._get_reporters()
         if reporters:
-            reporters.append(_Reports(reporters[-1], self._reports))
+            reporters.append(Reports(reporters[-1], self._reports))
         for opt in self._scope.optimizers:
-            opt.__dict__['update'] = _Update(opt, self)
+            opt.__dict__['update'] = Update(opt, self)
         plan_data.local.recording = self
         self._go_on()
         try:
@@ -246,26 +253,19 @@ class Recording:
         """Runs the update of an optimizer: in a segment of its own, or between segments."""
         self._interrupt()
         try:
-            self._note_grads()
-            if any(v._loss_scale is not None for v in self._scope.variables):
-                self._recorder.note('a loss scale')
-            if not self._has_parameters_of(opt):
-                self._recorder.note('an optimizer whose parameters are not known')
-            if self._outer_state() != self._state_at_start:
-                self._recorder.note('an optimizer changes outside of its update')
-            if self._generators != _generator_states():
-                self._recorder.note('random numbers of NumPy or Python are drawn')
-            self._recorder.mark()
-            usual = UsualUpdate(opt, self._fixed)
-            planned = plan_update(opt, usual)
+            eager = EagerUpdate(opt, self._fixed)
+            planned, lacked_states = None, False
+            try:
+                planned = self._plan_update(opt, eager)
+                lacked_states = planned is None and lacks_states(opt)
+            except Exception as error:  # noqa: BLE001 - the update itself raises what is wrong
+                self._recorder.note(f'an optimizer that cannot be watched: {error}')
             if planned is None:
-                lacked_states = lacks_states(opt)
                 optimizer.GradientMethod.update(opt)
-                self._updates.append(usual)
-                if lacked_states and plan_update(opt, usual) is not None:
+                self._updates.append(eager)
+                if lacked_states and plan_update(opt, eager) is not None:
                     self._needs_states = True
             else:
-                planned.watch(self._scope)
                 self._states += planned.states
                 self._recorder.start()
                 planned.record(self._recorder)
@@ -277,6 +277,22 @@ class Recording:
             self._grads = self._current_grads()
         finally:
             self._go_on()
+
+    def _plan_update(self, opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
+        self._note_grads()
+        if any(v._loss_scale is not None for v in self._scope.variables):
+            self._recorder.note('a loss scale')
+        if not self._has_parameters_of(opt):
+            self._recorder.note('an optimizer whose parameters are not known')
+        if self._outer_state() != self._state_at_start:
+            self._recorder.note('an optimizer changes outside of its update')
+        if self._generators != _generator_states():
+            self._recorder.note('random numbers of NumPy or Python are drawn')
+        self._recorder.mark()
+        planned = plan_update(opt, eager)
+        if planned is not None:
+            planned.watch(self._scope)
+        return planned
 
     def _has_parameters_of(self, opt: Any) -> bool:
         known = self._scope.known
@@ -325,8 +341,11 @@ class Recording:
             raise GraphBreak(self.trace.graph_break)
         if self._outer_state() != self._state_at_start:
             raise GraphBreak('an optimizer changes outside of its update')
-        if recorded.environment != environment():
+        now = environment()
+        if recorded.environment[:-1] != now[:-1]:
             raise GraphBreak('the state of the thread changes')
+        if recorded.environment != now:  # it imports something, perhaps
+            raise Again
         if not self.trace.codes.keys() <= self._codes.keys():
             raise Again
         scope.check_code(self.trace.codes)
@@ -378,7 +397,7 @@ class Recording:
     ) -> None:
         scope = self._scope
         recorder = self._recorder
-        known = {key: v for key, v in scope.known.items() if not isinstance(v, Variable)}
+        known = {key: v for key, v in scope.known.items() if not issubclass(type(v), Variable)}
         self._check_graphs(value)
         for values, _ in self._reports:
             self._check_graphs(values)
@@ -472,33 +491,3 @@ def _generator_states() -> Any:
     state: Any = numpy.random.get_state()
     kind, keys, *rest = state
     return kind, keys.tobytes(), rest, random.getstate()
-
-
-class _Update:
-    """Takes the place of the method of an optimizer while a call is recorded."""
-
-    def __init__(self, opt: Any, recording: Recording) -> None:
-        self._optimizer = opt
-        self._recording = recording
-
-    def __call__(self, lossfun: Any = None, *args: Any, **kwds: Any) -> None:
-        opt = self._optimizer
-        if lossfun is not None:
-            opt._replace_grads(lossfun, args, kwds)
-        self._recording.update(opt)
-
-
-class _Reports(reporter.Reporter):
-    """Passes reports on and notes them."""
-
-    def __init__(self, current: reporter.Reporter, notes: list[tuple[dict[str, Any], Any]]) -> None:
-        super().__init__()
-        self._current = current
-        self._notes = notes
-        self.observation = current.observation
-
-    def report(self, values: dict[str, Any], observer: Any = None) -> None:
-        self._current.report(values, observer)
-        if not config.keep_graph_on_report:
-            values = _trees.without_graphs(values)
-        self._notes.append((dict(values), observer))

@@ -179,10 +179,11 @@ class Scope:
 
     def may_read(self, name: str, value: Any) -> bool:
         """Tells whether code that ran may read an attribute, or this package for it."""
+        kind = type(value)  # an object may lie about its class
         return (
             self.may_name(name)
-            or isinstance(value, (link.Link, Variable, *_DESCRIPTORS))
-            or (isinstance(value, types.FunctionType) and id(value.__code__) in self._codes)
+            or issubclass(kind, (link.Link, Variable, *_DESCRIPTORS))
+            or (kind is types.FunctionType and id(value.__code__) in self._codes)
         )
 
     def note_reader(self, name: str) -> None:

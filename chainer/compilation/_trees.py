@@ -64,7 +64,7 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
         return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
-    if isinstance(value, (numpy.ndarray, Variable)):
+    if issubclass(kind, (numpy.ndarray, Variable)):
         raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
     return key(value)
 
