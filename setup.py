@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import ExecError
@@ -49,8 +49,22 @@ class BuildChainerx(build_ext):
         return {}
 
 
+class WithCore(Distribution):
+    """A wheel names the licences of the code that is compiled into it."""
+
+    def parse_config_files(self, *args, **kwargs):
+        super().parse_config_files(*args, **kwargs)
+        # Source distributions have no compiled code, and no requirements.
+        if {'bdist_wheel', 'dist_info', 'editable_wheel'} & set(sys.argv):
+            try:
+                self.metadata.license_files += build.copy_licences()
+            except build.BuildError as error:
+                raise ExecError(f'ChainerX was not built: {error}') from None
+
+
 if build.wanted():
     setup(
+        distclass=WithCore,
         ext_modules=[Extension('chainerx._core', sources=[])],
         cmdclass={'build_py': BuildPy, 'build_ext': BuildChainerx},
     )

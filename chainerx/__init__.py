@@ -50,7 +50,9 @@ def get_cmake_dir() -> str:
         ...     folder = None
 
     """
-    path = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), 'cmake')
+    # Sources may use a core that is installed elsewhere.
+    package = _core.__file__ if is_available() else __file__
+    path = _os.path.join(_os.path.dirname(_os.path.abspath(package)), 'cmake')
     if not _os.path.isdir(path):
         raise RuntimeError(
             f'there is no {path}: editable installs and builds without ChainerX have no files for '

@@ -20,6 +20,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,6 +108,22 @@ def _check_modules():
         )
 
 
+def copy_licences():
+    """Copies the licences of what the core contains beside it.
+
+    Returns:
+        list of str: Paths of the copies in this repository.
+    """
+    _check_modules()
+    names = {'pybind11': 'pybind11', 'scipy-openblas32': 'openblas'}
+    copies = []
+    for package, name in names.items():
+        (licence,) = [file for file in metadata.files(package) if 'LICENSE' in file.name]
+        copies.append(f'chainerx/LICENSE.{name}.txt')
+        shutil.copyfile(licence.locate(), ROOT / copies[-1])
+    return copies
+
+
 def _run(step, command, **variables):
     assignments = ['{}={}'.format(*item) for item in variables.items()]
     print('+', shlex.join(assignments + command), flush=True)
@@ -113,11 +131,13 @@ def _run(step, command, **variables):
         raise BuildError(f'the step "{step}" failed; see its messages above')
 
 
-def _python_changed(folder):
-    """Returns whether the build folder was configured for a different interpreter."""
-    cache = folder / 'CMakeCache.txt'
-    line = f'Python_EXECUTABLE:FILEPATH={sys.executable}'
-    return cache.exists() and line not in cache.read_text().splitlines()
+def _interpreter():
+    """Returns what tells interpreters apart: the environment and the binary interface.
+
+    One interpreter has several names, such as ``python`` and ``python3``.
+    """
+    names = sys.prefix, sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX')
+    return '\n'.join([*names, ''])
 
 
 def configure(folder, build_type=None, build_tests=False, sanitizer=''):
@@ -144,14 +164,17 @@ def configure(folder, build_type=None, build_tests=False, sanitizer=''):
         f'-DCHAINERX_SANITIZE={sanitizer}',
         '-DCHAINERX_BUILD_TEST={}'.format('ON' if build_tests else 'OFF'),
     ]
-    if _python_changed(folder):
-        command.insert(1, '--fresh')
+    interpreter = folder / 'interpreter.txt'
+    if not interpreter.exists() or interpreter.read_text() != _interpreter():
+        # CMake would keep what it has found; most of what is compiled does not depend on it.
+        command[1:1] = ['-U', '*Python*', '-U', '*PYTHON_*']
     if 'CHAINERX_NVCC_GENERATE_CODE' in os.environ:
         codes = os.environ['CHAINERX_NVCC_GENERATE_CODE']
         command.append(f'-DCHAINERX_NVCC_GENERATE_CODE={codes}')
     if command[command.index('-G') + 1].startswith('Ninja'):
         command.append('-DCMAKE_MAKE_PROGRAM={}'.format(_program('ninja')))
     _run('configure', command + shlex.split(os.environ.get('CMAKE_ARGS', '')))
+    interpreter.write_text(_interpreter())
 
 
 def compile_all(folder, targets=()):

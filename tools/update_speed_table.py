@@ -1,7 +1,7 @@
 """Writes the table of speed in README.md and in the documentation.
 
-``python tools/update_speed_table.py`` runs ``benchmarks/run.py``: it needs PyTorch and a quiet
-machine, and takes some minutes. With an argument it reads a file with the output of an earlier run.
+``python tools/update_speed_table.py`` runs ``benchmarks/run.py --compiled``: it needs PyTorch and a
+quiet machine, and takes some minutes. With an argument it reads a file with the output of a run.
 """
 
 import re
@@ -24,45 +24,62 @@ WORKLOADS = {
     'cnn-tiny': 'small convolutional network, batch of 1',
     'lstm-tiny': 'small LSTM, batch of 1',
 }
-ENGINES = ['PyTorch', 'Chainer on NumPy', 'Chainer on ChainerX']
+ENGINES = {
+    'PyTorch': 'PyTorch',
+    'Chainer on NumPy': 'Chainer on NumPy',
+    'Chainer on ChainerX': 'Chainer on ChainerX',
+    'the same, compiled': 'compiled',
+    'bare chainerx': 'ChainerX alone',
+}
+HEADER = ['one training step', *ENGINES.values()]
+LEGEND = (
+    'compiled: Chainer on ChainerX, the step under {}; ChainerX alone: the step written with '
+    'ChainerX, without Chainer.'
+)
 
 
 def read(output):
     """Returns the description of the machine, and lists of a workload and its times."""
     lines = [line for line in output.splitlines() if line.strip()]
     tables = [[c.strip() for c in line.strip('|').split('|')] for line in lines if line[0] == '|']
-    header = next(cells for cells in tables if cells[0] == 'one step')
+    header = next((cells for cells in tables if cells[0] == 'one step'), [])
+    if not set(ENGINES) <= set(header) or 'torch' not in lines[0]:
+        raise ValueError(
+            'the text is not the output of benchmarks/run.py --compiled with PyTorch and ChainerX'
+        )
     times = {cells[0].strip('`'): dict(zip(header, cells)) for cells in tables}
     rows = [
         [text, *(times[name][engine] for engine in ENGINES)]
         for name, text in WORKLOADS.items()
         if name in times
     ]
-    if not rows or 'torch' not in lines[0]:
-        raise ValueError('the text is not the output of benchmarks/run.py with PyTorch installed')
     return lines[0].rstrip('.'), rows
 
 
-def markdown(rows):
-    table = [['one training step', *ENGINES], ['---', *['---:'] * len(ENGINES)], *rows]
-    return ''.join('| {} |\n'.format(' | '.join(row)) for row in table)
+def markdown(machine, rows):
+    table = [HEADER, ['---', *['---:'] * len(ENGINES)], *rows]
+    lines = ['| {} |'.format(' | '.join(row)) for row in table]
+    legend = LEGEND.format('[`chainer.compile`](docs/guides/compile.rst)')
+    return '\n'.join([*lines, '', legend, '', f'{machine}.', ''])
 
 
 def restructured_text(machine, rows):
-    lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 40 20 20 20', '']
-    for row in [['one training step', *ENGINES], *rows]:
+    widths = ' '.join(['30', *['14'] * len(ENGINES)])
+    lines = ['.. list-table::', '   :header-rows: 1', f'   :widths: {widths}', '']
+    for row in [HEADER, *rows]:
         lines += [f'   {"* " if i == 0 else "  "}- {cell}' for i, cell in enumerate(row)]
-    return '\n'.join([*lines, '', f'Measured on: {machine}.', ''])
+    legend = LEGEND.format(':doc:`chainer.compile </guides/compile>`')
+    return '\n'.join([*lines, '', legend, '', f'Measured on: {machine}.', ''])
 
 
 def main():
     if len(sys.argv) > 1:
         output = Path(sys.argv[1]).read_text()
     else:
-        command = [sys.executable, 'benchmarks/run.py', '--no-process', *WORKLOADS]
-        output = subprocess.check_output(command, cwd=ROOT, text=True)
+        command = [sys.executable, 'benchmarks/run.py', '--compiled', '--no-process']
+        output = subprocess.check_output([*command, *WORKLOADS], cwd=ROOT, text=True)
     machine, rows = read(output)
-    text = f'{markdown(rows)}\n{machine}.\n'
+    text = markdown(machine, rows)
     README.write_text(MARKED.sub(lambda m: m.group(1) + text + m.group(2), README.read_text()))
     PAGE.write_text(restructured_text(machine, rows))
 

@@ -96,11 +96,19 @@ def _get_initializer(initializer):
     """Converts an initializer argument (callable, array, scalar or None) to an initializer."""
     if initializer is None:
         return LeCunNormal()
-    if numpy.isscalar(initializer) or isinstance(initializer, get_array_types()):
-        return Constant(initializer)
-    if not callable(initializer):
+    _check_is_initializer_like(initializer)
+    return initializer if callable(initializer) else Constant(initializer)
+
+
+def _check_is_initializer_like(initializer):
+    """Raises :class:`TypeError` for what is no initializer argument."""
+    if not (
+        initializer is None
+        or callable(initializer)
+        or numpy.isscalar(initializer)
+        or isinstance(initializer, get_array_types())
+    ):
         raise TypeError(
             f'an initializer must be a callable, an array or a scalar, but '
             f'{type(initializer)} was given'
         )
-    return initializer

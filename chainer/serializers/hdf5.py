@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from chainer.serializer import AbstractSerializer
+
+
+_available = importlib.util.find_spec('h5py') is not None
 
 
 def _import_h5py():
@@ -73,6 +77,22 @@ class HDF5Serializer(serializer_module.Serializer):
             options = {'compression': self.compression, 'fletcher32': array.dtype.kind != 'O'}
         self.group.create_dataset(name, data=array, **options)
         return value
+
+
+class _CheckingSerializer(HDF5Serializer):
+    """Serializer that stops at the first error of its file."""
+
+    def __init__(self, group: Any, compression: int, target: _hdf5_file.Target) -> None:
+        super().__init__(group, compression)
+        self._target = target
+
+    def __getitem__(self, key: str) -> AbstractSerializer:
+        group = self.group.require_group(_join(self.group, key))
+        return _CheckingSerializer(group, self.compression, self._target)
+
+    def __call__(self, key: str, value: Any) -> Any:
+        self._target.check()
+        return super().__call__(key, value)
 
 
 class HDF5Deserializer(serializer_module.Deserializer):
@@ -138,7 +158,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
 def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
     """Saves an object to a file in HDF5 format.
 
-    It replaces the file only after writing everything.
+    It replaces the file only after writing everything, so a failure loses no data.
 
     Args:
         filename (str or path): Target file.
@@ -147,6 +167,7 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     Raises:
         RuntimeError: h5py is not installed.
+        OSError: The file cannot be written, for example because the disk is full.
         TypeError: A value is not an array, number, string or ``None``.
 
     .. admonition:: Example
@@ -160,8 +181,13 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     """
     h5py = _import_h5py()
-    with _storage.atomic_path(filename) as path, h5py.File(path, 'w') as f:
-        HDF5Serializer(f, compression=compression).save(obj)
+    with _storage.atomic_path(filename) as path:
+        target = _hdf5_file.Target(path)
+        try:
+            with h5py.File(target, 'w') as f:
+                _CheckingSerializer(f, compression, target).save(obj)
+        finally:
+            target.close()
 
 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:

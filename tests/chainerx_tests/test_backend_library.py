@@ -35,7 +35,7 @@ def build(source, target):
             '-o',
             target,
             '-L',
-            Path(chainerx.__file__).parent,
+            Path(chainerx._core.__file__).parent,
             '-lchainerx',
         ],
         check=True,

@@ -270,6 +270,18 @@ class TestEmulation:
         result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_DEVICES='0')
         assert 'CUDA cannot be used: there is no GPU' in result.stderr
 
+    @pytest.mark.parametrize(
+        'driver, told',
+        [
+            ('0', 'it needs a GPU and its driver'),
+            ('12080', 'the driver supports CUDA 12.8, but ChainerX is built with CUDA 13.0'),
+        ],
+    )
+    def test_old_driver(self, driver, told):
+        code = 'import chainerx; chainerx.get_device("cuda:0")'
+        result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_DRIVER=driver)
+        assert 'CUDA cannot be used: ' in result.stderr and told in result.stderr
+
     def test_the_host_cannot_touch_device_memory(self):
         code = """
             import chainerx, ctypes

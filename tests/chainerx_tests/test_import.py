@@ -1,6 +1,9 @@
 """Importing the package with and without its compiled core."""
 
+import json
 import math
+import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,7 +15,8 @@ import pytest
 import chainerx
 
 PACKAGE = Path(chainerx.__file__).parent
-
+COMPILED = Path(chainerx._core.__file__).parent
+BACKEND = 'chainerx/core/backend.h'
 
 # An editable install finds the compiled core wherever the package itself lies.
 PROLOGUE = """
@@ -21,10 +25,12 @@ sys.meta_path = [finder for finder in sys.meta_path if 'ditable' not in repr(fin
 """
 
 
-def run(folder, code):
+def run(folder, code, *path):
+    """Runs a program in a folder, as if nothing were installed but the packages in a path."""
     return subprocess.run(
         [sys.executable, '-W', 'error', '-c', PROLOGUE + textwrap.dedent(code)],
         cwd=folder,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
     )
@@ -82,6 +88,93 @@ def test_broken_core(without_core):
         """,
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture
+def clone(tmp_path, without_core):
+    """Sources without the core, and an environment that has what was built from them."""
+    sources, site = tmp_path, tmp_path / 'site-packages'
+    for folder in sources / 'chainerx_cc', site / 'chainerx' / 'include':
+        (folder / BACKEND).parent.mkdir(parents=True)
+        shutil.copy(PACKAGE.parent / 'chainerx_cc' / BACKEND, folder / BACKEND)
+    for folder in sources, site:
+        (folder / 'chainer').mkdir()
+        shutil.copy(PACKAGE.parent / 'chainer' / '_version.py', folder / 'chainer')
+        shutil.copy(PACKAGE / '_core.pyi', folder / 'chainerx')
+    for library in COMPILED.glob('*.so*'):
+        (site / 'chainerx' / library.name).symlink_to(library)
+    (site / 'chainerx' / 'cmake').mkdir()
+    return sources, site
+
+
+USE_INSTALLED = """
+import json, os, pickle, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter('always')
+    import chainerx
+found = {'here': chainerx.__file__, 'warnings': [str(w.message) for w in caught]}
+if chainerx.is_available():
+    import chainerx._core
+    x = pickle.loads(pickle.dumps(chainerx.ones(3, device='native:0')))
+    found |= {
+        'sum': float(x.sum()), 'core': chainerx._core.__file__, 'cmake': chainerx.get_cmake_dir(),
+        'product': float(chainerx.dot(x, x)),
+    }
+else:
+    try:
+        chainerx.ones(3)
+    except RuntimeError as error:
+        found['error'] = str(error)
+print(json.dumps(found))
+"""
+
+
+def run_sources(sources, *path):
+    result = run(sources, USE_INSTALLED, *path)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found['here'] == str(sources / 'chainerx' / '__init__.py')
+    return found
+
+
+def test_sources_use_the_installed_core(clone):
+    """``python`` in a copy of the repository after an install there that is not editable."""
+    sources, site = clone
+    found = run_sources(sources, sources / 'nowhere', site)
+    assert found['warnings'] == []
+    assert (found['sum'], found['product']) == (3, 3)
+    assert Path(found['core']).parent == site / 'chainerx'
+    assert found['cmake'] == str(site / 'chainerx' / 'cmake')
+
+
+@pytest.mark.parametrize(
+    'name', ['chainer/_version.py', 'chainerx/_core.pyi', f'chainerx/include/{BACKEND}']
+)
+@pytest.mark.parametrize('change', [lambda p: p.write_text('# other\n'), Path.unlink])
+def test_sources_refuse_an_installed_core_of_others(clone, name, change):
+    sources, site = clone
+    change(site / name)
+    found = run_sources(sources, site)
+    (warning,) = found['warnings']
+    for text in warning, found['error']:
+        assert f'the core in {site / "chainerx"} was built from others' in text
+    assert 'CHAINER_BUILD_CHAINERX=1 pip install' in found['error']
+
+
+def test_only_sources_use_an_installed_core(clone):
+    sources, site = clone
+    shutil.rmtree(sources / 'chainerx_cc')
+    found = run_sources(sources, site)
+    assert found['warnings'] == [] and 'the compiled core is not there' in found['error']
+
+
+def test_sources_hear_of_a_broken_installed_core(clone):
+    sources, site = clone
+    core = site / 'chainerx' / Path(chainerx._core.__file__).name
+    core.unlink()
+    core.write_bytes(b'not a library')
+    found = run_sources(sources, site)
+    assert ['cannot be loaded' in text for text in found['warnings']] == [True]
 
 
 def test_import_is_light():

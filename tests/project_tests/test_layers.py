@@ -9,8 +9,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CPP_ROOT = ROOT / 'chainerx_cc' / 'chainerx'
-# A library of its own above ChainerX, which Python's module binds.
-ONNX_ROOT = ROOT / 'chainerx_cc' / 'chainerx_onnx'
 
 # The layers of C++, from the lowest: a folder or file, and what it may include besides itself.
 # A file belongs to the most specific row.
@@ -28,12 +26,25 @@ CPP_LAYERS = {
     'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
     'python': ['core', 'autograd', 'ops', 'capture', 'backends/native', 'testing/gradient_check'],
 }
+# The folders beside them, and what they may include besides their own files.
+CPP_NEIGHBOURS = {
+    'cuda_emulation': [
+        'chainerx/core/compute_type.h',
+        'chainerx/core/float16.h',
+        'chainerx/ops/window.h',
+        'chainerx/backends/cuda/cudnn_api.h',
+        'chainerx/backends/native/kernels/blas.h',
+    ],
+    'chainerx_onnx': ['chainerx/core', 'chainerx/ops', 'chainerx/chainerx.h'],
+    'examples': ['chainerx/chainerx.h'],
+}
 # Objects of sources that are compiled for processors newer than the rest of the library.
 ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))
 # Tests may also include this.
 CPP_TEST_TOOLS = 'testing/context_fixture.h'
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+# In quotes, or files of the project in angle brackets
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]((?<=")[^"]+|chainerx[^>]*/[^>]+)[">]', re.MULTILINE)
 
 
 def _is_below(path, prefix):
@@ -58,13 +69,21 @@ def _is_allowed(path, included):
     )
 
 
-def _cpp_includes():
-    """Yields (path, what it includes) for the quoted includes of all C++ files."""
-    for file in sorted(CPP_ROOT.rglob('*')):
-        if file.suffix in ('.h', '.cc', '.cu', '.cuh'):
-            path = file.relative_to(CPP_ROOT).as_posix()
+def _cpp_includes(folder=CPP_ROOT):
+    """Yields (path, what it includes) for the includes of all C++ files in a folder."""
+    for file in sorted(folder.rglob('*')):
+        if file.suffix in ('.h', '.cc', '.cu', '.cuh', '.inc'):
+            path = file.relative_to(folder).as_posix()
             for included in INCLUDE.findall(file.read_text()):
                 yield path, included
+
+
+def _neighbour_is_allowed(folder, path, included):
+    if included.startswith(folder + '/') or (CPP_ROOT.parent / folder / included).exists():
+        return True
+    if path.endswith('_test.cc') and included in ('gtest/gtest.h', f'chainerx/{CPP_TEST_TOOLS}'):
+        return True
+    return any(_is_below(included, allowed) for allowed in CPP_NEIGHBOURS[folder])
 
 
 def test_cpp_includes_name_the_folder():
@@ -77,15 +96,40 @@ def test_cpp_includes_name_the_folder():
     assert [(path, name) for path, name in unclear if not path.startswith('python/')] == []
 
 
-def test_onnx_uses_public_headers():
-    wrong = []
-    for file in ONNX_ROOT.rglob('*.*'):
-        own = file.suffix in ('.h', '.cc') and 'test' not in file.relative_to(ONNX_ROOT).as_posix()
-        for name in INCLUDE.findall(file.read_text()) if own else ():
-            if not name.startswith(('chainerx_onnx/', 'chainerx/core/', 'chainerx/ops/')):
-                if name != 'chainerx/chainerx.h':
-                    wrong.append((file.name, name))
-    assert wrong == []
+@pytest.mark.parametrize('folder', CPP_NEIGHBOURS)
+def test_cpp_neighbours(folder):
+    includes = list(_cpp_includes(CPP_ROOT.parent / folder))
+    assert [row for row in includes if not _neighbour_is_allowed(folder, *row)] == []
+    used = {included for _, included in includes}
+    for allowed in CPP_NEIGHBOURS[folder]:
+        assert any(_is_below(included, allowed) for included in used), f'{allowed} is not used'
+
+
+def test_every_cpp_file_is_checked():
+    sources = [*CPP_ROOT.parent.rglob('*.cc'), *CPP_ROOT.parent.rglob('*.h')]
+    folders = {file.relative_to(CPP_ROOT.parent).parts[0] for file in sources}
+    assert folders == {CPP_ROOT.name, *CPP_NEIGHBOURS}
+
+
+@pytest.mark.parametrize(
+    ('folder', 'path', 'included'),
+    [
+        ('cuda_emulation', 'runtime.cc', 'chainerx/core/array.h'),
+        ('cuda_emulation', 'runtime.cc', 'chainerx/backends/cuda/memory.h'),
+        ('chainerx_onnx', 'plan.cc', 'chainerx/autograd/graph.h'),
+        ('chainerx_onnx', 'plan.cc', 'chainerx/testing/context_fixture.h'),
+        ('examples', 'mnist/main.cc', 'chainerx/core/array.h'),
+    ],
+)
+def test_cpp_wrong_edges_of_neighbours_are_found(folder, path, included):
+    assert not _neighbour_is_allowed(folder, path, included)
+
+
+@pytest.mark.parametrize(
+    'line', ['#include "chainerx/core/array.h"', ' # include <chainerx/core/array.h>']
+)
+def test_includes_are_found(line):
+    assert INCLUDE.findall(f'#include <vector>\n{line}\n') == ['chainerx/core/array.h']
 
 
 def test_cpp_files_have_a_layer():
@@ -132,7 +176,8 @@ def test_cpp_wrong_edges_are_found(path, included):
 def test_cpp_layers_are_documented():
     page = (ROOT / 'docs' / 'architecture.rst').read_text()
     folders = [row for row in CPP_LAYERS if (CPP_ROOT / row).is_dir()]
-    assert [row for row in folders if f'``chainerx_cc/chainerx/{row}/``' not in page] == []
+    paths = [*(f'chainerx/{row}' for row in folders), *CPP_NEIGHBOURS]
+    assert [path for path in paths if f'``chainerx_cc/{path}/``' not in page] == []
 
 
 @pytest.mark.skipif(shutil.which('nvcc') is None, reason='needs the CUDA compiler')

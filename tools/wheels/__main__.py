@@ -25,11 +25,12 @@ from pathlib import Path
 
 import contents
 import old_libraries
+import requirements
 import trial
+from requirements import IS_MACOS
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / 'build' / 'wheels'
-IS_MACOS = sys.platform == 'darwin'
 OLDEST_MACOS = '11.0'
 
 
@@ -85,13 +86,17 @@ def main():
     )
     parser.add_argument('--no-trial', action='store_true', help='build and inspect only')
     args = parser.parse_args()
+    pythons = args.python or [sys.executable]
+    requirements.use_environment()
+    if problems := requirements.problems(pythons):
+        sys.exit('\n'.join(['error: the tools that make wheels need more:', *problems]))
     arguments = []
     if not IS_MACOS:
         link_folder = WORK / 'link'
         old_libraries.make_link_folder(link_folder, platform.machine(), args.glibc)
         arguments = old_libraries.cmake_arguments(link_folder)
     source = make_source()
-    for python in args.python or [sys.executable]:
+    for python in pythons:
         start = time.perf_counter()
         wheel = build_wheel(source, python, arguments, WORK / 'repaired')
         problems = contents.problems_of(wheel)

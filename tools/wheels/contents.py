@@ -12,14 +12,17 @@ REQUIRED = {
     'the library': 'chainerx/libchainerx.',
     'the library for ONNX': 'chainerx/libchainerx_onnx.',
     'OpenBLAS': 'chainerx/libscipy_openblas.',
-    'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
-    'the licence of pybind11': 'chainerx/LICENSE.pybind11.txt',
     'the headers': 'chainerx/include/chainerx/chainerx.h',
     'the headers for ONNX': 'chainerx/include/chainerx_onnx/onnx.h',
     'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',
     'the types': 'chainerx/_core.pyi',
     'the digits': 'chainer/datasets/_digits/digits.bin',
     'the licence of the digits': 'chainer/datasets/_digits/README.md',
+}
+LICENCES = {
+    'the licence': 'LICENSE',
+    'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
+    'the licence of pybind11': 'chainerx/LICENSE.pybind11.txt',
 }
 # Other files than the package's, and backends: the CPU's is a part of the library.
 _FOREIGN = re.compile(r'\.(cc|o|a|pyc)$|^chainerx/.*\bbackends/')
@@ -70,8 +73,9 @@ def problems_of(path):
         for what, start in REQUIRED.items():
             if not any(name.startswith(start) for name in names):
                 problems.append(f'{what} is missing: {start}')
-        if not any('.dist-info/licenses/LICENSE' in name for name in names):
-            problems.append('the licence is missing')
+        for what, path in LICENCES.items():
+            if not any(name.endswith(f'.dist-info/licenses/{path}') for name in names):
+                problems.append(f'{what} is missing: {path}')
         problems += [f'{name} does not belong there' for name in names if _FOREIGN.search(name)]
         # Only ELF has versions of symbols; macOS compiles against those of the oldest system.
         if sys.platform == 'linux' and (unresolved := _unresolved_in(wheel)):

@@ -64,6 +64,12 @@ ONE_INPUT = {
         lambda x: numpy.repeat(x, (1, 0, 3), 1),
         X,
     ),
+    'repeat True': (lambda x: F.repeat(x, True, 0), lambda x: x, X),
+    'repeat booleans': (
+        lambda x: F.repeat(x, (True, numpy.False_, 2), 1),
+        lambda x: numpy.repeat(x, (1, 0, 2), 1),
+        X,
+    ),
     'repeat tuple of one': (lambda x: F.repeat(x, (3,), 0), lambda x: numpy.repeat(x, 3, 0), X),
     'permutate': (
         lambda x: F.permutate(x, numpy.array([2, 0, 1]), 1),
