@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from chainer._core import hints as _hints
 from chainer._core.array_types import get_array_types
 from chainer._core.dtype import get_dtype
 from chainer.backend import get_device, using_device
@@ -104,3 +105,7 @@ def _get_initializer(initializer):
             f'{type(initializer)} was given'
         )
     return initializer
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)
