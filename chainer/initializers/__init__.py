@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from chainer._core import hints as _hints
 from chainer._core.array_types import get_array_types
 from chainer._core.dtype import get_dtype
 from chainer.backend import get_device, using_device
@@ -112,3 +113,7 @@ def _check_is_initializer_like(initializer):
             f'an initializer must be a callable, an array or a scalar, but '
             f'{type(initializer)} was given'
         )
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

@@ -132,7 +132,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             return self
         group = _hdf5_file.find(self.group, key)
         if group is None and self.strict:
-            raise KeyError(f"'{_join(self.group, key)}' is not found in the file")
+            raise self._not_found(key)
         child = HDF5Deserializer(group, self.strict)
         child._journal = self._journal
         return child
@@ -142,6 +142,15 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise ValueError('group is None, which only a deserializer with strict=False accepts')
         return self.group is None
 
+    def _not_found(self, key):
+        with _hdf5_file.reading(self.group):
+            names = [_join(self.group, name) for name in self.group]
+        remedy = (
+            'HDF5Deserializer(file, strict=False) to keep the current values of all that is missing'
+        )
+        name = self.group.file.filename
+        return _storage.not_found(_join(self.group, key), name, names, remedy)
+
     def __call__(self, key: str, value: Any) -> Any:
         if self._is_missing():
             return value
@@ -149,7 +158,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         dataset = _hdf5_file.find(self.group, key)
         if dataset is None:
             if self.strict:
-                raise KeyError(f"'{name}' is not found in the file")
+                raise self._not_found(key)
             return value
         stored = _hdf5_file.stored(dataset)
         return None if stored is None else _storage.restore(name, value, stored, self._journal)

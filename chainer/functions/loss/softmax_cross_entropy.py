@@ -76,6 +76,13 @@ class SoftmaxCrossEntropy(Operation):
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
         if type_check.eval(t_type.dtype.kind) == 'f':
+            if type_check.eval(t_type.ndim) == type_check.eval(x_type.ndim) - 1:
+                raise type_check.InvalidType(
+                    "t.dtype.kind == 'i' for labels, as t.astype('int32') gives, or t.shape == "
+                    'x.shape for probabilities',
+                    f't.dtype == {type_check.eval(t_type.dtype)}, '
+                    f't.shape == {type_check.eval(t_type.shape)}',
+                )
             type_check.expect(x_type.shape == t_type.shape)
         else:
             type_check.expect(
