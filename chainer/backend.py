@@ -234,11 +234,11 @@ def _suggest(spec: Any) -> str:
 
 def _get_chainerx_device(spec: Any, *args: Any) -> Device:
     if not chainerx.is_available():
+        reason = chainerx._availability.message()
         raise RuntimeError(
-            f'Tried to parse ChainerX device specifier {spec!r}, but ChainerX is not available: '
-            'reinstall Chainer with CHAINER_BUILD_CHAINERX=1. Note that device specifiers without '
-            f"the '@' prefix are assumed to be ChainerX device specifiers.\n{_SPEC_HELP}"
-            f'{_suggest(spec)}'
+            f'Tried to parse ChainerX device specifier {spec!r}. {reason}. Note that device '
+            "specifiers without the '@' prefix are assumed to be ChainerX device specifiers.\n"
+            f'{_SPEC_HELP}{_suggest(spec)}'
         )
     if not args:
         return ChainerxDevice(chainerx.get_default_device())

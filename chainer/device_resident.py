@@ -152,9 +152,7 @@ class DeviceResident(_FinalBase):
 
         """
         if not chainerx.is_available():
-            raise RuntimeError(
-                'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
-            )
+            raise RuntimeError(chainerx._availability.message())
         return self._visit(_ToChxVisitor())
 
     def from_chx(self) -> Self:

@@ -86,7 +86,7 @@ def _find_reason():
 def message() -> str:
     """What a user should read who needs the core."""
     return (
-        'ChainerX is not available. Build it with CHAINER_BUILD_CHAINERX=1 pip install . '
+        'ChainerX is not available: build it with CHAINER_BUILD_CHAINERX=1 pip install . '
         f'(reason: {reason})'
     )
 

@@ -65,9 +65,7 @@ def to_chainerx(array, device=None):
             return array
         return array.to_device(device)
     if not chainerx.is_available():
-        raise RuntimeError(
-            'ChainerX is not available: reinstall Chainer with CHAINER_BUILD_CHAINERX=1.'
-        )
+        raise RuntimeError(chainerx._availability.message())
     if isinstance(array, (numpy.number, numpy.bool_)):
         array = numpy.asarray(array)
     if isinstance(array, numpy.ndarray):

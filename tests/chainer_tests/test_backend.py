@@ -80,6 +80,21 @@ def test_no_chainerx(spec):
         chainer.get_device(spec)
 
 
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda: chainer.get_device('native:0'),
+        lambda: chainer.backend.to_chx(numpy.ones(2)),
+        lambda: chainer.Chain().to_chx(),
+    ],
+)
+def test_reason_why_there_is_no_chainerx(monkeypatch, call):
+    monkeypatch.setattr(chainerx, 'is_available', lambda: False)
+    monkeypatch.setattr(chainerx._availability, 'reason', 'built from others')
+    with pytest.raises(RuntimeError, match='ChainerX is not available.*built from others'):
+        call()
+
+
 @pytest.mark.skipif(intel64.is_ideep_available(), reason='iDeep is available')
 def test_no_ideep():
     with pytest.raises(RuntimeError, match='iDeep is not available.\nReason: '):

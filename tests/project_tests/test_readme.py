@@ -96,3 +96,15 @@ def test_commands_name_files():
     paths = re.findall(r'(?<![\w./-])((?:docs|examples|tools|tests|benchmarks)\b[\w./]*)', text)
     assert {'docs', 'examples/mnist/train_mnist.py', 'tools/build.py'} <= set(paths)
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_commands_keep_chainerx():
+    """An install without the variable replaces one that has ChainerX."""
+    lines = [
+        line
+        for line in '\n'.join(blocks('bash')).splitlines()
+        if re.search(r"install.* '?\.", line)
+    ]
+    assert len(lines) >= 5
+    without = [line for line in lines if 'CHAINER_BUILD_CHAINERX=1 pip' not in line]
+    assert [line for line in without if not line.endswith('# without a compiler')] == []
