@@ -155,7 +155,7 @@ def test_members_that_can_be_set(sample):
                 setattr(sample, name, old)
 
 
-@pytest.mark.parametrize('value', CONSTANTS, ids=repr)
+@pytest.mark.parametrize('value', CONSTANTS, ids=lambda value: type(value).__name__)
 def test_constants_take_no_attributes(value):
     assert _trees.is_constant(value)
     assert not hasattr(value, '__dict__')
