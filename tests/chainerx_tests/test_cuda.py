@@ -36,6 +36,10 @@ def _random(*shape):
 #: Kernels that the backend does without, and why.
 MISSING = {
     **dict.fromkeys(('pack_filters', 'pack_weights'), 'its products read weights as they are'),
+    **dict.fromkeys(
+        ('pack_integers', 'conv_integers', 'quantize', 'dequantize', 'quantize_dynamically'),
+        'it has no kernels of 8-bit integers',
+    ),
     **dict.fromkeys(('add_sums_at', 'parallel_for'), 'only plans of native devices call them'),
 }
 
