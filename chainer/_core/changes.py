@@ -45,5 +45,5 @@ class Contents:
                 return
 
 
-def _checksum(array):
+def _checksum(array: numpy.ndarray[Any, Any]) -> int:
     return zlib.crc32(numpy.ascontiguousarray(array))
