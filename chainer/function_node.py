@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import traceback
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import chainerx
 from chainer import backend, configuration
 from chainer._core.array_types import get_array_types, is_arrays_compatible
 from chainer._core.backprop import grad, hooks_of
+from chainer._core.changes import Contents
 from chainer._core.engines import arrays as array_engine, kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -54,6 +56,7 @@ class _Extras:
     chainerx_device: Any = None
     retained: Any = None  # variables of inputs and of outputs, where ChainerX retains the arrays
     n_outputs: Any = None
+    contents: Contents | None = None  # in debug mode
 
 
 def _extra(name: str, doc: str) -> Any:
@@ -286,6 +289,10 @@ class FunctionNode:
                 y._layout = layout
         if _config.enable_backprop:
             self._record(in_vars, result)
+            if debug and requires_grad:
+                # Kernels keep what they need themselves.
+                arrays = (in_data, outputs) if ran else self._retained_arrays()
+                self._get_extras().contents = Contents(itertools.chain(*arrays))
         return result
 
     def _record(self, in_vars: Sequence[Variable], out_vars: Sequence[Variable]) -> None:

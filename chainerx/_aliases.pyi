@@ -74,4 +74,5 @@ def permute_dims(a: ndarray, axes: _Ints | None = None) -> ndarray:
     """The axes in another order, as a view."""
 
 def pow(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
-    """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``."""
+    """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``. As in NumPy,
+    integers to negative integers are a ``ValueError``: one of both must be of a floating point dtype."""

@@ -510,9 +510,9 @@ class _linalg:
     @staticmethod
     def cholesky(a: ndarray) -> ndarray: ...
     @staticmethod
-    def eigh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> tuple[ndarray, ndarray]: ...
+    def eigh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> tuple[ndarray, ndarray]: ...
     @staticmethod
-    def eigvalsh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> ndarray: ...
+    def eigvalsh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> ndarray: ...
     @staticmethod
     def slogdet(a: ndarray) -> tuple[ndarray, ndarray]: ...
     @staticmethod
@@ -550,7 +550,8 @@ def fmod(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     dividend."""
 
 def power(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
-    """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``."""
+    """Elementwise power :math:`x_1^{x_2}`; also the operator ``**``. As in NumPy,
+    integers to negative integers are a ``ValueError``: one of both must be of a floating point dtype."""
 
 def negative(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise negation :math:`-x`; also the operator ``-``."""
@@ -1106,19 +1107,19 @@ def diag(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
 def diagflat(v: ndarray, k: int = 0, device: _DeviceLike = None) -> ndarray:
     """A matrix whose diagonal is the flattened array."""
 
-def split(ary: ndarray, indices_or_sections: int | int | Sequence[int], axis: int = 0) -> list[ndarray]:
+def split(ary: ndarray, indices_or_sections: float | Sequence[int] | numpy.ndarray | ndarray, axis: int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views."""
 
-def array_split(ary: ndarray, indices_or_sections: int | int | Sequence[int], axis: int = 0) -> list[ndarray]:
+def array_split(ary: ndarray, indices_or_sections: float | Sequence[int] | numpy.ndarray | ndarray, axis: int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views; like :func:`chainerx.split`, but parts need not be equal."""
 
-def vsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
+def vsplit(ary: ndarray, indices_or_sections: float | Sequence[int] | numpy.ndarray | ndarray) -> list[ndarray]:
     """Parts of an array along axis 0, as views; see :func:`chainerx.split`."""
 
-def hsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
+def hsplit(ary: ndarray, indices_or_sections: float | Sequence[int] | numpy.ndarray | ndarray) -> list[ndarray]:
     """Parts of an array along axis 1 (axis 0 of one dimension), as views; see :func:`chainerx.split`."""
 
-def dsplit(ary: ndarray, indices_or_sections: int | int | Sequence[int]) -> list[ndarray]:
+def dsplit(ary: ndarray, indices_or_sections: float | Sequence[int] | numpy.ndarray | ndarray) -> list[ndarray]:
     """Parts of an array along axis 2, as views; see :func:`chainerx.split`."""
 
 def _meshgrid(xi: Sequence[ndarray], indexing: Literal['xy', 'ij'] = 'xy') -> list[ndarray]:
@@ -1314,7 +1315,7 @@ def zeros_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None =
 def ones_like(a: ndarray, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """Makes an array of ones of the shape of another one."""
 
-def full_like(a: ndarray, fill_value: _Number, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:
+def full_like(a: ndarray, fill_value: _Number, device: _DeviceLike = None, dtype: DTypeLike | None = None) -> ndarray:
     """Makes an array of the shape of another one, filled with a value."""
 
 def arange(start: _Number, stop: _Number | None = None, step: _Number | None = None, dtype: DTypeLike | None = None, device: _DeviceLike = None) -> ndarray:

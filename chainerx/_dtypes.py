@@ -116,26 +116,31 @@ def astype(
 
 
 def can_cast(from_: ndarray | DTypeLike, to: DTypeLike) -> bool:
-    """Tells whether promotion leads from one dtype to another of its kind, such as a wider one.
+    """Tells whether one dtype can be cast to another one safely.
+
+    The standard has it for dtypes of one kind, where promotion decides; for others this is the
+    answer of :func:`numpy.can_cast`. So booleans become any dtype, and integers a floating point
+    dtype that is wide enough in NumPy's eyes.
 
     Args:
         from_: Array, or a dtype as a name, type or :class:`numpy.dtype`.
         to: Dtype of the result.
 
     Returns:
-        bool: False for other kinds, since conversions between them lose values.
+        bool: The answer.
 
     Raises:
         ~chainerx.DtypeError: If ChainerX does not have a dtype.
 
     .. admonition:: Example
 
-        >>> chainerx.can_cast('uint8', 'int16'), chainerx.can_cast('int64', 'float64')
-        (True, False)
+        >>> chainerx.can_cast('uint8', 'int16'), chainerx.can_cast('bool', 'float32')
+        (True, True)
+        >>> chainerx.can_cast('int32', 'float16'), chainerx.can_cast('float32', 'int64')
+        (False, False)
 
     """
-    a, b = _dtype(from_), _dtype(to)
-    return _RANKS[a.kind] == _RANKS[b.kind] and _promote(a, b) == b
+    return numpy.can_cast(_dtype(from_), _dtype(to))
 
 
 def finfo(type: ndarray | DTypeLike) -> FloatInfo:

@@ -195,7 +195,9 @@ def isin(x1: ndarray | float, x2: ndarray | float, invert: bool = False) -> ndar
     if not isinstance(x1, _core.ndarray):
         if not isinstance(x2, _core.ndarray):
             raise TypeError('isin needs at least one array among its arguments')
-        x1 = _core.full((), x1, x2.dtype, x2.device)
+        # Nothing that is not an integer is among integers.
+        is_fraction = isinstance(x1, float) and x2.dtype.kind != 'f'
+        x1 = _core.full((), x1, 'float64' if is_fraction else x2.dtype, x2.device)
     if not isinstance(x2, _core.ndarray):
         found = x1 == x2
     elif x2.size == 0:

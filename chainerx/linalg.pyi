@@ -28,10 +28,10 @@ def cholesky(a: ndarray) -> ndarray:
 def det(a: ndarray) -> ndarray:
     """Determinants of square matrices."""
 
-def eigh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> tuple[ndarray, ndarray]:
+def eigh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> tuple[ndarray, ndarray]:
     """Eigenvalues and eigenvectors of symmetric matrices."""
 
-def eigvalsh(a: ndarray, UPLO: Literal['L', 'U'] = 'L') -> ndarray:
+def eigvalsh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> ndarray:
     """Eigenvalues of symmetric matrices; see :func:`eigh`."""
 
 def inv(a: ndarray) -> ndarray:

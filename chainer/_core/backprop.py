@@ -195,6 +195,8 @@ def _walk(
             hooks: Sequence[FunctionHook] = ()
             if thread_hooks or func._extras is not None:
                 hooks = hooks_of(func, thread_hooks)
+                if getattr(func._extras, 'contents', None) is not None:
+                    func._extras.contents.check(func)
             if isinstance(some_gy, _ndarray):
                 _backward_one(func, targets, tuple(gys), grads, double, hooks)
             else:

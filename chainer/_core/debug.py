@@ -35,7 +35,8 @@ def is_debug() -> bool:
 def set_debug(debug: bool) -> None:
     """Turns debug mode on or off in this thread.
 
-    In debug mode functions check their results for NaN and record their call stack.
+    In debug mode functions check their results for NaN, record their call stack, and warn of NumPy
+    arrays that changed in place between forward and backward.
 
     Args:
         debug (bool): New debug mode.

@@ -22,8 +22,6 @@ from chainerx._aliases import (
     atan2 as atan2,
     atanh as atanh,
     bitwise_invert as bitwise_invert,
-    bitwise_left_shift as bitwise_left_shift,
-    bitwise_right_shift as bitwise_right_shift,
     concat as concat,
     max as max,
     min as min,
@@ -151,6 +149,8 @@ from chainerx.array_api._creation import (
     zeros as zeros,
 )
 from chainerx.array_api._functions import (
+    bitwise_left_shift as bitwise_left_shift,
+    bitwise_right_shift as bitwise_right_shift,
     ceil as ceil,
     clip as clip,
     floor as floor,

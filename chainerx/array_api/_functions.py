@@ -67,6 +67,56 @@ def trunc(x: ndarray, /) -> ndarray:
     return _core.trunc(x) if x.dtype.kind == 'f' else _core.copy(x)
 
 
+def _shift(routine, x1, x2):
+    if isinstance(x1, int) and isinstance(x2, _core.ndarray):
+        x1 = _core.full((), x1, x2.dtype, x2.device)
+    return routine(x1, x2)
+
+
+def bitwise_left_shift(x1: ndarray | int, x2: ndarray | int, /) -> ndarray:
+    """Elementwise shift of bits to the left; see :func:`chainerx.left_shift`.
+
+    Not differentiable.
+
+    Args:
+        x1 (~chainerx.ndarray or int): Integers to shift. A number has the dtype of ``x2``; the
+            operator ``<<`` takes it as int64, as in Chainer 7.
+        x2 (~chainerx.ndarray or int): Numbers of bits.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x1``.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.bitwise_left_shift(1, chainerx.array([1, 2], 'uint8'))
+        array([2, 4], shape=(2,), dtype=uint8, device='native:0')
+
+    """
+    return _shift(_core.left_shift, x1, x2)
+
+
+def bitwise_right_shift(x1: ndarray | int, x2: ndarray | int, /) -> ndarray:
+    """Elementwise shift of bits to the right, keeping the sign; see :func:`chainerx.right_shift`.
+
+    Not differentiable.
+
+    Args:
+        x1 (~chainerx.ndarray or int): Integers to shift. A number has the dtype of ``x2``; the
+            operator ``>>`` takes it as int64, as in Chainer 7.
+        x2 (~chainerx.ndarray or int): Numbers of bits.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype of ``x1``.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.bitwise_right_shift(9, chainerx.array([1, 2], 'uint8'))
+        array([4, 2], shape=(2,), dtype=uint8, device='native:0')
+
+    """
+    return _shift(_core.right_shift, x1, x2)
+
+
 def clip(
     x: ndarray, /, min: ndarray | float | None = None, max: ndarray | float | None = None
 ) -> ndarray:

@@ -11,7 +11,6 @@ from chainerx import _core, _results
 from chainerx._core import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
-    outer as outer,
     tensordot as tensordot,
     vecdot as vecdot,
 )
@@ -74,6 +73,35 @@ def eigh(x: ndarray, /) -> _results.EighResult:
 
     """
     return _results.EighResult(*_core._linalg.eigh(x))
+
+
+def outer(x1: ndarray, x2: ndarray, /) -> ndarray:
+    """Outer product of vectors; see :func:`chainerx.outer`, which flattens other arrays.
+
+    Differentiable any number of times.
+
+    Args:
+        x1, x2 (~chainerx.ndarray): Vectors of lengths :math:`m` and :math:`n`.
+
+    Returns:
+        ~chainerx.ndarray: Matrix of shape :math:`(m, n)`.
+
+    Raises:
+        ~chainerx.DimensionError: If one is not a vector.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.linalg.outer(chainerx.array([1, 2]), chainerx.array([3, 4]))
+        array([[3, 4],
+               [6, 8]], shape=(2, 2), dtype=int64, device='native:0')
+
+    """
+    for name, x in (('x1', x1), ('x2', x2)):
+        if x.ndim != 1:
+            raise _core.DimensionError(
+                f'outer: {name} must have one dimension, has shape {x.shape}'
+            )
+    return _core.outer(x1, x2)
 
 
 def pinv(x: ndarray, /, *, rtol: float | ndarray | None = None) -> ndarray:

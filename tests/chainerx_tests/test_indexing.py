@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import chainer
 import chainerx
 
 A = np.arange(2 * 3 * 4, dtype='float64').reshape(2, 3, 4)
@@ -239,3 +240,88 @@ def test_large_take_and_masks():
     chainerx.testing.assert_array_equal(x.take(chainerx.array(index), axis=0), a[index])
     chainerx.testing.assert_array_equal(x[chainerx.array(a > 0)], a[a > 0])
     assert [i.tolist() for i in chainerx.nonzero(x > 0)] == [i.tolist() for i in np.nonzero(a > 0)]
+
+
+# ---------------------------------------------------------------- masks that take nothing
+
+NO_PAIRS = [
+    ((0,), np.zeros(0, bool)),
+    ((3,), np.zeros(0, bool)),
+    ((3,), np.zeros(3, bool)),
+    ((0, 3), np.zeros(0, bool)),
+    ((0, 3), np.ones((0, 3), bool)),
+    ((2, 3), np.zeros(0, bool)),
+    ((2, 3), np.zeros((2, 0), bool)),
+    ((2, 3), np.zeros((2, 3), bool)),
+    ((2, 0, 3), np.ones((2, 0), bool)),
+    ((2, 0), (slice(None), np.ones(0, bool))),
+    ((2, 3), (slice(None), np.zeros(3, bool))),
+    ((2, 3), (slice(None), np.zeros(0, bool))),
+    ((2, 3), (np.zeros(2, bool), np.zeros(3, bool))),
+    ((2, 3), (np.zeros(2, bool), 0)),
+    ((2, 3), (1, np.zeros(3, bool))),
+    ((2, 3, 4), (np.zeros(2, bool), slice(None), np.zeros(4, bool))),
+    ((2, 3, 4), (np.zeros(2, bool), slice(1, None), None)),
+    ((2, 3), []),
+    ((0, 3), []),
+    ((2, 3), np.zeros((0, 2), int)),
+    ((), np.zeros((), bool)),
+]
+
+
+def _on_chainerx(index):
+    if isinstance(index, tuple):
+        return tuple(_on_chainerx(i) for i in index)
+    return chainerx.array(index) if isinstance(index, np.ndarray) else index
+
+
+@pytest.mark.parametrize('shape, index', NO_PAIRS)
+@pytest.mark.parametrize('of_chainerx', [True, False])
+def test_masks_that_take_nothing(shape, index, of_chainerx):
+    x = np.ones(shape, 'f')
+    expected = x[index]
+    assert expected.size == 0
+    given = _on_chainerx(index) if of_chainerx else index
+
+    cx = chainerx.array(x).require_grad()
+    y = cx[given]
+    assert (y.shape, y.dtype) == (expected.shape, 'float32')
+    chainerx.backward(y, enable_double_backprop=True)
+    np.testing.assert_array_equal(chainerx.to_numpy(cx.grad), np.zeros(shape))
+
+    cx = chainerx.array(x)
+    cx[given] = 5
+    cx[given] = chainerx.zeros(expected.shape)
+    np.testing.assert_array_equal(chainerx.to_numpy(cx), x)
+
+
+@pytest.mark.parametrize('shape, index', NO_PAIRS)
+def test_variables_and_masks_that_take_nothing(shape, index):
+    x = chainer.Variable(chainerx.array(np.ones(shape, 'f')))
+    y = chainer.functions.get_item(x, index)
+    expected = np.ones(shape, 'f')[tuple(index) if isinstance(index, tuple) else index]
+    assert y.shape == expected.shape
+    y.grad = chainerx.ones_like(y.array)
+    y.backward()
+    np.testing.assert_array_equal(chainerx.to_numpy(x.grad), np.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    'shape, index',
+    [
+        ((3,), np.zeros(2, bool)),
+        ((2, 3), np.zeros(3, bool)),
+        ((0, 3), np.zeros(2, bool)),
+        ((2, 3), np.zeros((2, 2), bool)),
+        ((3,), np.zeros((0, 0), bool)),
+        ((3,), np.zeros(0)),
+    ],
+)
+def test_masks_that_do_not_fit(shape, index):
+    x = np.ones(shape, 'f')
+    with pytest.raises(IndexError):
+        x[index]
+    with pytest.raises(IndexError):
+        chainerx.array(x)[index]
+    with pytest.raises(IndexError):
+        chainerx.array(x)[chainerx.array(index)]

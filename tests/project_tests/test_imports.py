@@ -54,6 +54,7 @@ LAYERS = {
     'tape': (
         'chainer._core.array_namespace',
         'chainer._core.backprop',
+        'chainer._core.changes',
         'chainer._core.engines.arrays',
         'chainer._core.fallback',
         'chainer._core.fresh_gradients',

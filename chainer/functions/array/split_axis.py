@@ -7,6 +7,7 @@ import numbers
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import chainerx
+from chainer._core.array_types import get_array_types
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import expect_axis, parse_int
@@ -32,6 +33,8 @@ class SplitAxis(View):
     indices: list[int] | None
 
     def __init__(self, indices_or_sections: int | Sequence[int] | NdArray, axis: int) -> None:
+        if isinstance(indices_or_sections, get_array_types()):
+            indices_or_sections = cuda.to_cpu(indices_or_sections)
         if getattr(indices_or_sections, 'ndim', None) == 0:
             indices_or_sections = indices_or_sections.item()
         self.sections = self.indices = None

@@ -144,6 +144,16 @@ constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
     return internal::kPromotions[static_cast<int>(a)][static_cast<int>(b)];
 }
 
+// The dtype in which numbers of two dtypes are compared. As in NumPy, integers next to floating point do not become
+// infinite in a narrow one.
+constexpr Dtype ComparisonDtype(Dtype a, Dtype b) {
+    Dtype promoted = PromoteTypes(a, b);
+    if (!IsFloat(promoted) || !(IsInteger(a) || IsInteger(b)) || IsInteger(a) == IsInteger(b)) return promoted;
+    int64_t integer_size = GetItemSize(IsInteger(a) ? a : b);
+    Dtype least = integer_size == 1 ? Dtype::kFloat16 : integer_size == 2 ? Dtype::kFloat32 : Dtype::kFloat64;
+    return PromoteTypes(promoted, least);
+}
+
 // The dtype in which integers and booleans are summed: one of 64 bits that has their values. Others are kept.
 constexpr Dtype ToSumDtype(Dtype d) { return IsFloat(d) || d == Dtype::kUInt64 ? d : Dtype::kInt64; }
 

@@ -84,11 +84,18 @@ constexpr Dtype GetScalarDtype(DtypeKind scalar) {
     }
 }
 
-// Raises if an integer does not fit into the dtype, as NumPy does.
+// Raises if a number does not fit into an integer dtype, as NumPy does. Fractions are cut off.
 inline void CheckScalarFits(const Scalar& s, Dtype dtype) {
-    if (s.kind() == DtypeKind::kBool || s.kind() == DtypeKind::kFloat || !IsInteger(dtype)) return;
+    if (s.kind() == DtypeKind::kBool || !IsInteger(dtype)) return;
     bool is_signed = GetKind(dtype) == DtypeKind::kInt;
     uint64_t most = ~uint64_t{0} >> (64 - GetItemSize(dtype) * 8 + (is_signed ? 1 : 0));
+    if (s.kind() == DtypeKind::kFloat) {
+        auto v = static_cast<double>(s);
+        double end = std::ldexp(is_signed ? 0.5 : 1.0, static_cast<int>(GetItemSize(dtype) * 8));
+        // Also false for not-a-number.
+        if (std::trunc(v) >= (is_signed ? -end : 0.0) && v < end) return;
+        throw DtypeError{"the number ", s, " is out of bounds for dtype ", dtype};
+    }
     auto v = s.To<int64_t>();
     bool is_negative = v < 0 && s.kind() == DtypeKind::kInt;
     if (is_negative ? is_signed && v >= -static_cast<int64_t>(most) - 1 : static_cast<uint64_t>(v) <= most) return;

@@ -118,8 +118,9 @@ array([ 1, -1], shape=(2,), dtype=int64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };
 
-struct Power : Arithmetic<Power, 2> {
-    CHAINERX_OP("power", "x1, x2", R"(Elementwise power :math:`x_1^{x_2}`; also the operator ``**``.
+struct Power : Elementwise<Power, 2, DtypeRule::kPower, kNumericSet> {
+    CHAINERX_OP("power", "x1, x2", R"(Elementwise power :math:`x_1^{x_2}`; also the operator ``**``. As in NumPy,
+integers to negative integers are a ``ValueError``: one of both must be of a floating point dtype.
 
 >>> chainerx.power(chainerx.array([1., 2., 3.]), 2)
 array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')

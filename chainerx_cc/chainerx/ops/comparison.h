@@ -6,7 +6,7 @@
 
 namespace chainerx::ops {
 
-struct Equal : Predicate<Equal, 2> {
+struct Equal : Comparison<Equal> {
     CHAINERX_OP("equal", "x1, x2", R"(Elementwise :math:`x_1 = x_2`; also the operator ``==``.
 
 >>> chainerx.equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
@@ -18,7 +18,7 @@ array([ True, False,  True], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct NotEqual : Predicate<NotEqual, 2> {
+struct NotEqual : Comparison<NotEqual> {
     CHAINERX_OP("not_equal", "x1, x2", R"(Elementwise :math:`x_1 \ne x_2`; also the operator ``!=``.
 
 >>> chainerx.not_equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
@@ -30,7 +30,7 @@ array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct Greater : Predicate<Greater, 2> {
+struct Greater : Comparison<Greater> {
     CHAINERX_OP("greater", "x1, x2", R"(Elementwise :math:`x_1 > x_2`; also the operator ``>``.
 
 >>> chainerx.greater(chainerx.array([1, 2, 3]), 2)
@@ -42,7 +42,7 @@ array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct GreaterEqual : Predicate<GreaterEqual, 2> {
+struct GreaterEqual : Comparison<GreaterEqual> {
     CHAINERX_OP("greater_equal", "x1, x2", R"(Elementwise :math:`x_1 \ge x_2`; also the operator ``>=``.
 
 >>> chainerx.greater_equal(chainerx.array([1, 2, 3]), 2)
@@ -54,7 +54,7 @@ array([False,  True,  True], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct Less : Predicate<Less, 2> {
+struct Less : Comparison<Less> {
     CHAINERX_OP("less", "x1, x2", R"(Elementwise :math:`x_1 < x_2`; also the operator ``<``.
 
 >>> chainerx.less(chainerx.array([1, 2, 3]), 2)
@@ -66,7 +66,7 @@ array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct LessEqual : Predicate<LessEqual, 2> {
+struct LessEqual : Comparison<LessEqual> {
     CHAINERX_OP("less_equal", "x1, x2", R"(Elementwise :math:`x_1 \le x_2`; also the operator ``<=``.
 
 >>> chainerx.less_equal(chainerx.array([1, 2, 3]), 2)

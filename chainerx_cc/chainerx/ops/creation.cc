@@ -91,6 +91,7 @@ Returns:
 
 Raises:
     ~chainerx.DimensionError: If a length is negative.
+    ~chainerx.DtypeError: If the value does not fit into an integer dtype.
 
 >>> chainerx.full((2, 2), 7)
 array([[7, 7],
@@ -160,26 +161,35 @@ Array OnesLike(const Array& a, Device* device, const std::optional<Dtype>& dtype
     return Ones(a.shape(), dtype.value_or(a.dtype()), LikeDevice(a, device));
 }
 
-CHAINERX_ROUTINE(FullLike, "full_like", "a, fill_value, dtype=None, device=None", "fill", R"(
+CHAINERX_ROUTINE(FullLike, "full_like", "a, fill_value, device=None, dtype=None", "fill", R"(
 Makes an array of the shape of another one, filled with a value.
 
 Args:
     a (~chainerx.ndarray): Array.
     fill_value (number): Value of the elements.
-    dtype: Dtype of the result; that of ``a`` unless given.
     device (~chainerx.Device or str): Device of the result; that of ``a`` unless given.
+    dtype: Dtype of the result; that of ``a`` unless given.
 
 Returns:
     ~chainerx.ndarray: Array, outside of graphs.
 
+Raises:
+    ~chainerx.DtypeError: If the value does not fit into an integer dtype.
+
 >>> chainerx.full_like(chainerx.array([1., 2.]), 7)
 array([7., 7.], shape=(2,), dtype=float64, device='native:0')
 )");
-Array FullLike(const Array& a, const Scalar& value, const std::optional<Dtype>& dtype, Device* device) {
+Array FullLike(const Array& a, const Scalar& value, Device* device, const std::optional<Dtype>& dtype) {
     return Full(a.shape(), value, dtype.value_or(a.dtype()), LikeDevice(a, device));
 }
 
 namespace {
+
+// Raises unless numbers in equal steps fit into a dtype; the first and the last one are the extremes.
+void CheckRangeFits(double first, double last, Dtype dtype) {
+    CheckScalarFits(first, dtype);
+    CheckScalarFits(last, dtype);
+}
 
 Array MakeRange(const Scalar& start, const Scalar& stop, const Scalar& step, const std::optional<Dtype>& dtype,
                 Device& device) {
@@ -194,6 +204,10 @@ Array MakeRange(const Scalar& start, const Scalar& stop, const Scalar& step, con
         throw ChainerxError{"arange: from ", start, " to ", stop, " in steps of ", step, ": no size for the result"};
     }
     auto size = static_cast<int64_t>(std::max(n, 0.0));
+    if (!integral && size > 0) {
+        auto first = static_cast<double>(start);
+        CheckRangeFits(first, first + static_cast<double>(size - 1) * static_cast<double>(step), d);
+    }
     if (d == Dtype::kBool && size > 2) throw DtypeError{"arange: at most two elements are possible with dtype bool"};
     Array out = Empty({size}, d, device);
     if (size > 0) kArangeKernel(device, out, start, step);
@@ -219,6 +233,7 @@ Returns:
 
 Raises:
     ~chainerx.ChainerxError: If ``step`` is zero.
+    ~chainerx.DtypeError: If a number that is not an integer does not fit into an integer dtype.
 
 >>> chainerx.arange(4)
 array([0, 1, 2, 3], shape=(4,), dtype=int32, device='native:0')
@@ -247,6 +262,7 @@ Returns:
 
 Raises:
     ~chainerx.ChainerxError: If ``num`` is negative.
+    ~chainerx.DtypeError: If a number does not fit into an integer dtype.
 
 >>> chainerx.linspace(0, 1, 5)
 array([0.  , 0.25, 0.5 , 0.75, 1.  ], shape=(5,), dtype=float32, device='native:0')
@@ -258,6 +274,7 @@ Array Linspace(double start, double stop, int64_t num, bool endpoint, const std:
     Array out = Empty({num}, Dtype::kFloat64, device);
     int64_t intervals = endpoint ? num - 1 : num;
     double step = intervals > 0 ? (stop - start) / static_cast<double>(intervals) : 0.0;
+    if (num > 0) CheckRangeFits(start, endpoint && num > 1 ? stop : start + static_cast<double>(num - 1) * step, d);
     if (num > 0) kArangeKernel(device, out, Scalar{start}, Scalar{step});
     if (endpoint && num > 1) {
         // The last element is exactly `stop`, however the steps round.

@@ -27,8 +27,8 @@ Array Full(const Shape& shape, const Scalar& value, const std::optional<Dtype>& 
 Array EmptyLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array ZerosLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
 Array OnesLike(const Array& a, Device* device = nullptr, const std::optional<Dtype>& dtype = std::nullopt);
-Array FullLike(const Array& a, const Scalar& value, const std::optional<Dtype>& dtype = std::nullopt,
-               Device* device = nullptr);
+Array FullLike(const Array& a, const Scalar& value, Device* device = nullptr,
+               const std::optional<Dtype>& dtype = std::nullopt);
 
 // start, start + step, ... below stop. A single number is `stop`, and start is zero. The numbers determine the default
 // dtype.

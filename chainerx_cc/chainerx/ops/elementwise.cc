@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+
 namespace chainerx::internal {
 namespace {
 
@@ -70,6 +74,35 @@ Dtype ShiftedDtype(const Operand& x, Dtype promoted) {
     return IsInteger(x.array().dtype()) ? x.array().dtype() : promoted;
 }
 
+void CheckExponent(const char* op, const Operand& x) {
+    if (x.is_array() && (GetKind(x.array().dtype()) != DtypeKind::kInt || x.array().GetTotalSize() == 0)) return;
+    Scalar lowest = x.is_array() ? AsScalar(AMin(x.array().AsDetached())) : x.scalar();
+    if (lowest.kind() != DtypeKind::kInt || static_cast<int64_t>(lowest) >= 0) return;
+    throw ValueError{op, ": integers to negative integer powers are not allowed, an exponent is ", lowest};
+}
+
+bool CountsBooleans(DtypeRule rule) {
+    return rule == DtypeRule::kNumber || rule == DtypeRule::kCompare || rule == DtypeRule::kPower;
+}
+
+bool IsDtype(const Operand& x, Dtype dtype) { return x.is_array() && x.array().dtype() == dtype; }
+
+// No dtype has all numbers of int64 and uint64.
+bool ComparesInt64WithUInt64(const ElementwiseInfo& info, const Operand* inputs) {
+    if (info.rule != DtypeRule::kCompare) return false;
+    return (IsDtype(inputs[0], Dtype::kInt64) && IsDtype(inputs[1], Dtype::kUInt64)) ||
+           (IsDtype(inputs[0], Dtype::kUInt64) && IsDtype(inputs[1], Dtype::kInt64));
+}
+
+// Numbers of uint64 that compare as those of int64 and uint64 do: zero for negative ones, one more for others. The two
+// largest ones of uint64, which int64 does not have, become the same.
+Array ToComparable(const Array& a) {
+    Array x = a.AsDetached();
+    Array bounded = x.dtype() == Dtype::kInt64 ? AsType(Maximum(x, Scalar{-1}), Dtype::kUInt64)
+                                               : Minimum(x, Scalar{~uint64_t{1}});
+    return bounded + Scalar{1};
+}
+
 }  // namespace
 
 void CheckCanHold(const char* op, Dtype dtype, Dtype result) {
@@ -84,7 +117,8 @@ Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs
     DtypeKind scalar_kind = DtypeKind::kBool;
     for (int i = first; i < n; ++i) {
         if (inputs[i].is_array()) {
-            dtype = PromoteTypes(dtype, inputs[i].array().dtype());
+            Dtype own = inputs[i].array().dtype();
+            dtype = info.rule == DtypeRule::kCompare ? ComparisonDtype(dtype, own) : PromoteTypes(dtype, own);
             has_array = true;
         } else {
             scalar_kind = std::max(scalar_kind, inputs[i].scalar().kind());
@@ -92,18 +126,27 @@ Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs
     }
     if (!has_array) {
         dtype = GetScalarDtype(scalar_kind);
-    } else if (info.rule == DtypeRule::kNumber && dtype == Dtype::kBool && scalar_kind == DtypeKind::kInt) {
+    } else if (dtype == Dtype::kBool && scalar_kind == DtypeKind::kInt && CountsBooleans(info.rule)) {
         dtype = Dtype::kInt64;
+    } else if (info.rule == DtypeRule::kCompare && scalar_kind == DtypeKind::kFloat && !IsFloat(dtype)) {
+        dtype = Dtype::kFloat64;
     } else {
         dtype = PromoteWithScalar(dtype, scalar_kind);
     }
     if (info.rule == DtypeRule::kFloat) dtype = ToFloatDtype(dtype);
     if (info.rule == DtypeRule::kShift && IsInteger(dtype)) dtype = ShiftedDtype(inputs[0], dtype);
     if (CHAINERX_UNLIKELY(!Contains(info.dtypes, dtype))) ThrowUnsupported(info, dtype);
+    if (info.rule == DtypeRule::kPower && IsInteger(dtype)) CheckExponent(info.name, inputs[1]);
     return dtype;
 }
 
 Array RunElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n) {
+    if (CHAINERX_UNLIKELY(ComparesInt64WithUInt64(info, inputs))) {
+        Array x1 = ToComparable(inputs[0].array());
+        Array x2 = ToComparable(inputs[1].array());
+        const Operand comparable[] = {x1, x2};
+        return RunElementwise(info, op, comparable, n);
+    }
     Device& device = FirstArray(info, inputs, n).device();
     Array casted[kMaxElementwiseInputs];
     ElementwiseCall call;
@@ -117,6 +160,12 @@ Array RunElementwise(const ElementwiseInfo& info, const void* op, const Operand*
 }
 
 void RunElementwiseInto(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n, const Array& out) {
+    if (CHAINERX_UNLIKELY(ComparesInt64WithUInt64(info, inputs))) {
+        Array x1 = ToComparable(inputs[0].array());
+        Array x2 = ToComparable(inputs[1].array());
+        const Operand comparable[] = {x1, x2};
+        return RunElementwiseInto(info, op, comparable, n, out);
+    }
     Device& device = out.device();
     Array casted[kMaxElementwiseInputs];
     ElementwiseCall call;

@@ -44,6 +44,8 @@ private:
 enum class DtypeRule : uint8_t {
     kPromote,  // compute in the promoted dtype
     kNumber,   // the same, but booleans next to an integer without a dtype are integers
+    kCompare,  // the same, but exact for integers next to others, as far as a dtype allows
+    kPower,    // kNumber; integers have no negative exponents
     kFloat,    // the promoted dtype, made floating point
     kSelect,   // the first input is a condition; the others are promoted
     kShift,    // the dtype of the first input, which is shifted
@@ -59,7 +61,8 @@ struct ElementwiseInfo {
 
 namespace internal {
 
-// The dtype in which an op computes. Raises DtypeError when it does not support that dtype.
+// The dtype in which an op computes. Raises DtypeError when it does not support that dtype, ValueError for a negative
+// power of integers, which waits for an exponent that is an array.
 Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs, int n);
 Array RunElementwise(const ElementwiseInfo& info, const void* op, const Operand* inputs, int n);
 // Raises DtypeError unless results of a dtype can be written to an array of another one.
@@ -125,6 +128,8 @@ template <class Op, int N>
 using FloatMath = Elementwise<Op, N, DtypeRule::kFloat, kFloatSet>;
 template <class Op, int N>
 using Predicate = Elementwise<Op, N, DtypeRule::kNumber, kAllSet, true>;
+template <class Op>
+using Comparison = Elementwise<Op, 2, DtypeRule::kCompare, kAllSet, true>;
 template <class Op, int N>
 using Bitwise = Elementwise<Op, N, DtypeRule::kPromote, kIntSet | kBoolSet>;
 template <class Op, int N>

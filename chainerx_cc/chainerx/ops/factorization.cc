@@ -472,7 +472,7 @@ Differentiable any number of times; gradients of eigenvectors need eigenvalues t
 
 Args:
     a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``; the gradient is symmetric.
+    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``, in upper or lower case; the gradient is symmetric.
 
 Returns:
     tuple of ~chainerx.ndarray: Eigenvalues in ascending order, and eigenvectors as columns.
@@ -514,7 +514,7 @@ Differentiable any number of times.
 
 Args:
     a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``.
+    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``, in upper or lower case.
 
 Returns:
     ~chainerx.ndarray: Eigenvalues in ascending order.

@@ -119,7 +119,8 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
             CheckDevices(a, array);
             if (array.dtype() == Dtype::kBool) {
                 for (int i = 0; i < array.ndim(); ++i) {
-                    if (array.shape()[i] != a.shape()[axis + i]) {
+                    // An empty index fits everywhere, as in NumPy: nothing is taken.
+                    if (array.shape()[i] != 0 && array.shape()[i] != a.shape()[axis + i]) {
                         throw IndexError{"a boolean index of shape ", array.shape(),
                                          " does not match the indexed axes of shape ", a.shape()};
                     }

@@ -12,12 +12,8 @@ namespace chainerx {
 namespace {
 
 // The dtype in which an array and what is searched in it are compared.
-Dtype ComparisonDtype(const Array& a, const std::variant<Array, Scalar>& v) {
-    if (const Array* array = std::get_if<Array>(&v)) {
-        Dtype dtype = PromoteTypes(a.dtype(), array->dtype());
-        // Integers and fractions.
-        return IsFloat(a.dtype()) == IsFloat(array->dtype()) ? dtype : Dtype::kFloat64;
-    }
+Dtype SearchDtype(const Array& a, const std::variant<Array, Scalar>& v) {
+    if (const Array* array = std::get_if<Array>(&v)) return ComparisonDtype(a.dtype(), array->dtype());
     if (IsFloat(a.dtype())) return a.dtype();
     const Scalar& number = std::get<Scalar>(v);
     if (number.kind() == DtypeKind::kFloat) return Dtype::kFloat64;
@@ -79,7 +75,7 @@ Array Searchsorted(const Array& a, const std::variant<Array, Scalar>& v, SearchS
         throw DimensionError{"searchsorted: sorter of shape ", sorter->shape(), " does not fit to a of shape ",
                              a.shape()};
     }
-    Dtype dtype = ComparisonDtype(a, v);
+    Dtype dtype = SearchDtype(a, v);
     const Array* array = std::get_if<Array>(&v);
     if (array != nullptr) CheckDevices(a, *array);
     Array sorted = AsType(sorter.has_value() ? Take(a.AsDetached(), *sorter, 0) : a.AsDetached(), dtype, false);

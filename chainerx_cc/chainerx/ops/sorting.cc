@@ -76,7 +76,10 @@ array([[1, 2, 3],
        [4, 5, 6]], shape=(2, 3), dtype=int64, device='native:0')
 )");
 Array Sort(const Array& a, const std::optional<int64_t>& axis, bool descending, bool) {
-    if (a.GetTotalSize() == 0 && a.ndim() > 0) return Copy(axis.has_value() ? a : Ravel(a));
+    if (a.GetTotalSize() == 0 && a.ndim() > 0) {
+        if (axis.has_value()) NormalizeAxis(*axis, a.ndim());
+        return Copy(axis.has_value() ? a : Ravel(a));
+    }
     return AlongLast("sort", a, axis,
                      [&](const Array& x) { return descending ? Copy(Reverse(SortLast(x))) : SortLast(x); });
 }

@@ -67,7 +67,7 @@ Differentiable any number of times.
 
 Args:
     ary (~chainerx.ndarray): Array of any dtype.
-    indices_or_sections (int or sequence of int): Number of equal parts, or the indices at which parts begin.
+    indices_or_sections (int, sequence of int or array): Number of equal parts, or the indices at which parts begin.
     axis (int): Axis.
 
 Returns:
@@ -95,7 +95,7 @@ Differentiable any number of times.
 
 Args:
     ary (~chainerx.ndarray): Array of any dtype.
-    indices_or_sections (int or sequence of int): Number of parts, or the indices at which parts begin.
+    indices_or_sections (int, sequence of int or array): Number of parts, or the indices at which parts begin.
     axis (int): Axis.
 
 Returns:
@@ -118,7 +118,7 @@ Differentiable any number of times.
 
 Args:
     ary (~chainerx.ndarray): Array of at least two dimensions.
-    indices_or_sections (int or sequence of int): Number of equal parts, or the indices at which parts begin.
+    indices_or_sections (int, sequence of int or array): Number of equal parts, or the indices at which parts begin.
 
 Returns:
     list of ~chainerx.ndarray: Views.
@@ -141,7 +141,7 @@ Differentiable any number of times.
 
 Args:
     ary (~chainerx.ndarray): Array of at least one dimension.
-    indices_or_sections (int or sequence of int): Number of equal parts, or the indices at which parts begin.
+    indices_or_sections (int, sequence of int or array): Number of equal parts, or the indices at which parts begin.
 
 Returns:
     list of ~chainerx.ndarray: Views.
@@ -163,7 +163,7 @@ Differentiable any number of times.
 
 Args:
     ary (~chainerx.ndarray): Array of at least three dimensions.
-    indices_or_sections (int or sequence of int): Number of equal parts, or the indices at which parts begin.
+    indices_or_sections (int, sequence of int or array): Number of equal parts, or the indices at which parts begin.
 
 Returns:
     list of ~chainerx.ndarray: Views.

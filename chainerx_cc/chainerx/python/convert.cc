@@ -1,6 +1,7 @@
 #include "chainerx/python/convert.h"
 
 #include <climits>
+#include <cmath>
 #include <cstring>
 
 #include "chainerx/core/context.h"
@@ -249,6 +250,26 @@ Numbers Arg<Numbers>::Get(PyObject* o, const char* name) {
     }
     if (!IsSequence(o) || PyUnicode_Check(o)) return Arg<double>::Get(o, name);
     return Arg<std::vector<double>>::Get(o, name);
+}
+
+Sections Arg<Sections>::Get(PyObject* o, const char* name) {
+    if (IsNdarray(o) || IsNumpyArray(o)) {
+        PyRef list = Check(PyObject_CallMethod(o, "tolist", nullptr));
+        return Get(list.get(), name);
+    }
+    if (IsSequence(o)) return Arg<std::vector<int64_t>>::Get(o, name);
+    Scalar s;
+    if (!TryScalar(o, &s) || s.kind() != DtypeKind::kFloat) return GetIntArg(o, name);
+    auto v = static_cast<double>(s);
+    if (v != std::trunc(v) || std::abs(v) >= 0x1p63) ThrowValueError("%s must be a whole number, not %R", name, o);
+    return static_cast<int64_t>(v);
+}
+
+Triangle Arg<Triangle>::Get(PyObject* o, const char* name) {
+    using Words = EnumWords<Triangle>;
+    PyRef text = PyRef::Borrow(o);
+    if (PyUnicode_Check(o)) text = Check(PyObject_CallMethod(o, "upper", nullptr));
+    return static_cast<Triangle>(GetWordArg(text.get(), name, Words::kWords, std::size(Words::kWords)));
 }
 
 AxesPair Arg<AxesPair>::Get(PyObject* o, const char* name) {

@@ -153,7 +153,7 @@ struct Arg<Scalar> {
 template <>
 struct Arg<int64_t> {
     static std::string Type() { return "int"; }
-    static bool Accepts(PyObject* o) { return PyIndex_Check(o) != 0; }
+    static bool Accepts(PyObject* o) { return PyIndex_Check(o) != 0 && !IsSequence(o); }
     static int64_t Get(PyObject* o, const char* name) { return GetIntArg(o, name); }
 };
 template <>
@@ -309,6 +309,18 @@ struct Arg<std::variant<First, Last>> {
         if (Arg<First>::Accepts(o)) return Arg<First>::Get(o, name);
         return Arg<Last>::Get(o, name);
     }
+};
+// The number may be a whole one in floating point, such as a quotient.
+template <>
+struct Arg<Sections> {
+    static std::string Type() { return "float | Sequence[int] | numpy.ndarray | ndarray"; }
+    static Sections Get(PyObject* o, const char* name);
+};
+// In upper or lower case.
+template <>
+struct Arg<Triangle> {
+    static std::string Type() { return "Literal['L', 'U', 'l', 'u']"; }
+    static Triangle Get(PyObject* o, const char* name);
 };
 template <class T>
 struct Arg<Sides<T>> {

@@ -34,7 +34,8 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
     }
     if (PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {
         Array index = ArrayFromObject(o, std::nullopt, a.device());
-        if (index.GetTotalSize() == 0) index = AsType(index, Dtype::kInt64, false);
+        // An empty list has no dtype of its own.
+        if (index.GetTotalSize() == 0 && !IsNumpyArray(o)) index = AsType(index, Dtype::kInt64, false);
         return index;
     }
     throw IndexError{

@@ -118,17 +118,20 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     }());
 }
 
-// An array of a flat list or tuple of Python floats; no array for anything else.
-Array FromFloats(PyObject* o, Device& device) {
+// An array of a flat list or tuple of Python floats, which fit into the dtype; no array for anything else.
+Array FromFloats(PyObject* o, std::optional<Dtype> dtype, Device& device) {
     if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return Array{};
     Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
     PyObject** items = PySequence_Fast_ITEMS(o);
     for (Py_ssize_t i = 0; i < n; ++i) {
-        if (!PyFloat_CheckExact(items[i])) return Array{};
+        if (!PyFloat_Check(items[i])) return Array{};  // NumPy's float64 is one
     }
     if (n == 0) return Array{};
     std::vector<double> values(n);
-    for (Py_ssize_t i = 0; i < n; ++i) values[i] = PyFloat_AS_DOUBLE(items[i]);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        values[i] = PyFloat_AS_DOUBLE(items[i]);
+        if (dtype.has_value()) CheckScalarFits(values[i], *dtype);
+    }
     return FromHost({n}, Dtype::kFloat64, values.data(), device);
 }
 
@@ -162,12 +165,15 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
         return ToDevice(ArrayFromObject(o, dtype, device.context().GetDevice("native"), false), device);
     }
     bool convert = dtype.has_value();
-    Array a = FromFloats(o, device);
+    Array a = FromFloats(o, dtype, device);
     if (a) return convert ? AsType(a, *dtype, false) : a;
     a = FromBuffer(o, device, !copy);
     if (!a) {
         Scalar s;
-        if (!convert && TryScalar(o, &s)) {
+        // Integers of any size can become floating point.
+        bool is_number = !(convert && PyLong_Check(o)) && TryScalar(o, &s);
+        if (convert && is_number) CheckScalarFits(s, *dtype);
+        if (!convert && is_number) {
             // Wider than what other functions make of numbers: this one copies objects of Python.
             Dtype d = s.kind() == DtypeKind::kBool   ? Dtype::kBool
                       : s.kind() == DtypeKind::kInt  ? Dtype::kInt64

@@ -66,12 +66,18 @@ Array ToDeviceMethod(const Array& self, PyObject* device, std::optional<int> ind
     }
     return ToDevice(self, GetDeviceArg(device));
 }
-// as_grad_stopped(copy) and as_grad_stopped(backprop_ids, copy).
-Array StopGrad(const Array& self, PyObject* copy, PyObject* ids) {
-    if (!PyBool_Check(copy)) std::swap(copy, ids);
-    bool c = Arg<bool>::Get(copy, "copy");
-    if (ids == Py_None) return AsGradStopped(self, c);
-    return AsGradStopped(self, Arg<std::vector<BackpropId>>::Get(ids, "backprop_ids"), c);
+using Graphs = std::optional<std::vector<BackpropId>>;
+Array StopGrad(const Array& self, bool copy, const Graphs& ids) {
+    return ids.has_value() ? AsGradStopped(self, *ids, copy) : AsGradStopped(self, copy);
+}
+Array StopGradInGraphs(const Array& self, const Graphs& ids, bool copy) { return StopGrad(self, copy, ids); }
+// as_grad_stopped(copy, backprop_ids) and as_grad_stopped(backprop_ids, copy).
+PyObject* CallStopGrad(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+    return GuardFunction("as_grad_stopped", [&] {
+        auto* call = nargs > 0 && IsSequence(args[0]) ? &Bound<&StopGradInGraphs>::CallMethod
+                                                      : &Bound<&StopGrad>::CallMethod;
+        return call(self, args, nargs, kwnames);
+    });
 }
 
 Array RequireGradMethod(const Array& self, std::optional<BackpropId> id) { return self.RequireGrad(id); }
@@ -280,7 +286,13 @@ void AddNdarrayMethods() {
     Method<&SortMethod>("sort", "self, axis=-1", docs::kSortMethod);
     Method<&ToList>("tolist", "self", docs::kToList);
     Method<&ToDeviceMethod>("to_device", "self, device, index=None, stream=None", docs::kToDevice);
-    Method<&StopGrad>("as_grad_stopped", "self, copy=False, backprop_ids=None", docs::kAsGradStopped);
+    Bound<&StopGradInGraphs>::signature = Signature{"as_grad_stopped", "self, backprop_ids, copy=False", 3};
+    Bound<&StopGrad>::signature = Signature{"as_grad_stopped", "self, copy=False, backprop_ids=None", 3};
+    AddFunction({"ndarray",
+                 nullptr,
+                 {"as_grad_stopped", "self, copy=False, backprop_ids=None", "", docs::kAsGradStopped, true},
+                 [] { return std::vector<std::string>{"ndarray", "Any", "Any", "ndarray"}; }},
+                nullptr, &CallStopGrad);
     Method<&RequireGradMethod>("require_grad", "self, backprop_id=None", docs::kRequireGrad);
     Method<&IsGradRequiredMethod>("is_grad_required", "self, backprop_id=None", docs::kIsGradRequired);
     Method<&IsBackpropRequiredMethod>("is_backprop_required", "self, backprop_id=None", docs::kArrayIsBackpropRequired);

@@ -83,6 +83,18 @@ def test_shifts(name, x, bits):
     compare(lambda xp, x: getattr(xp, name)(x, xp.full(x.shape, bits, dtype=x.dtype)), x)
 
 
+@pytest.mark.parametrize('name', ['bitwise_left_shift', 'bitwise_right_shift'])
+@given(arrays(INTEGERS, low=0, high=7))
+def test_shifts_and_numbers(name, bits):
+    """A number has the dtype of the array, on either side."""
+    compare(lambda xp, bits: getattr(xp, name)(bits, 2), bits)
+    compare(lambda xp, bits: getattr(xp, name)(11, bits), bits)
+    with pytest.raises(TypeError):
+        getattr(xp, name)(1, 2)
+    with pytest.raises(TypeError):
+        getattr(xp, name)(1.5, xp.asarray(bits))
+
+
 @given(pairs(FLOATS))
 def test_pow(values):
     compare(lambda xp, x1, x2: xp.pow(x1, x2), *values, tolerance=4)

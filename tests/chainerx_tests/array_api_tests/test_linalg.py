@@ -150,6 +150,16 @@ def test_vector_norm_of_nothing(axis):
             lambda: xp.vecdot(xp.ones(2), xp.ones(3)),
         ),
         (chainerx.DimensionError, 'diagonal|axis', lambda: xp.linalg.diagonal(xp.ones(2))),
+        (
+            chainerx.DimensionError,
+            r'outer: x2 must have one dimension, has shape \(2, 2\)',
+            lambda: xp.linalg.outer(xp.ones(2), xp.ones((2, 2))),
+        ),
+        (
+            chainerx.DimensionError,
+            r'outer: x1 must have one dimension, has shape \(\)',
+            lambda: xp.linalg.outer(xp.ones(()), xp.ones(2)),
+        ),
     ],
 )
 def test_wrong_calls(error, match, call):

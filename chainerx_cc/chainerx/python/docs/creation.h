@@ -18,7 +18,7 @@ Returns:
     ~chainerx.ndarray: Array.
 
 Raises:
-    ~chainerx.DtypeError: If ChainerX does not have the dtype.
+    ~chainerx.DtypeError: If ChainerX does not have the dtype, or a number does not fit into an integer dtype.
 
 >>> chainerx.array([[1, 2], [3, 4]], dtype='float32')
 array([[1., 2.],
@@ -38,7 +38,7 @@ Returns:
     ~chainerx.ndarray: ``a`` itself if nothing has to change.
 
 Raises:
-    ~chainerx.DtypeError: If ChainerX does not have the dtype.
+    ~chainerx.DtypeError: If ChainerX does not have the dtype, or a number does not fit into an integer dtype.
 
 >>> x = np.zeros(2)
 >>> y = chainerx.asarray(x)

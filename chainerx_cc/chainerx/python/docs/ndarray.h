@@ -191,6 +191,7 @@ Args:
 
 Raises:
     ~chainerx.ChainerxError: If the array belongs to a graph.
+    ~chainerx.DtypeError: If the value does not fit into an integer dtype.
 
 >>> x = chainerx.zeros(2)
 >>> x.fill(3)

@@ -7,6 +7,7 @@ from helpers.functions import check_function
 import chainer
 import chainer.functions as F
 from chainer.utils import type_check
+from tests.helpers.devices import CHX
 
 
 def _array(*shape):
@@ -206,3 +207,20 @@ def test_outputs_are_views_of_numpy_arrays(function, setting):
     with chainer.using_config('use_native_kernels', setting):
         y = function(chainer.Variable(x))
     assert numpy.shares_memory(x, y.array)
+
+
+@pytest.mark.parametrize(
+    'device',
+    [
+        '@numpy',
+        pytest.param(CHX[0], marks=pytest.mark.chainerx),
+        pytest.param('@cupy:0', marks=pytest.mark.gpu),
+    ],
+)
+@pytest.mark.parametrize('indices', [numpy.cumsum([1, 2]), numpy.array(2), numpy.zeros(0, int)])
+def test_split_axis_by_arrays_of_devices(indices, device):
+    """The indices are on the device of the array, as sums of lengths are."""
+    send = chainer.get_device(device).send
+    ys = F.split_axis(send(X), send(indices), 2)
+    for y, expected in zip(ys, numpy.split(X, indices, 2), strict=True):
+        numpy.testing.assert_array_equal(chainer.get_device('@numpy').send(y.array), expected)
