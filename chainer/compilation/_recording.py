@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _chx_ndarray = chainerx.ndarray
+_flags_of = chainerx._core._Watch().flags_of if chainerx.is_available() else None
+_CHAINED = 4  # of the flags
 
 
 class Again(Exception):  # noqa: N818 - it is no error of the program
@@ -56,21 +58,21 @@ def slot_form(value: Any, is_used: bool) -> Any:
     array = array_of(value)
     if array is None:
         return _trees.key(value) if _trees.is_constant(value) else None
-    if kind is Variable and (
-        type(array) is not _chx_ndarray
-        or value._layout is not None
-        or not vars(value).keys() <= INNER_ATTRIBUTES
-    ):
+    if type(array) is not _chx_ndarray:
         return None
-    if is_used and array._is_chained():
+    flags = _flags_of(array)
+    if is_used and flags & _CHAINED:
         return None
-    flags = (value._requires_grad, value._name) if kind is Variable else ()
-    if array.is_grad_required():
-        flags += (array.grad is not None,)
+    if kind is Variable:
+        if value._layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
+            return None
+        form: Any = (Variable, value._requires_grad, value._name, flags)
+    else:
+        form = flags
     if is_used:
-        return kind, flags, array.is_backprop_required()
+        return form
     # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
-    return kind, flags, array.shape, array.strides, array.dtype, array.device
+    return form, array.shape, array.strides, array.dtype, array.device
 
 
 def array_of(value: Any) -> Any:
