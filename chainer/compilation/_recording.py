@@ -92,6 +92,7 @@ class Recorded:
     """
 
     def __init__(self) -> None:
+        self.key: Any = None  # by which the function finds it
         self.environment: Any = None
         self.form: Any = None
         self.scope: Scope = None  # type: ignore[assignment]
@@ -106,8 +107,11 @@ class Recorded:
         self.result: Callable[..., Any] = lambda arrays: None
         self.runs = 0
 
-    def inputs(self, arrays: list[Any]) -> list[Any] | None:
+    def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""
+        if self.scope.watch.find_change() >= 0:
+            return None
+        arrays = [*arrays]
         for attributes, name, form, is_used in self.slots:
             value = attributes[name]
             if slot_form(value, is_used) != form:
