@@ -13,7 +13,8 @@ import chainerx
 from chainer.compilation import _check, _trees
 from chainer.compilation._kinds import Kind
 from chainer.compilation._objects import KINDS
-from chainer.compilation._recording import Again, Recorded, Recording, environment, has_hooks
+from chainer.compilation._recorded import Recorded, environment, has_hooks
+from chainer.compilation._recording import Again, Recording
 from chainer.compilation._trace import GraphBreak, Trace
 from chainer.compilation._update import EagerUpdate
 from chainer.warnings import PerformanceWarning
