@@ -8,13 +8,13 @@ import numpy
 
 import chainerx
 from chainer.compilation import _trees
-from chainer.compilation._recording import array_of
+from chainer.compilation._recorded import array_of
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.compilation._recording import Recorded
+    from chainer.compilation._recorded import Recorded
 
 _chx_ndarray = chainerx.ndarray
 

@@ -6,15 +6,18 @@ import functools
 import operator
 import sys
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 import chainerx
 from chainer.compilation import _check, _trees
 from chainer.compilation._kinds import Kind
 from chainer.compilation._objects import KINDS
-from chainer.compilation._recording import Again, Recorded, Recording, environment, has_hooks
+from chainer.compilation._recorded import Recorded, environment, has_hooks
+from chainer.compilation._recording import Again, Recording
 from chainer.compilation._trace import GraphBreak, Trace
 from chainer.compilation._update import EagerUpdate
+from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 _MAX_PAUSE = 1024
 _MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
+_COST_OF_RECORDING = 100  # as much time as that many runs of its plan save, for small models
+_MORE_RECORDINGS = 16
+#: Plans beyond the first few go if all keep more bytes than this for their intermediate arrays.
+_FEW_PLANS, _MAX_SCRATCH = 8, 1 << 30
 
 
 class CompiledFunction:
@@ -45,6 +52,9 @@ class CompiledFunction:
         self._check = check
         self._measure = measure
         self._plans: list[Recorded] = []  # the one used last comes first
+        self._plans_by_key: dict[Any, list[Recorded]] = {}
+        self._has_warned = False
+        self._set_credit()
         self._codes: dict[int, Any] = {}
         self._slots: dict[tuple[int, str], Any] = {}
         self._reasons: dict[str, int] = {}
@@ -54,6 +64,10 @@ class CompiledFunction:
         self.calls: int = 0
         self.replays: int = 0
         self.recordings: int = 0
+
+    def _set_credit(self) -> None:
+        """Allows so many recordings, in runs of plans; those later have to earn their cost."""
+        self._credit = _COST_OF_RECORDING * (self._max_plans + _MORE_RECORDINGS)
 
     def __reduce__(self) -> Any:
         """Copies have no plans. What a decorator made is a part of its module, as functions are."""
@@ -83,31 +97,75 @@ class CompiledFunction:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
                 return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
-            if self._plans:
-                here = environment()
-                for i, plan in enumerate(self._plans):
-                    if (
-                        plan.environment != here
-                        or plan.form != form
-                        or plan.scope.watch.find_change() >= 0
-                    ):
-                        continue
-                    inputs = plan.inputs(list(arrays))
-                    if inputs is None:
-                        continue
-                    if i:
-                        self._plans.insert(0, self._plans.pop(i))
-                    self.replays += 1
-                    if self._unused:
-                        self._unused = self._wait = 0
-                    if self._check:
-                        return _check.run_both(
-                            plan, inputs, lambda: self._compiled_function(*args, **kwargs)
-                        )
-                    return plan.run(inputs)
+            plan, inputs = self._find_plan(arrays, form)
+            if plan is not None:
+                self.replays += 1
+                self._credit += 1
+                if self._unused:
+                    self._unused = self._wait = 0
+                if self._check:
+                    return _check.run_both(
+                        plan, inputs, lambda: self._compiled_function(*args, **kwargs)
+                    )
+                return plan.run(inputs)
             return self._record(args, kwargs, arrays, form)
         finally:
             self._busy.release()
+
+    def _find_plan(self, arrays: list[Any], form: Any) -> tuple[Recorded | None, Any]:
+        plans = self._plans
+        if not plans:
+            return None, None
+        here = environment()
+        # Most calls are like the last one. A lookup finds the few others that may fit.
+        first = plans[0]
+        if first.environment == here and first.form == form:
+            inputs = first.find_inputs(arrays)
+            if inputs is not None:
+                return first, inputs
+        for plan in self._plans_by_key.get(_key_of(arrays, form), ()):
+            if plan is not first and plan.environment == here:
+                inputs = plan.find_inputs(arrays)
+                if inputs is not None:
+                    plans.remove(plan)
+                    plans.insert(0, plan)
+                    return plan, inputs
+        return None, None
+
+    def _keep(self, plan: Recorded, key: Any) -> None:
+        """Keeps a plan; those that were used least recently go."""
+        plan.key = key
+        self._plans.insert(0, plan)
+        self._plans_by_key.setdefault(key, []).insert(0, plan)
+        scratch = sum([p.plan.scratch_bytes for p in self._plans])
+        while len(self._plans) > self._max_plans or (
+            len(self._plans) > _FEW_PLANS and scratch > _MAX_SCRATCH
+        ):
+            last = self._plans.pop()
+            scratch -= last.plan.scratch_bytes
+            others = self._plans_by_key[last.key]
+            others.remove(last)
+            if not others:
+                del self._plans_by_key[last.key]
+
+    def _has_no_credit(self) -> bool:
+        """Tells whether recordings cost more than plans have gained."""
+        if self._credit >= 0:
+            return False
+        if not self._has_warned:
+            self._has_warned = True
+            change = self._plans[0].scope.find_change() if self._plans else None
+            reason = (
+                f'calls differ in more ways than plans are worth: {change or "arguments"} '
+                f'changed at {self.recordings} calls. Pad arrays to few shapes, pass what changes '
+                f'as arrays, or pass a larger max_plans than {self._max_plans}'
+            )
+            self._reasons[reason] = 1
+            name = getattr(self._compiled_function, '__qualname__', 'a function')
+            warnings.warn(
+                f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
+            )
+        return True
 
     def _run_eagerly(self, args: Any, kwargs: Any, reason: str) -> Any:
         self._reasons[reason] = self._reasons.get(reason, 0) + 1
@@ -116,6 +174,8 @@ class CompiledFunction:
     def _record(self, args: Any, kwargs: Any, arrays: list[Any], form: Any) -> Any:
         if self._wait > 0:
             self._wait -= 1
+            return self._compiled_function(*args, **kwargs)
+        if self._has_no_credit():
             return self._compiled_function(*args, **kwargs)
         if not chainerx.is_available():
             return self._run_eagerly(args, kwargs, 'ChainerX is not built')
@@ -147,14 +207,14 @@ class CompiledFunction:
             found = GraphBreak('an argument is changed')
         if isinstance(found, Recorded):
             found.plan.set_measured(self._measure)
-            self._plans.insert(0, found)
-            del self._plans[self._max_plans :]
+            changed = self._plans[0].scope.find_change() if self._plans else None
+            self._keep(found, _key_of(arrays, form))
             self.recordings += 1
+            self._credit -= _COST_OF_RECORDING
             if self._unused == 0:  # else plans are made in vain
                 self._pause = 0
             self._unused += 1
             if self._unused > _MAX_UNUSED:
-                changed = next((p.scope.find_change() for p in self._plans[1:2]), None)
                 self._refuse(
                     f'{changed or "an argument"} changes at every call', _MAX_PAUSE_IN_VAIN
                 )
@@ -188,7 +248,13 @@ class CompiledFunction:
         """Forgets all plans."""
         with self._busy:
             self._plans.clear()
+            self._plans_by_key.clear()
+            self._set_credit()
             self._wait = self._pause = self._unused = 0
+
+
+def _key_of(arrays: list[Any], form: Any) -> Any:
+    return form, tuple([(a.shape, a.strides, a.dtype) for a in arrays])
 
 
 def _text_of(error: Exception) -> str:
@@ -243,16 +309,16 @@ def _summarize(recorded: Recorded) -> str:
 
 @overload
 def compile(  # noqa: A001
-    function: Callable[..., Any], *, max_plans: int = 8, check: bool = False, measure: bool = False
+    function: Callable[..., Any], *, max_plans: int = 64, check: bool = False, measure: bool = False
 ) -> CompiledFunction: ...
 @overload
 def compile(  # noqa: A001
-    function: None = None, *, max_plans: int = 8, check: bool = False, measure: bool = False
+    function: None = None, *, max_plans: int = 64, check: bool = False, measure: bool = False
 ) -> Callable[[Callable[..., Any]], CompiledFunction]: ...
 def compile(  # noqa: A001 - the name that users expect
     function: Callable[..., Any] | None = None,
     *,
-    max_plans: int = 8,
+    max_plans: int = 64,
     check: bool = False,
     measure: bool = False,
 ) -> Any:
@@ -274,7 +340,8 @@ def compile(  # noqa: A001 - the name that users expect
 
     Args:
         function (callable): The function. Without it, returns a decorator.
-        max_plans (int): Number of plans to keep; that used least recently goes.
+        max_plans (int): Number of plans to keep; that used least recently goes. Each keeps the
+            memory of its intermediate arrays; if that is more than 1 GiB in all, eight are kept.
         check (bool): Whether to run the function, too, each time that a plan runs, and compare.
         measure (bool): Whether to measure kernels: :meth:`CompiledFunction.summary` tells the mean
             time of each kind in a run.

@@ -18,6 +18,7 @@ from chainer.compilation._trace import (
     is_framework_code,
     is_framework_module,
     is_harmless_module,
+    is_program_code,
 )
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _watch_function(scope: Scope, value: types.FunctionType, label: str) -> None
         except ValueError:  # it is empty
             continue
         scope.visit_variable(code, name, contents)
-    scope.visit_code(code, value.__globals__, value.__builtins__)  # type: ignore[attr-defined]
+    scope.visit_code(code, value.__globals__, value.__builtins__)
 
 
 def _watch_method(scope: Scope, value: types.MethodType, label: str) -> None:
@@ -206,8 +207,10 @@ def _watch_class(scope: Scope, value: type, label: str) -> None:
                 continue
             if is_own:
                 _visit_foreign(scope, name, part, f'{cls.__name__}.{name}')
-            # A function that has not run matters to nobody.
-            elif type(part) is not types.FunctionType or scope.may_read(name, part):
+            # A function that has not run, or comes from a library, matters to nobody.
+            elif type(part) is not types.FunctionType or (
+                is_program_code(part.__code__) and scope.may_read(name, part)
+            ):
                 scope.visit_if_read(name, part, f'{cls.__name__}.{name}')
 
 
@@ -217,6 +220,8 @@ def _visit_foreign(scope: Scope, name: str, value: Any, label: str) -> None:
     What the package itself has there is compared by its identity, and trusted in its contents.
     """
     is_own = is_own_object(value)
+    if is_own and type(value) is types.FunctionType:
+        return
     if name in scope.names or (not is_own and scope.may_read(name, value)):
         try:
             scope.visit(value, label)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import abc
 import random
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
-from chainer import function_hook, link_hook, optimizer, reporter
+from chainer import optimizer, reporter
 from chainer._core import plan_data
 from chainer.compilation import _trees
-from chainer.compilation._objects import INNER_ATTRIBUTES
+from chainer.compilation._recorded import Recorded, array_of, environment, slot_form
 from chainer.compilation._scope import Scope
 from chainer.compilation._stand_ins import Reports, Update
 from chainer.compilation._trace import GraphBreak, Trace, current_line
@@ -28,111 +26,6 @@ _chx_ndarray = chainerx.ndarray
 
 class Again(Exception):  # noqa: N818 - it is no error of the program
     """The recording found something that the next one has to know."""
-
-
-def environment() -> tuple[Any, ...]:
-    """Returns the state of the thread that a call depends on, besides the configuration."""
-    return (
-        threading.get_ident(),
-        chainerx.get_default_device(),
-        chainerx.is_backprop_required(),
-        bool(reporter._get_reporters()),
-        abc.get_cache_token(),  # changes with each subclass that an abstract class registers
-    )
-
-
-def has_hooks() -> bool:
-    """Tells whether hooks of functions or links watch the thread."""
-    return bool(function_hook.get_function_hooks() or link_hook._get_link_hooks())
-
-
-def slot_form(value: Any, is_used: bool) -> Any:
-    """Returns what has to stay the same in a value of a slot, whose array changes.
-
-    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array; the plan
-    itself then looks at the form of its memory.
-    """
-    kind = type(value)
-    array = array_of(value)
-    if array is None:
-        return _trees.key(value) if _trees.is_constant(value) else None
-    if kind is Variable and (
-        type(array) is not _chx_ndarray
-        or value._layout is not None
-        or not vars(value).keys() <= INNER_ATTRIBUTES
-    ):
-        return None
-    if is_used and array._is_chained():
-        return None
-    flags = (value._requires_grad, value._name) if kind is Variable else ()
-    if array.is_grad_required():
-        flags += (array.grad is not None,)
-    if is_used:
-        return kind, flags, array.is_backprop_required()
-    # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
-    return kind, flags, array.shape, array.strides, array.dtype, array.device
-
-
-def array_of(value: Any) -> Any:
-    """Returns the array of a value of a slot, or ``None``."""
-    if type(value) is Variable:
-        return value._array
-    return value if type(value) is _chx_ndarray else None
-
-
-class Recorded:
-    """A plan and all that a call needs besides it.
-
-    Attributes:
-        scope: What has to be unchanged.
-        plan: The kernels.
-
-    """
-
-    def __init__(self) -> None:
-        self.environment: Any = None
-        self.form: Any = None
-        self.scope: Scope = None  # type: ignore[assignment]
-        self.plan: Any = None
-        # Attributes, name, form, and whether the array is an input
-        self.slots: list[tuple[dict[str, Any], str, Any, bool]] = []
-        self.slot_results: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
-        self.grad_inputs: list[Any] = []
-        self.updates: list[EagerUpdate | PlannedUpdate] = []
-        self.reports: list[tuple[Callable[..., Any], Any]] = []
-        self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
-        self.result: Callable[..., Any] = lambda arrays: None
-        self.runs = 0
-
-    def inputs(self, arrays: list[Any]) -> list[Any] | None:
-        """Completes the inputs of the plan; returns ``None`` if it cannot run."""
-        for attributes, name, form, is_used in self.slots:
-            value = attributes[name]
-            if slot_form(value, is_used) != form:
-                return None
-            if is_used:
-                arrays.append(array_of(value))
-        for array in self.grad_inputs:
-            arrays.append(array.grad)
-        return arrays if self.plan.fits(arrays) else None
-
-    def run(self, inputs: list[Any]) -> Any:
-        """Runs the plan, with the updates of optimizers."""
-        plan = self.plan
-        self.runs += 1
-        arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
-        segment = 0
-        for update in self.updates:
-            plan.run(segment)
-            segment = update.run(plan, segment + 1)
-        plan.run(segment)
-        for attributes, name, make in self.slot_results:
-            attributes[name] = make(arrays)
-        if self.reports:
-            current = reporter.get_current_reporter()
-            for values, observer in self.reports:
-                current.report(values(arrays), observer)
-        return self.result(arrays)
 
 
 class Recording:

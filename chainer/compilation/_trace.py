@@ -93,6 +93,11 @@ def is_framework_code(code: types.CodeType) -> bool:
     return is_framework_file(code.co_filename)
 
 
+def is_program_code(code: types.CodeType) -> bool:
+    """Tells whether code belongs to the program: to none of the packages that it uses."""
+    return not code.co_filename.startswith((*_FRAMEWORKS, *_LIBRARIES))
+
+
 def describe(code: types.CodeType, line: int | None) -> str:
     """Names a line of a file."""
     return f'{os.path.basename(code.co_filename)}:{line}'
@@ -103,7 +108,7 @@ def current_line() -> str:
     frame: Any = sys._getframe()
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith((*_FRAMEWORKS, *_LIBRARIES)):
+        if is_program_code(code):
             return describe(code, frame.f_lineno)
         frame = frame.f_back
     return 'an unknown line'

@@ -102,7 +102,8 @@ class Same:
     def __eq__(self, other: object) -> bool:
         return type(other) is Same and other.value is self.value
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 def objects_of(form: Any) -> list[Any]:

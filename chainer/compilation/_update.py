@@ -123,7 +123,7 @@ class PlannedUpdate:
         """Lets the plan run only while an update does the same, but for hyperparameters."""
         opt = self._optimizer
         hyperparams: dict[int, Any] = {}
-        for name in (*_SETTINGS, *_METHODS):
+        for name in vars(opt).keys() & {*_SETTINGS}:  # the scope sees it if others come
             scope.add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
             scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)

@@ -55,10 +55,13 @@ def _check_arguments(*, minimize_cache_size=True, verbosity_level=0, enable_doub
         raise TypeError(f'verbosity_level must be an integer, not {verbosity_level!r}')
 
 
+_MAX_PLANS = 8  # which keep so many models alive
+
+
 def _decorate(func):
     if not callable(func):
         raise TypeError(f'static_graph decorates functions, not {type(func)}')
-    compiled = compilation.compile(func)
+    compiled = compilation.compile(func, max_plans=_MAX_PLANS)
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):

@@ -106,6 +106,7 @@ void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
 void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function); }
 void WatchData(Watch& self, PyObject* object) { self.AddData(object); }
 void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
+int64_t GetFlags(Watch&, PyObject* array) { return Watch::FlagsOf(array); }
 int64_t FindChange(Watch& self) { return self.FindChange(); }
 PyRef FindChanges(Watch& self) {
     PyRef list = Check(PyList_New(0));
@@ -161,6 +162,9 @@ void AddCapture(PyObject* module) {
             .Method<&WatchFunction>("add_function", "self, function", "Watches a function and its closure.")
             .Method<&WatchData>("add_data", "self, object", "Watches the elements of a NumPy array.")
             .Method<&WatchArray>("add_array", "self, array", "Watches whether an array has and needs a gradient.")
+            .Method<&GetFlags>("flags_of", "self, array",
+                               "What is compared of an array: 1: needs a gradient, 2: backward reaches it, 4: a "
+                               "function made it in a graph, 8: has a gradient.")
             .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
             .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")
             .Add(module);

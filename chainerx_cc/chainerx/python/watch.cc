@@ -37,12 +37,6 @@ PyObject* ClassDict(PyObject* type) {
 // A number that every change of a class or of its bases replaces, or zero.
 unsigned int VersionOf(PyObject* type) { return reinterpret_cast<PyTypeObject*>(type)->tp_version_tag; }
 
-int FlagsOf(const Array& a) {
-    bool required = a.IsGradRequired();
-    return (required ? 1 : 0) | (a.IsBackpropRequired() ? 2 : 0) | (a.IsChained() ? 4 : 0) |
-           (required && a.GetGrad() ? 8 : 0);
-}
-
 // What a class is besides its dict, as borrowed references: its names, which no version covers, its metaclass, and the
 // order in which it looks for attributes, of which an assignment to `__bases__` makes another one.
 std::array<PyObject*, 4> HeadOf(PyObject* type) {
@@ -77,6 +71,19 @@ bool ForEachPart(PyObject* function, F&& f) {
     }
     for (Py_ssize_t k = 0; closure != nullptr && k < PyTuple_GET_SIZE(closure); ++k) {
         if (!f(i++, PyCell_GET(PyTuple_GET_ITEM(closure, k)))) return false;
+    }
+    return true;
+}
+
+// Calls f(element) for the elements of a set, in order; ends and returns false if f does. Iterators cost ten times
+// more.
+template <class F>
+bool ForEachElement(PyObject* set, F&& f) {
+    const PySetObject& s = *reinterpret_cast<PySetObject*>(set);
+    for (Py_ssize_t i = 0; i <= s.mask; ++i) {
+        const setentry& entry = s.table[i];
+        bool is_empty = entry.key == nullptr || entry.hash == -1;  // -1: it had an element
+        if (!is_empty && !f(entry.key)) return false;
     }
     return true;
 }
@@ -120,9 +127,10 @@ void Watch::AddItems(PyObject* container, PyObject* ignored) {
     }
     if (PyAnySet_Check(container)) {
         Entry& entry = Add(Kind::kSet, container);
-        PyRef iterator = Check(PyObject_GetIter(container));
-        while (PyObject* item = PyIter_Next(iterator.get())) entry.items.push_back({PyRef{}, PyRef{item}});
-        if (PyErr_Occurred() != nullptr) throw PythonError{};
+        ForEachElement(container, [&entry](PyObject* element) {
+            entry.items.push_back({PyRef{}, PyRef::Borrow(element)});
+            return true;
+        });
         return;
     }
     if (!PyList_Check(container)) {
@@ -170,7 +178,14 @@ void Watch::AddFunction(PyObject* function) {
 
 void Watch::AddData(PyObject* object) { Add(Kind::kData, object).data = BufferOf(object); }
 
-void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(Arg<Array>::Get(array, "array")); }
+void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf(array); }
+
+int Watch::FlagsOf(PyObject* array) {
+    const Array& a = Arg<Array>::Get(array, "array");
+    bool required = a.IsGradRequired();
+    return (required ? 1 : 0) | (a.IsBackpropRequired() ? 2 : 0) | (a.IsChained() ? 4 : 0) |
+           (required && a.GetGrad() ? 8 : 0);
+}
 
 bool Watch::IsSame(const Entry& entry) {
     switch (entry.kind) {
@@ -226,7 +241,7 @@ bool Watch::IsSame(const Entry& entry) {
                 return IsSameValue(part, entry.items[i].value.get());
             });
         case Kind::kArray:
-            return FlagsOf(Arg<Array>::Get(entry.object.get(), "array")) == entry.flags;
+            return FlagsOf(entry.object.get()) == entry.flags;
         case Kind::kData:
             try {
                 return BufferOf(entry.object.get()) == entry.data;
@@ -255,15 +270,10 @@ bool Watch::HasItems(const Entry& entry, PyObject* dict, size_t first) {
 // Whether the items are the elements of a set, in order: a program may depend on the order.
 bool Watch::HasElements(const Entry& entry, PyObject* set) {
     if (static_cast<size_t>(PySet_GET_SIZE(set)) != entry.items.size()) return false;
-    PyRef iterator{PyObject_GetIter(set)};
-    for (const Item& item : entry.items) {
-        PyRef element{iterator ? PyIter_Next(iterator.get()) : nullptr};
-        if (!element || !IsSameValue(element.get(), item.value.get())) {
-            PyErr_Clear();
-            return false;
-        }
-    }
-    return true;
+    size_t i = 0;
+    return ForEachElement(set, [&entry, &i](PyObject* element) {
+        return i < entry.items.size() && IsSameValue(element, entry.items[i++].value.get());
+    });
 }
 
 int64_t Watch::FindChange() const {

@@ -34,6 +34,9 @@ public:
     void AddData(PyObject* object);
     // Whether an array has a gradient and needs one.
     void AddArray(PyObject* array);
+    // What is compared of an array: 1 if it needs a gradient, 2 if backward reaches it, 4 if a function made it in a
+    // graph, 8 if it has a gradient.
+    static int FlagsOf(PyObject* array);
 
     // The number of the first thing that has changed, in the order in which they were added; -1 if none has.
     int64_t FindChange() const;

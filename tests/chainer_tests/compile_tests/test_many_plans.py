@@ -1,0 +1,102 @@
+"""Functions whose calls differ in many ways: each has its plan, or falls back to eager soon."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers.compiled import Pair, array, bits
+
+import chainer
+import chainer.functions as F
+from chainer.compilation import _function
+from chainer.warnings import PerformanceWarning
+from tests.chainer_tests.compile_tests.test_training import MLP, Training
+
+pytestmark = pytest.mark.chainerx
+
+
+def test_many_shapes():
+    """After some epochs every batch size has a plan, which a lookup finds."""
+    pair = Pair(lambda: Training(MLP(), chainer.optimizers.Adam()))
+    rng = np.random.RandomState(0)
+    batches = [(array(rng.rand(n, 4), 'f'), array(rng.randint(0, 3, n), 'i')) for n in range(2, 22)]
+    for _ in range(6):
+        for batch in batches:
+            pair.run(*batch)
+    assert pair.function.recordings == len(batches)
+    assert all([pair.run(*batch) for batch in batches])
+    assert len(pair.function._plans) == len(batches)
+    assert pair.function.summary().count('kernels in') == len(batches)
+
+
+def test_dtypes_strides_and_forms():
+    compiled = chainer.compile(lambda xs, n=1, **options: F.sum(F.concat(list(xs), 0) * n).array)
+    a, b = array(np.ones((2, 4)), 'f'), array(np.ones((2, 4)), 'd')
+    calls = [
+        (([a, a.copy()],), {}), (((a, a.copy()),), {}), (([a, a.copy()], 1.0), {}),
+        (([a, a.copy()],), {'n': 2}), (([b, b.copy()],), {}), (([a.T.copy().T, a],), {}),
+        (([a, a.copy()],), {'more': slice(1)}), (([a, a.copy()],), {'more': slice(1.0)}),
+    ]  # fmt: skip
+    for _ in range(4):
+        for args, kwargs in calls:
+            for _ in range(3):
+                assert bits(compiled(*args, **kwargs)) == bits(
+                    compiled._compiled_function(*args, **kwargs)
+                )
+    assert compiled.recordings == len(calls)
+    assert len(compiled._plans) == len(calls)
+
+
+def test_too_many_shapes():
+    """Recordings that cost more than their plans gain end, with one warning and a reason."""
+    xs = [array(np.ones(n), 'f') for n in range(1, 13)]
+    compiled = chainer.compile(lambda x: x * 2, max_plans=4)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        for _ in range(100):
+            for x in xs:
+                assert bits(compiled(x)) == bits(x * 2)
+    assert [w.category for w in caught] == [PerformanceWarning]
+    assert caught[0].filename == __file__
+    text = str(caught[0].message)
+    assert 'test_too_many_shapes' in text and 'larger max_plans than 4' in text
+    assert 'calls differ in more ways than plans are worth: arguments changed' in compiled.report()
+    allowed = 4 + _function._MORE_RECORDINGS + compiled.replays / _function._COST_OF_RECORDING
+    assert 4 < compiled.recordings <= allowed + 1
+    # Those that have a plan keep it, and a clear start allows recordings again.
+    replays = compiled.replays
+    for x in xs:
+        compiled(x)
+    assert compiled.replays == replays + 4
+    recordings = compiled.recordings
+    compiled.clear()
+    for _ in range(3):
+        compiled(xs[0])
+    assert compiled.recordings == recordings + 1
+    assert len(compiled._plans) == 1 and len(compiled._plans_by_key) == 1
+
+
+def test_guards_that_change():
+    """Plans of the same arguments are told apart by their guards."""
+    values = [1.0]
+    compiled = chainer.compile(lambda x: x * values[0])
+    x = array([1, 2], 'f')
+    for i in range(40):
+        values[0] = float(i % 3)
+        assert bits(compiled(x)) == bits(x * values[0])
+    assert compiled.recordings == 3
+    assert len(compiled._plans_by_key) == 1
+
+
+def test_memory_of_plans(monkeypatch):
+    """Few plans are kept if each keeps much memory."""
+    monkeypatch.setattr(_function, '_MAX_SCRATCH', 1000)
+    model = MLP()
+    training = Training(model, chainer.optimizers.SGD())
+    compiled = chainer.compile(training.step)
+    for n in range(2, 14):
+        for _ in range(3):
+            compiled(array(np.ones((n, 4)), 'f'), array(np.zeros(n), 'i'))
+    assert compiled.recordings == 12
+    assert len(compiled._plans) == _function._FEW_PLANS
+    assert len(compiled._plans_by_key) == _function._FEW_PLANS
