@@ -1,7 +1,7 @@
 """Times the calls that make a plan: ``python benchmarks/first_call.py [WORKLOAD ...]``.
 
 The first call of a compiled function is traced and the next ones are recorded, until one runs a
-plan. The table has their times as multiples of that of a call as usual: the median of each over
+plan. The table has their times as multiples of an eager call: the median of each over
 some functions. All times are processor times, which other work on the machine hardly affects.
 """
 
@@ -55,7 +55,7 @@ def main():
         cells = [f'{multiple:.2f}x' for multiple in multiples]
         rows.append([f'`{name}`', harness.format_time(unit), *cells])
     n_calls = max(map(len, rows)) - 2
-    head = ['one step', 'as usual', *(f'call {i + 1}' for i in range(n_calls))]
+    head = ['one step', 'eager', *(f'call {i + 1}' for i in range(n_calls))]
     harness.print_table(head, [row + ['-'] * (len(head) - len(row)) for row in rows])
 
 

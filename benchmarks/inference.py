@@ -2,8 +2,9 @@
 
 The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
 by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
-process. The table gives medians and ratios to ONNX Runtime; a second one gives the peak memory of a
-process that loads and runs ResNet-50.
+process. The table gives medians and ratios to ONNX Runtime. A second one compares the perceptron
+in 8 bits, as ONNX Runtime's ``quantize_dynamic`` writes it, and a third one gives the peak memory
+of a process that loads and runs ResNet-50.
 """
 
 import argparse
@@ -91,10 +92,17 @@ def runner(engine, name, path, x, threads):
     return run
 
 
-def compare(name, rounds, seconds, threads):
-    """Times the engines, and returns a row of the table."""
+def time_interleaved(runs, rounds, seconds):
+    """Returns the medians of functions by name."""
     import timeit
 
+    import harness
+
+    return harness.measure({name: timeit.Timer(run) for name, run in runs.items()}, rounds, seconds)
+
+
+def compare(name, rounds, seconds, threads):
+    """Times the engines, and returns a row of the table."""
     import harness
     import numpy as np
 
@@ -105,7 +113,7 @@ def compare(name, rounds, seconds, threads):
     runs = {engine: run for engine, run in runs.items() if run is not None}
     expected = runs['onnxruntime']()
     np.testing.assert_allclose(runs['chainerx'](), expected, rtol=1e-3, atol=1e-4)
-    times = harness.measure({e: timeit.Timer(r) for e, r in runs.items()}, rounds, seconds)
+    times = time_interleaved(runs, rounds, seconds)
     unit = times['onnxruntime']
     return [
         name,
@@ -113,6 +121,40 @@ def compare(name, rounds, seconds, threads):
             f'{harness.format_time(times[e])} ({times[e] / unit:.2f}x)' if e in times else '-'
             for e in ENGINES
         ),
+    ]
+
+
+def compare_int8(batch, rounds, seconds, threads):
+    """Times a perceptron in 8 bits, and returns a row of the table."""
+    import harness
+    import numpy as np
+    from onnxruntime.quantization import quantize_dynamic
+    from workloads import WORKLOADS
+
+    import chainer
+    import onnx_chainer
+
+    model, x, _ = WORKLOADS['mlp'].chainer_parts('@numpy')
+    x = x[:batch]
+    with tempfile.TemporaryDirectory() as folder:
+        path, small = (os.path.join(folder, name) for name in ('model.onnx', 'int8.onnx'))
+        with chainer.using_config('train', False):
+            onnx_chainer.export(model, x, filename=path)
+        quantize_dynamic(path, small)
+        runs = {
+            'onnxruntime': runner('onnxruntime', 'mlp', small, x, threads),
+            'float32': runner('chainerx', 'mlp', path, x, threads),
+            'chainerx': runner('chainerx', 'mlp', small, x, threads),
+        }
+    expected = runs['onnxruntime']()
+    # The last bit of a sum may move a number of the next layer to the next integer.
+    np.testing.assert_allclose(runs['chainerx'](), expected, atol=1e-2 * abs(expected).max())
+    times = time_interleaved(runs, rounds, seconds)
+    ours = times['chainerx']
+    return [
+        f'mlp, batch {batch}',
+        *map(harness.format_time, times.values()),
+        *(f'{ours / times[each]:.2f}x' for each in ('onnxruntime', 'float32')),
     ]
 
 
@@ -165,6 +207,10 @@ def main():
     harness.print_machine(args.threads)
     rows = [compare(name, args.rounds, args.seconds, args.threads) for name in args.model]
     harness.print_table(['forward', *ENGINES.values()], rows)
+    if 'mlp' in args.model:
+        engines = 'ONNX Runtime', 'chainerx.onnx in float32', 'chainerx.onnx'
+        rows = [compare_int8(n, args.rounds, args.seconds, args.threads) for n in (1, 100)]
+        harness.print_table(['int8', *engines, 'to ONNX Runtime', 'to float32'], rows)
     if 'resnet50' in args.model and not args.no_memory:
         harness.print_table(['resnet50', 'peak memory added'], list(memory_rows()))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import functools
 import sys
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer._core import environment
@@ -214,8 +217,9 @@ class _UsingConfig(contextlib.ContextDecorator):
             delattr(self._config, self._name)
 
 
+_defaults = environment.get_default_config()
 global_config: GlobalConfig = GlobalConfig()
-for _name, _value in environment.get_default_config().items():
+for _name, _value in _defaults.items():
     setattr(global_config, _name, _value)
 config: LocalConfig = LocalConfig(global_config)
 
@@ -231,6 +235,10 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingC
     Returns:
         Context manager, also usable as a decorator.
 
+    Raises:
+        TypeError, ValueError: If ``value`` is a text that is no value of the entry, such as
+            ``'False'`` for ``train``.
+
     .. admonition:: Example
 
         >>> import chainer
@@ -241,4 +249,22 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingC
         True
 
     """
+    if value.__class__ is str or name not in _defaults:
+        _check(name, value, config)
     return _UsingConfig(name, value, config)
+
+
+def _check(name: str, value: Any, config: LocalConfig) -> None:
+    if name in _defaults:
+        environment.check_text(name, value, _defaults[name])
+    elif not hasattr(config, name) and (meant := _similar_entry(name)) is not None:
+        # Packages have their own entries, so this may be one of them.
+        warnings.warn(
+            f'chainer.config has no entry {name!r}, which using_config() sets: is {meant!r} meant?',
+            stacklevel=3,
+        )
+
+
+@functools.cache
+def _similar_entry(name: str) -> str | None:
+    return next(iter(difflib.get_close_matches(name, _defaults, 1, 0.8)), None)

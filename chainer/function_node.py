@@ -326,7 +326,9 @@ class FunctionNode:
             devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
             raise TypeError(
                 'incompatible array types are mixed in the forward input '
-                f'({self.label}).\nActual: {kinds}\nDevices: {devices}'
+                f'({self.label}).\nActual: {kinds}\nDevices: {devices}\n'
+                'All arrays must be on one device: make them with model.xp (xp.asarray and so on), '
+                'send them by model.device.send(x), or move the model by model.to_device(device).'
             )
 
     def _check_types(self, in_data: tuple[Any, ...]) -> None:

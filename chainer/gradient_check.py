@@ -440,6 +440,9 @@ def _backward(ys, gys, enable_double_backprop=False):
     for y, gy in roots.values():
         if not isinstance(y, Variable):
             raise TypeError(f'the function must return variables, not {type(y)}')
+        # Nothing flows back from a constant, such as an integer; on ChainerX it takes no gradient.
+        if not y.requires_grad:
+            continue
         # Also for an input returned unchanged.
         y.grad_var = gy
         outputs.append(y)
@@ -671,3 +674,40 @@ def check_double_backward(
         raise AssertionError(
             f'check_double_backward failed (eps={eps} atol={atol} rtol={rtol})\n\n{e}'
         ) from None
+
+
+def _check_backward_with_params(
+    func: Callable[..., Any],
+    x_data: Any,
+    y_grad: Any,
+    params: Any = (),
+    eps: float = 1e-3,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+    no_grads: Sequence[bool] | None = None,
+    dtype: DTypeSpec = None,
+    detect_nondifferentiable: bool = False,
+) -> None:
+    """Like :func:`check_backward`, of a function of a tuple of inputs and one of parameters.
+
+    Args:
+        func (callable): Function that takes two tuples of variables.
+        params (array or tuple of arrays): Parameters.
+
+    """
+    x_data, params = _as_tuple(x_data), _as_tuple(params)
+    n = len(x_data)
+    if no_grads is None:
+        no_grads = [x.dtype.kind != 'f' for x in x_data]
+    check_backward(
+        lambda *xs: func(xs[:n], xs[n:]),
+        (*x_data, *params),
+        y_grad,
+        (),
+        eps,
+        atol,
+        rtol,
+        [*no_grads, *[False] * len(params)],
+        dtype,
+        detect_nondifferentiable,
+    )

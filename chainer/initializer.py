@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
+from chainer._core.dtype import get_dtype
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ class Initializer:
     Attributes:
         dtype: Data type specifier, or ``None``.
 
+    Raises:
+        TypeError: If the dtype does not exist.
+
     .. admonition:: Example
 
         >>> class Ramp(chainer.Initializer):
@@ -37,6 +41,8 @@ class Initializer:
     dtype: DTypeSpec = None
 
     def __init__(self, dtype: DTypeSpec = None) -> None:
+        if dtype is not None:
+            get_dtype(dtype)
         self.dtype = dtype
 
     def __call__(self, array: NdArray) -> None:

@@ -318,7 +318,7 @@ class DictSummary:
     """Online statistics of a sequence of dictionaries, key by key.
 
     Summarizes only scalar values (and 0-dimensional arrays and variables) and ignores
-    other entries. A value may be a pair ``(value, weight)``.
+    other entries. A value may be a pair ``(value, weight)``; other tuples are ignored.
 
     .. admonition:: Example
 
@@ -345,7 +345,7 @@ class DictSummary:
         """
         for key, value in d.items():
             weight = 1
-            if isinstance(value, tuple):
+            if isinstance(value, tuple) and len(value) == 2:
                 value, weight = value
                 weight = _unwrap(weight)
                 if not _is_scalar(weight):

@@ -172,12 +172,19 @@ class Sequential(link_module.ChainList):
         """Inserts a layer before the position ``i``.
 
         Args:
-            i (int): Position.
+            i (int): Position, from ``-len(self)`` to ``len(self)``.
             layer (callable): The layer.
+
+        Raises:
+            IndexError: If there is no such position.
+            ValueError: If the layer is not callable.
 
         """
         _check_layer(layer)
-        i = slice(i, None).indices(len(self))[0]
+        n = len(self)
+        if not -n <= i <= n:
+            raise IndexError(f'Index out of range: {i} is not between {-n} and {n}')
+        i = i + n if i < 0 else i
         if isinstance(layer, link_module.Link):
             self._insert_child(i, layer)
         self._layers.insert(i, layer)

@@ -6,8 +6,14 @@
     python -m chainermn.run -n 8 --hosts left,right train.py
     python -m chainermn.run -n 4 --restarts 10 --min-n 2 train.py
 
-Each line that a process prints begins with its rank. A process that fails ends all of them. With
-``--restarts`` they then start anew, so a script that loads its last checkpoint, see
+Each line that a process prints begins with its rank. A process that fails ends all of them, and its
+rank and host are printed. The launcher passes ``SIGTERM`` and ``SIGINT`` on to all processes, and
+``SIGHUP`` as ``SIGTERM``; after ``--grace`` seconds, or at a second signal, it kills them. It also
+passes ``SIGUSR1`` and ``SIGUSR2`` on. However the launcher ends, even by ``SIGKILL``, it leaves no
+processes, worker processes or shared memory behind. A host that does not answer for
+``--link-timeout`` seconds is lost: the job ends on both sides.
+
+With ``--restarts`` they start anew after a failure, so a script that loads its last checkpoint, see
 :func:`chainermn.create_multi_node_checkpointer`, goes on; with ``--min-n`` each time with one
 process less. The environment variable ``CHAINERMN_RESTART`` counts the restarts.
 
@@ -20,8 +26,11 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
+
+from chainermn import _job, _supervisor
 
 
 def find_mpiexec() -> str:
@@ -65,11 +74,13 @@ def make_command(
             command.append('--allow-run-as-root')
         if hosts:
             command += ['--host', ','.join([f'{host}:{per_host}' for host in hosts])]
+            command += ['-x', 'CHAINERMN_RESTART', '-x', _supervisor.VARIABLE]
     else:
         command = [mpiexec, '-l']
         if hosts:
             command += ['-hosts', ','.join(hosts), '-ppn', str(per_host)]
-    return [*command, '-n', str(n), sys.executable, '-m', 'chainermn._program', *program]
+    command += ['-n', str(n), sys.executable, '-IS', _supervisor.__file__]
+    return [*command, sys.executable, '-m', 'chainermn._program', *program]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -96,10 +107,24 @@ def main(arguments: list[str] | None = None) -> int:
         type=int,
         help='start anew with one process less each time, down to this number',
     )
+    parser.add_argument(
+        '--grace',
+        type=float,
+        default=5,
+        help='seconds that processes have to end after a signal or a failure (5)',
+    )
+    parser.add_argument(
+        '--link-timeout',
+        type=float,
+        default=5,
+        help='seconds without an answer after which a host is lost (5)',
+    )
     parser.add_argument('program', nargs=argparse.REMAINDER, help='script and its arguments')
     args = parser.parse_args(arguments)
     if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
         parser.error('-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0')
+    if not (args.grace >= 0 and args.link_timeout >= 1):
+        parser.error('--grace must be at least 0, --link-timeout at least 1')
     if not args.program:
         parser.error('the script is missing')
     if not os.path.isfile(args.program[0]):
@@ -111,28 +136,30 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     version = subprocess.run([mpiexec, '--version'], capture_output=True, text=True).stdout
     n = args.n
-    for restart in range(args.restarts + 1):
-        environment = {
-            'OMP_NUM_THREADS': str(max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)),
-            **os.environ,
-            'CHAINERMN_RESTART': str(restart),
-        }
-        command = make_command(mpiexec, version, n, hosts, args.program)
-        try:
-            status = subprocess.run(command, env=environment).returncode
-        except KeyboardInterrupt:
-            return 130
-        if status == 0 or restart == args.restarts:
-            break
-        if args.min_n is not None:
-            n = max(n - 1, args.min_n)
-        print(
-            f'chainermn.run: exit status {status}, start {restart + 1} of {args.restarts} anew '
-            f'with {n} processes',
-            file=sys.stderr,
-            flush=True,
-        )
-    return status if 0 <= status < 256 else 1
+    signals = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
+    try:
+        for restart in range(args.restarts + 1):
+            environment = {
+                'OMP_NUM_THREADS': str(max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)),
+                **os.environ,
+                'CHAINERMN_RESTART': str(restart),
+            }
+            command = make_command(mpiexec, version, n, hosts, args.program)
+            job = _job.Job(command, environment, hosts, args.grace, args.link_timeout, signals)
+            status = job.run()
+            if status == 0 or job.signal is not None or restart == args.restarts:
+                break
+            if args.min_n is not None:
+                n = max(n - 1, args.min_n)
+            print(
+                f'chainermn.run: exit status {status}, start {restart + 1} of {args.restarts} anew '
+                f'with {n} processes',
+                file=sys.stderr,
+                flush=True,
+            )
+    finally:
+        signals.close()
+    return status
 
 
 if __name__ == '__main__':

@@ -348,6 +348,7 @@ class _Watch:
     def add_function(self, function: Any) -> None: ...
     def add_items(self, container: Any, ignored: Any = None) -> None: ...
     def add_items_of_entry(self, dict: Any, key: Any) -> None: ...
+    def add_member(self, object: Any, name: Any) -> None: ...
     def find_change(self) -> int: ...
     def find_changes(self) -> Any: ...
 
@@ -368,6 +369,9 @@ def _get_dnn_version() -> int:
 
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
+
+def _integer_matmul(a: ndarray, b: ndarray, a_zero: ndarray | None = None, b_zero: ndarray | None = None) -> ndarray:
+    """Product of 8-bit integers less their zero points, as int32."""
 
 def _kernels(backend: str) -> list[Any]:
     """(name, present) of each kernel of a backend."""
@@ -401,6 +405,9 @@ def _onnx_operators() -> tuple[str, ...]:
 
 def _ops() -> list[Any]:
     """What the module knows about each op."""
+
+def _quantize_dynamically(x: ndarray) -> list[ndarray]:
+    """Numbers as uint8, their scale and their zero point."""
 
 def _random_seed(seed: int) -> None:
     """Seeds the context's generator."""

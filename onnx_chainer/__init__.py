@@ -8,6 +8,7 @@ outputs. :func:`load` gives a link that computes what a file describes. All need
 from __future__ import annotations
 
 from onnx_chainer import (
+    _requirements as _requirements,  # first: it says what to install
     functions as functions,
     mapping as mapping,
     onnx_helper as onnx_helper,

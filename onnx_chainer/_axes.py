@@ -8,7 +8,9 @@ the same values.
 
 from __future__ import annotations
 
+import itertools
 import operator
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -211,32 +213,58 @@ class Axes:
         return next((name for name, sizes in self.sizes.items() if sizes == dim), None)
 
 
-def find_names(arrays: Sequence[Any], shapes: Sequence[Any]) -> dict[str, tuple[int, int]]:
-    """Finds the named axes in shapes; returns the first input and axis of each name.
+def find_names(
+    arrays: Sequence[Any], shapes: Sequence[Any]
+) -> tuple[dict[str, tuple[int, int]], list[tuple[Any, ...]]]:
+    """Finds the named axes in shapes.
+
+    Axes of one name have one length. If they do not, those of another length get another name.
+
+    Returns:
+        tuple: The first input and axis of each name, and the shapes with the names that differ.
 
     Raises:
         ValueError: If a shape does not fit its input.
 
     """
     names: dict[str, tuple[int, int]] = {}
+    given_names = {name for shape in shapes for name in shape if isinstance(name, str)}
+    renamed: dict[tuple[str, int], str] = {}
+    result = []
     for i, (x, shape) in enumerate(zip(arrays, shapes)):
         if len(shape) != x.ndim:
             raise ValueError(
                 f'input_shapes: {tuple(shape)} does not fit input {i} of shape {x.shape}'
             )
+        new_shape = list(shape)
         for axis, (n, given) in enumerate(zip(x.shape, shape)):
             if isinstance(given, str):
                 j, other = names.setdefault(given, (i, axis))
                 if arrays[j].shape[other] != n:
-                    raise ValueError(
-                        f'input_shapes: the axes named {given!r} have the lengths '
-                        f'{arrays[j].shape[other]} and {n}'
-                    )
+                    given = _name_apart(given, n, arrays[j].shape[other], renamed, given_names)
+                    names.setdefault(given, (i, axis))
+                new_shape[axis] = given
             elif given is not None and given != n:
                 raise ValueError(
                     f'input_shapes: axis {axis} of input {i} has the length {n}, not {given}'
                 )
-    return names
+        result.append(tuple(new_shape))
+    return names, result
+
+
+def _name_apart(name, length, other, renamed, taken):
+    """The name for the axes of another length than the first ones of their name have."""
+    if (name, length) not in renamed:
+        numbered = (f'{name}_{i}' for i in itertools.count(1))
+        new = next(each for each in numbered if each not in taken)
+        taken.add(new)
+        renamed[name, length] = new
+        warnings.warn(
+            f'input_shapes: the axes named {name!r} have the lengths {other} and {length}: those '
+            f'of the length {length} are named {new!r}',
+            stacklevel=4,
+        )
+    return renamed[name, length]
 
 
 def explore(

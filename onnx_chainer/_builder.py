@@ -96,9 +96,13 @@ class Builder(GraphBuilder):
             return list(range(self.ndim(i)))
         return sorted(a % self.ndim(i) for a in ((axis,) if isinstance(axis, int) else axis))
 
+    def is_constant(self, x: Any) -> bool:
+        """Whether an attribute depends neither on inputs nor on dynamic axes."""
+        return not (isinstance(x, Varying) or self.context.knows(x))
+
     def array(self, x: Any) -> numpy.ndarray:
         """NumPy array of an attribute, which must be a constant."""
-        if isinstance(x, Varying) or self.context.knows(x):
+        if not self.is_constant(x):
             raise Unsupported('an argument that is not constant')
         return onnx_helper.as_numpy(x) if hasattr(x, 'dtype') else numpy.asarray(x)
 

@@ -9,6 +9,8 @@ import chainer
 from onnx_chainer import onnx_helper
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
+
     from onnx_chainer._axes import Axes
     from onnx_chainer._trace import Call
 
@@ -29,6 +31,7 @@ class Context:
     Attributes:
         parameters: Dictionary of the used parameters by name.
         constants: Dictionary of constant arrays by name.
+        initializers: Those of them that have no node: large ones, and inputs of functions.
 
     """
 
@@ -42,6 +45,8 @@ class Context:
         self._contents: dict[Any, str] = {}
         self.parameters: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
+        self.initializers: dict[str, Any] = {}
+        self._new_nodes: list[NodeProto] = []
         #: Dynamic axes of the export, and the call that is being converted.
         self.axes: Axes | None = None
         self.call: Call | None = None
@@ -91,7 +96,7 @@ class Context:
         if name is not None:
             self.parameters[name] = array
             return name
-        return self.add_const(array)
+        return self._constant(array, None, False)
 
     def set_name(self, variable: Any, name: str, pinned: bool = False) -> None:
         """Sets the name of a value.
@@ -141,7 +146,7 @@ class Context:
         return self.get_name(array)
 
     def add_const(self, array: Any, name: str | None = None) -> str:
-        """Adds a constant array. Equal constants are one.
+        """Adds a constant array, which a node gives. Equal constants are one.
 
         Args:
             array: Array of any device.
@@ -151,9 +156,12 @@ class Context:
             str: Name of the constant.
 
         """
+        return self._constant(array, name, True)
+
+    def _constant(self, array, name, has_node):
         value = onnx_helper.as_numpy(array)
-        is_small = name is None and value.size <= _MOST_ELEMENTS
-        key = (value.dtype, value.shape, value.tobytes()) if is_small else None
+        is_small = value.size <= _MOST_ELEMENTS
+        key = (value.dtype, value.shape, value.tobytes()) if is_small and name is None else None
         if key in self._contents:
             return self._contents[key]
         full = 'Constant' if name is None else f'{onnx_helper.get_func_name()}_const_{name}'
@@ -162,7 +170,19 @@ class Context:
         if key is not None:
             self._contents[key] = full
         self.constants[full] = value
+        if is_small and has_node:
+            tensor = onnx_helper.make_tensor(full, value)
+            self._new_nodes.append(
+                onnx_helper.make_node('Constant', [], [full], full, value=tensor)
+            )
+        else:
+            self.initializers[full] = value
         return full
+
+    def take_constant_nodes(self) -> list[NodeProto]:
+        """Returns the nodes of the constants that came since the last call."""
+        nodes, self._new_nodes = self._new_nodes, []
+        return nodes
 
     def get_link(self, param: Any) -> tuple[str, chainer.Link] | None:
         """Returns the name and the link that a parameter belongs to, or ``None``.

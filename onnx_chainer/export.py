@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.backend import from_chx
-from onnx_chainer import _axes, _trace, onnx_helper
+from onnx_chainer import _axes, _opsets, _trace, onnx_helper
+from onnx_chainer._opsets import (
+    MAXIMUM_OPSET_VERSION as MAXIMUM_OPSET_VERSION,
+    MINIMUM_OPSET_VERSION as MINIMUM_OPSET_VERSION,
+)
 from onnx_chainer.context import Context
 from onnx_chainer.functions import CONVERTERS
-from onnx_chainer.functions.converter import FunctionConverter
+from onnx_chainer.functions.converter import FunctionConverter, as_converter
 from onnx_chainer.graph import Graph
 
 if TYPE_CHECKING:
@@ -21,9 +25,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto, ValueInfoProto
 
     from onnx_chainer._trace import Trace
-
-MINIMUM_OPSET_VERSION = 9
-MAXIMUM_OPSET_VERSION = 26
 
 # Files are limited to 2 GiB; larger parameters are in a file beside them.
 _MOST_BYTES = 2**31 - 2**20
@@ -148,35 +149,6 @@ class RetainInputHook(chainer.LinkHook):
         pass
 
 
-def _check_available():
-    try:
-        import onnx  # noqa: F401
-    except ImportError as e:
-        raise ImportError(
-            'the export to ONNX needs the package onnx: pip install "chainer[onnx]"'
-        ) from e
-
-
-def _choose_opset(opset_version):
-    import onnx
-
-    newest = min(onnx.defs.onnx_opset_version(), MAXIMUM_OPSET_VERSION)
-    if opset_version is None:
-        return newest
-    if opset_version < MINIMUM_OPSET_VERSION:
-        warnings.warn(
-            f'opset_version={opset_version} is not supported: the model is exported with '
-            f'opset_version={MINIMUM_OPSET_VERSION}, which all runtimes read',
-            stacklevel=4,
-        )
-        return MINIMUM_OPSET_VERSION
-    if opset_version > newest:
-        raise ValueError(
-            f'opset_version must be from {MINIMUM_OPSET_VERSION} to {newest}, not {opset_version}'
-        )
-    return int(opset_version)
-
-
 def export(
     model: Callable[..., Any],
     args: Any,
@@ -209,15 +181,17 @@ def export(
             are inputs of the graph.
         graph_name (str): Name of the graph.
         save_text (bool): Whether to write the graph as text, too: to ``filename + '.txt'``.
-        opset_version (int): Version of the operator set. The default is the newest one.
+        opset_version (int): Version of the operator set. The default is the newest one in which
+            ONNX Runtime runs the model.
         input_names (list or dict): Names of the inputs; default: ``Input_0``, ``Input_1``, ...
         output_names (list or dict): Names of the outputs.
         train (bool): Whether the model is exported as it is in training.
         return_named_inout (bool): Whether to return the inputs and outputs, too.
         external_converters (dict): Converters by the name of the function. One gets a
-            :class:`~onnx_chainer.functions.converter.FunctionConverterParams` object and returns a
-            tuple of nodes, the last of which gives the outputs. They come before those of this
-            package.
+            :class:`~onnx_chainer.functions.converter.FunctionConverterParams` object, or, if it
+            has four parameters, the function, the version of the operator set, and the names of
+            the inputs and of the outputs; with a fifth one, also the context. It returns a tuple
+            of nodes, the last of which gives the outputs. They come before those of this package.
         external_opset_imports (dict): Versions of the domains of operators that external converters
             use.
         input_shapes: Shapes of the inputs: a tuple, or a list or dictionary of tuples like
@@ -230,8 +204,7 @@ def export(
         to them there.
 
     Raises:
-        ImportError: If onnx is not installed.
-        TypeError: If the type of ``args`` is wrong.
+        TypeError: If the type of ``args`` or of a converter is wrong.
         ValueError: If an argument is wrong, or the model calls a function that has no converter.
         RuntimeError: If a function has no form in this version of the operator set, or depends on
             the length of a dynamic axis in a way that has none.
@@ -247,12 +220,13 @@ def export(
         'batch'
 
     """
-    _check_available()
-    opset_version = _choose_opset(opset_version)
+    if opset_version is not None:
+        opset_version = _opsets.checked(opset_version)
     converters: dict[str, Callable[..., Any]] = {
         name: FunctionConverter(c.convert) for name, c in CONVERTERS.items()
     }
-    converters.update(external_converters or {})
+    for name, converter in (external_converters or {}).items():
+        converters[name] = as_converter(name, converter)
     with _trace.off_chainerx(model), _trace.unchanged(model) as restore:
         args = _trace.map_arrays(from_chx, args)
 
@@ -262,23 +236,32 @@ def export(
 
         main = run(args)
         constant = _find_constants(main, run, args)
+        _warn_of_unused(model)
         axes = None
         shapes = [x.shape for x in main.inputs]
         if input_shapes is not None:
             shapes = format_customized_shapes(args, input_shapes)
-            names = _axes.find_names([x.array for x in main.inputs], shapes)
+            names, shapes = _axes.find_names([x.array for x in main.inputs], shapes)
             if names:
                 axes = _axes.explore(run, main, args, shapes, names)
-        exporter = _Exporter(model, main, axes, opset_version, converters)
-        onnx_model = exporter.model(
-            args,
-            shapes,
-            graph_name,
-            export_params,
-            input_names,
-            output_names,
-            external_opset_imports or {},
-        )
+
+        def convert(opset):
+            exporter = _Exporter(model, main, axes, opset, converters)
+            return exporter, exporter.model(
+                args,
+                shapes,
+                graph_name,
+                export_params,
+                input_names,
+                output_names,
+                external_opset_imports or {},
+            )
+
+        opset = opset_version or _opsets.newest()
+        exporter, onnx_model = convert(opset)
+        while opset_version is None and _opsets.newest_that_runs(onnx_model) < opset:
+            opset = _opsets.newest_that_runs(onnx_model)
+            exporter, onnx_model = convert(opset)
     if constant is not None:
         warnings.warn(
             f'{constant}. The exported model is right for the values in args only', stacklevel=2
@@ -299,6 +282,18 @@ def _find_constants(main: Trace, run: Callable[[Any], Trace], args: Any) -> str 
         # These values may be impossible, such as rows of indices.
         return None
     return _trace.difference(main, other)
+
+
+def _warn_of_unused(model: Any) -> None:
+    """Warns of parameters that wait for an input which the model does not give them."""
+    if isinstance(model, chainer.Link):
+        paths = [path for path, param in model.namedparams() if param.array is None]
+        if paths:
+            warnings.warn(
+                'the model does not use the links of these parameters, which have no values and '
+                f'are not exported: {", ".join(paths)}',
+                stacklevel=3,
+            )
 
 
 class _Exporter:
@@ -329,12 +324,12 @@ class _Exporter:
         graph = Graph(
             context, self.converters, self.opset_version, set(named_inputs), outputs, trace
         )
-        nodes = graph.to_onnx_graph()
+        graph.to_onnx_graph()
         outputs = {context.get_name(y): y for y in outputs.values()}
         for name, y in outputs.items():
             if id(y.array) in self.sources:
                 source = context.get_name(self.sources[id(y.array)])
-                nodes.append(onnx_helper.make_node('Identity', [source], [name], name=name))
+                graph.add_nodes([onnx_helper.make_node('Identity', [source], [name], name=name)])
         self.outputs = dict(zip(outputs, self.main.outputs))
         input_infos = [
             self._value_info(name, x, shape)
@@ -347,13 +342,13 @@ class _Exporter:
         opsets = [helper.make_opsetid('', self.opset_version)]
         opsets += [helper.make_opsetid(name, version) for name, version in domains.items()]
         model = helper.make_model(
-            helper.make_graph(nodes, graph_name, input_infos, self._output_infos(outputs)),
+            helper.make_graph(graph.nodes, graph_name, input_infos, self._output_infos(outputs)),
             producer_name='Chainer',
             producer_version=chainer.__version__,
             opset_imports=opsets,
         )
         model.ir_version = helper.find_min_ir_version_for(opsets[:1])
-        for name, array in context.constants.items():
+        for name, array in context.initializers.items():
             tensor = model.graph.initializer.add(doc_string=onnx_helper.CONSTANT)
             onnx_helper.fill_tensor(tensor, name, array)
         for name, array in context.parameters.items() if export_params else ():

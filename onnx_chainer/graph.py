@@ -106,8 +106,13 @@ class Graph:
         for y, output in zip(function.outputs, output_names):
             if not context.is_pinned(y):
                 context.set_name(y, output)
-        self.nodes += nodes
+        self.add_nodes(nodes)
         context.call = None
+
+    def add_nodes(self, nodes: Sequence[NodeProto]) -> None:
+        """Adds nodes, behind those of the constants that they are the first to take."""
+        self.nodes += self.context.take_constant_nodes()
+        self.nodes += nodes
 
     def _input_names(self, call):
         context = self.context
@@ -127,7 +132,7 @@ class Graph:
                     name = varying(g, value)
                 except DynamicAxisError as e:
                     raise DynamicAxisError(f'input {i} of {call.name}: {e}') from e
-                self.nodes += g.nodes()
+                self.add_nodes(g.nodes())
                 onnx_helper.set_func_name(func_name)
             else:
                 name = context.get_name(value)

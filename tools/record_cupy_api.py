@@ -2,7 +2,8 @@
 
 Run ``python tools/record_cupy_api.py`` with the CuPy of each supported major version (a GPU is not
 needed). A line of ``api.txt`` is the major versions for which it holds, a name, its kind and the
-parameters; ``=`` marks those with defaults.
+parameters; ``=`` marks those with defaults. ``module: import`` is a module that ``import cupy``
+does not bring.
 """
 
 import importlib
@@ -101,9 +102,22 @@ def _members(prefix, obj, is_public, listing):
             yield f'{prefix}.{name}', member
 
 
+def _modules():
+    """Kinds of the modules: whether programs must import them, beside the package."""
+    result = {}
+    for name in MODULES:
+        package, *parts = name.split('.')
+        module = importlib.import_module(package)
+        for part in parts:
+            module = getattr(module, part, None)
+        if parts:
+            result[name] = 'module' if inspect.ismodule(module) else 'module: import'
+    return result
+
+
 def record(listing=dir):
     """Dictionary from names to kinds and parameters; ``listing`` gives the names of an object."""
-    result = {}
+    result = _modules()  # first, since the lines below import them
     for module_name in MODULES:
         module = importlib.import_module(module_name)
         for name, member in _members(module_name, module, lambda name: name[0] != '_', listing):

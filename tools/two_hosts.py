@@ -9,8 +9,8 @@
 Each host is a network namespace with a name of its own; a pair of virtual network devices, ``eth0``
 on each, connects them. ``mpiexec`` of MPICH reaches ``right`` by its launcher for ssh, in whose
 place this file stands. The namespaces have no names on the machine, so any number of pairs can be
-there at a time, and they end with this process, whatever ends it. Needs Linux, root, and the
-programs of iproute2 and util-linux.
+there at a time. They, the command and all that it starts end with this process, whatever ends it.
+Signals reach the command. Needs Linux, root, and the programs of iproute2 and util-linux.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 HOSTS = {'left': '10.0.0.1', 'right': '10.0.0.2'}
 _PROCESSES = 'TWO_HOSTS'  # the variable that tells which process holds the namespaces of each host
@@ -36,6 +38,8 @@ _VARIABLES = {
     'FI_TCP_IFACE': 'eth0',
     'GLOO_SOCKET_IFNAME': 'eth0',
 }
+_SUPERVISOR = Path(__file__).resolve().parents[1] / 'chainermn' / '_supervisor.py'
+_SIGNALS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 # cat ends with this process, which holds the other end of the pipe that it reads.
 _HOLDER = 'mount --bind "$1" /etc/hosts && hostname "$2" && echo ready && exec cat'
 
@@ -86,7 +90,7 @@ def two_hosts(rate: str | None = None) -> Iterator[dict[str, int]]:
     """
     missing = [
         name
-        for name in ('unshare', 'nsenter', 'mount', 'hostname', 'ip', 'tc')
+        for name in ('unshare', 'nsenter', 'setpriv', 'mount', 'hostname', 'ip', 'tc')
         if not shutil.which(name)
     ]
     if missing:
@@ -125,16 +129,30 @@ def run(command: list[str], rate: str | None = None) -> int:
         rate: See :func:`two_hosts`.
 
     Returns:
-        Its exit status.
+        Its exit status, 128 more than the number of a signal that ended it.
 
     """
+    process: subprocess.Popen[bytes] | None = None
+
+    def forward(number: int, frame: object) -> None:
+        if process is None:
+            sys.exit(128 + number)
+        process.send_signal(number)
+
+    for number in _SIGNALS:
+        signal.signal(number, forward)
     with two_hosts(rate) as pids:
         text = ','.join(f'{name}={pid}' for name, pid in pids.items())
         # Entering a namespace of mounts changes the working folder.
         there = ['sh', '-c', 'cd "$0" && exec "$@"', os.getcwd(), *command]
-        return subprocess.run(
-            _enter(pids['left'], *there), env={**os.environ, **_VARIABLES, _PROCESSES: text}
-        ).returncode
+        supervisor = ['setpriv', '--pdeathsig', 'TERM', sys.executable, '-IS', str(_SUPERVISOR)]
+        process = subprocess.Popen(
+            _enter(pids['left'], *supervisor, *there),
+            env={**os.environ, **_VARIABLES, _PROCESSES: text},
+            start_new_session=True,  # Ctrl-C reaches it once
+        )
+        status = process.wait()
+    return status if status >= 0 else 128 - status
 
 
 def launch(arguments: list[str]) -> None:

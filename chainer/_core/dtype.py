@@ -23,6 +23,9 @@ def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.d
     Returns:
         numpy.dtype: The dtype.
 
+    Raises:
+        TypeError: If the dtype does not exist.
+
     .. admonition:: Example
 
         >>> import chainer
@@ -32,8 +35,14 @@ def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.d
         dtype('float32')
 
     """
+    name = 'dtype'
     if dtype is None:
-        dtype = config.dtype
+        name, dtype = 'chainer.config.dtype', config.dtype
     if dtype is mixed16 and map_mixed16 is not None:
         dtype = map_mixed16
-    return numpy.dtype(dtype)
+    try:
+        return numpy.dtype(dtype)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a dtype such as 'float32', but {dtype!r} was given"
+        ) from None

@@ -543,7 +543,7 @@ class Link(device_resident.DeviceResident):
         Args:
             mode (str): ``'share'`` makes new parameters, without gradients, on
                 the same arrays. ``'copy'`` copies the arrays too. ``'init'``
-                initializes the copied parameters anew.
+                initializes the copied parameters again.
 
         Returns:
             Link: The copy.

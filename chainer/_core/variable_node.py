@@ -148,7 +148,10 @@ class VariableNode:
 
     @property
     def data(self) -> NdArray | None:
-        """Retained array, or ``None`` if the array is not retained."""
+        """Array of the variable: ``None`` if it is not retained and the variable is gone."""
+        if self._data is None:
+            var = self._variable()
+            return None if var is None else var._array
         return self._data
 
     @data.setter

@@ -1,7 +1,7 @@
 """Streams of CuPy and of ChainerX on one GPU: which is current, and which waits for which.
 
 Each library has current streams of its own, by default CUDA's default stream. Where they differ,
-whoever takes an array from the other library lets its stream wait, and memory is not used again
+a library that takes an array from the other makes its stream wait, and memory is not used again
 before both are done with it.
 """
 

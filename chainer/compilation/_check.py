@@ -1,4 +1,4 @@
-"""Running a function both as usual and by its plan, and comparing what they do."""
+"""Running a function both eagerly and by its plan, and comparing what they do."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _contents(value: Any) -> Any:
         return type(value), [_contents(v) for v in value]
     if isinstance(value, dict):
         return {key: _contents(v) for key, v in value.items()}
-    return repr(value) if isinstance(value, _trees.CONSTANTS) else id(value)
+    return repr(value) if _trees.is_constant(value) else id(value)
 
 
 def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> Any:

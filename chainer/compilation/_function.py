@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, overload
 
 import chainerx
 from chainer.compilation import _check, _trees
+from chainer.compilation._kinds import Kind
+from chainer.compilation._objects import KINDS
 from chainer.compilation._recording import Again, Recorded, Recording, environment, has_hooks
-from chainer.compilation._trace import Obstacle, Trace
-from chainer.compilation._update import UsualUpdate
+from chainer.compilation._trace import GraphBreak, Trace
+from chainer.compilation._update import EagerUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from chainer.compilation._scope import Scope
 
 _MAX_PAUSE = 1024
 _MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
@@ -51,6 +55,16 @@ class CompiledFunction:
         self.replays: int = 0
         self.recordings: int = 0
 
+    def __reduce__(self) -> Any:
+        """Copies have no plans. What a decorator made is a part of its module, as functions are."""
+        owner: Any = sys.modules.get(getattr(self, '__module__', ''))
+        for name in getattr(self, '__qualname__', '').split('.'):
+            owner = vars(owner).get(name) if hasattr(owner, '__dict__') else None
+        if owner is self:
+            return self.__qualname__
+        args = self._compiled_function, self._max_plans, self._check, self._measure
+        return CompiledFunction, args
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
@@ -65,7 +79,7 @@ class CompiledFunction:
             arrays: list[Any] = []
             try:
                 form = _trees.flatten_arguments(args, kwargs, arrays)
-            except Obstacle as error:
+            except GraphBreak as error:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
                 return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
@@ -124,12 +138,13 @@ class CompiledFunction:
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
             recording = Recording(roots, self._codes, self._slots)
-        except Obstacle as error:
-            self._refuse(str(error))
+            recording.prepare(arrays, form)
+        except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
+            self._refuse(_text_of(error))
             return call()
-        value, found = recording.run(call, arrays, form)
+        value, found = recording.run(call)
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
-            found = Obstacle('an argument is changed')
+            found = GraphBreak('an argument is changed')
         if isinstance(found, Recorded):
             found.plan.set_measured(self._measure)
             self._plans.insert(0, found)
@@ -147,7 +162,7 @@ class CompiledFunction:
         if isinstance(found, Again):
             self._codes.update(recording.trace.codes)
         else:
-            self._refuse(str(found))
+            self._refuse(_text_of(found))
         return value
 
     def _refuse(self, reason: str, limit: int = _MAX_PAUSE) -> None:
@@ -156,10 +171,10 @@ class CompiledFunction:
         self._wait = self._pause
 
     def report(self) -> str:
-        """Tells how calls ran, and why some ran as usual."""
+        """Tells how calls ran, and why some ran eagerly."""
         lines = [
             f'{self.calls} calls: {self.replays} ran a plan, {self.recordings} made one, '
-            f'{self.calls - self.replays - self.recordings} ran as usual'
+            f'{self.calls - self.replays - self.recordings} ran eagerly'
         ]
         for reason, count in sorted(self._reasons.items(), key=lambda item: -item[1]):
             lines.append(f'no plan: {reason}' + (f' ({count} times)' if count > 1 else ''))
@@ -176,18 +191,36 @@ class CompiledFunction:
             self._wait = self._pause = self._unused = 0
 
 
+def _text_of(error: Exception) -> str:
+    text = str(error)
+    if isinstance(error, (GraphBreak, chainerx.ChainerxError)):
+        return text
+    return f'the recording fails: {type(error).__name__}: {text}'
+
+
 def _is_unchanged(args: Any, kwargs: Any, arrays: list[Any], form: Any) -> bool:
     now: list[Any] = []
     try:
         same = _trees.flatten_arguments(args, kwargs, now) == form
-    except Obstacle:
+    except GraphBreak:
         return False
     return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
 
 
+def _watch_compiled(scope: Scope, value: CompiledFunction, label: str) -> None:
+    scope.visit(type(value), 'CompiledFunction')
+    for name in sorted(scope.names):  # others count the calls, or are those of the function
+        scope.add(scope.watch.add_entry, f'{label}.{name}', vars(value), name)
+        scope.visit_if_read(name, vars(value).get(name), f'{label}.{name}')
+    scope.visit(value._compiled_function, label)
+
+
+KINDS[CompiledFunction] = Kind(_watch_compiled)
+
+
 def _summarize(recorded: Recorded) -> str:
     plan = recorded.plan
-    parts = 1 + sum(isinstance(update, UsualUpdate) for update in recorded.updates)
+    parts = 1 + sum(isinstance(update, EagerUpdate) for update in recorded.updates)
     counts: dict[str, int] = {}
     times: dict[str, float] = {}
     for line in plan.describe().splitlines():
@@ -226,16 +259,16 @@ def compile(  # noqa: A001 - the name that users expect
     """Makes a function that runs without Python where its calls repeat.
 
     The function may be a whole training step (forward, backward, update) or a computation without
-    gradients, on ChainerX's native devices. The first calls run as usual; one of them records the
+    gradients, on ChainerX's native devices. The first calls run eagerly; one of them records the
     kernels that ChainerX runs. Later calls run these as one plan in C++, with the same results to
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a
     call records again. Updates of optimizers are a part of the plan, which reads learning rates
-    and other hyperparameters at each call; updates with hooks run as usual between its parts.
+    and other hyperparameters at each call; updates with hooks run eagerly between its parts.
 
-    What no plan can repeat makes calls run as usual, and :meth:`CompiledFunction.report` names the
-    line: values of arrays that Python reads, calls with side effects, NumPy's random numbers,
-    functions that fall back to NumPy, hooks of functions and links.
+    What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
+    names the line and the cure: values of arrays that Python reads, calls with side effects,
+    NumPy's random numbers, functions that fall back to NumPy, hooks of functions and links.
 
     Results belong to no graph, as after ``unchain_backward``.
 
@@ -269,7 +302,7 @@ def compile(  # noqa: A001 - the name that users expect
         >>> x, t = model.device.send((np.ones((4, 3), 'f'), np.zeros(4, 'i')))
         >>> losses = [step(x, t) for _ in range(10)]
         >>> print(step.report())
-        10 calls: 8 ran a plan, 1 made one, 1 ran as usual
+        10 calls: 8 ran a plan, 1 made one, 1 ran eagerly
 
     """
     if function is None:

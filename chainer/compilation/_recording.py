@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import random
 import threading
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,11 @@ import chainerx
 from chainer import function_hook, link_hook, optimizer, reporter
 from chainer._core import plan_data
 from chainer.compilation import _trees
+from chainer.compilation._objects import INNER_ATTRIBUTES
 from chainer.compilation._scope import Scope
-from chainer.compilation._trace import Obstacle, Trace, current_line
-from chainer.compilation._update import PlannedUpdate, UsualUpdate, lacks_states, plan_update
-from chainer.configuration import config
+from chainer.compilation._stand_ins import Reports, Update
+from chainer.compilation._trace import GraphBreak, Trace, current_line
+from chainer.compilation._update import EagerUpdate, PlannedUpdate, lacks_states, plan_update
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
+        abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 
 
@@ -46,18 +49,28 @@ def has_hooks() -> bool:
 def slot_form(value: Any, is_used: bool) -> Any:
     """Returns what has to stay the same in a value of a slot, whose array changes.
 
-    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array.
+    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array; the plan
+    itself then looks at the form of its memory.
     """
     kind = type(value)
     array = array_of(value)
-    if kind is Variable and (type(array) is not _chx_ndarray or value._layout is not None):
+    if array is None:
+        return _trees.key(value) if _trees.is_constant(value) else None
+    if kind is Variable and (
+        type(array) is not _chx_ndarray
+        or value._layout is not None
+        or not vars(value).keys() <= INNER_ATTRIBUTES
+    ):
         return None
-    if kind is Variable or kind is _chx_ndarray:
-        if is_used and array._is_chained():
-            return None
-        flags = (value._requires_grad, value._name) if kind is Variable else ()
-        return kind, *flags, is_used and array.is_backprop_required()
-    return _trees.key(value) if isinstance(value, _trees.CONSTANTS) else None
+    if is_used and array._is_chained():
+        return None
+    flags = (value._requires_grad, value._name) if kind is Variable else ()
+    if array.is_grad_required():
+        flags += (array.grad is not None,)
+    if is_used:
+        return kind, flags, array.is_backprop_required()
+    # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
+    return kind, flags, array.shape, array.strides, array.dtype, array.device
 
 
 def array_of(value: Any) -> Any:
@@ -85,7 +98,7 @@ class Recorded:
         self.slots: list[tuple[dict[str, Any], str, Any, bool]] = []
         self.slot_results: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
         self.grad_inputs: list[Any] = []
-        self.updates: list[UsualUpdate | PlannedUpdate] = []
+        self.updates: list[EagerUpdate | PlannedUpdate] = []
         self.reports: list[tuple[Callable[..., Any], Any]] = []
         self.draws: list[Callable[[], Any]] = []  # of arrays that are further inputs
         self.result: Callable[..., Any] = lambda arrays: None
@@ -139,7 +152,7 @@ class Recording:
         self._codes = codes
         self._recorder: Any = None
         self._line = ''
-        self._updates: list[UsualUpdate | PlannedUpdate] = []
+        self._updates: list[EagerUpdate | PlannedUpdate] = []
         self._states: list[Any] = []  # of optimizers
         self._fixed = chainerx._core._Watch()  # of the parameters' arrays
         self._needs_states = False
@@ -147,53 +160,60 @@ class Recording:
         self._actions: list[tuple[Any, Any, int]] = []  # array, its gradient, segment
         self._grads: dict[int, Any] = {}
 
-    def run(self, call: Callable[[], Any], arrays: list[Any], form: Any) -> tuple[Any, Any]:
-        """Runs the call; returns its value, and what is recorded or the reason why nothing is."""
+    def prepare(self, arrays: list[Any], form: Any) -> None:
+        """Notes the state before the call."""
         scope = self._scope
-        recorded = Recorded()
+        recorded = self._recorded = Recorded()
         recorded.environment = environment()
         recorded.form, recorded.scope = form, scope
-        inputs = list(arrays)
-        used = [*inputs, *scope.arrays]
+        self._inputs = list(arrays)
+        used = [*arrays, *scope.arrays]
         device = used[0].device if used else chainerx.get_default_device()
-        slots = [vars(owner)[name] for owner, name in scope.slots]
-        slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in slots]
+        self._old_slots = [vars(owner)[name] for owner, name in scope.slots]
+        self._slot_forms = [(slot_form(v, False), slot_form(v, True)) for v in self._old_slots]
         self._draws: list[tuple[Any, Callable[[], Any]]] = []
-        self._recorder = chainerx._core._Recorder(device, self._on_obstacle)
-        old_grads = self._remember_grads()
-        before = [dict(vars(owner)) for owner in scope.objects]
+        self._recorder = chainerx._core._Recorder(device, self._on_graph_break)
+        self._old_grads = self._remember_grads()
+        self._before = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
         self._state_at_start = self._outer_state()
         self._generators = _generator_states()
+
+    def run(self, call: Callable[[], Any]) -> tuple[Any, Any]:
+        """Runs the call; returns its value, and what is recorded or the reason why nothing is."""
         value = self._call(call)
         try:
-            if self._generators != _generator_states():
-                raise Obstacle('random numbers of NumPy or Python are drawn')
-            self._check(recorded, before)
-            for (owner, name), old, forms in zip(scope.slots, slots, slot_forms):
-                array = array_of(old)
-                is_used = array is not None and self._recorder.is_used(array)
-                if forms[is_used] is None:
-                    raise Obstacle(f'{name} of {type(owner).__name__} belongs to a graph')
-                recorded.slots.append((vars(owner), name, forms[is_used], is_used))
-                if is_used:
-                    inputs.append(array)
-            self._finish(recorded, value, inputs, old_grads)
-        except (Obstacle, Again, chainerx.ChainerxError) as error:
+            return value, self._make_plan(value)
+        except Exception as error:  # noqa: BLE001 - the program, which has run, has none
             return value, error
         finally:
             self._recorder = None  # which refers to this object, and has memory
-        return value, recorded
 
-    def _on_obstacle(self) -> None:
+    def _make_plan(self, value: Any) -> Recorded:
+        recorded, inputs = self._recorded, self._inputs
+        if self._generators != _generator_states():
+            raise GraphBreak('random numbers of NumPy or Python are drawn')
+        self._check(recorded, self._before)
+        for (owner, name), old, forms in zip(self._scope.slots, self._old_slots, self._slot_forms):
+            array = array_of(old)
+            is_used = array is not None and self._recorder.is_used(array)
+            if forms[is_used] is None:
+                raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
+            recorded.slots.append((vars(owner), name, forms[is_used], is_used))
+            if is_used:
+                inputs.append(array)
+        self._finish(recorded, value, inputs, self._old_grads)
+        return recorded
+
+    def _on_graph_break(self) -> None:
         self._line = current_line()
 
     def _call(self, call: Callable[[], Any]) -> Any:
         reporters = reporter._get_reporters()
         if reporters:
-            reporters.append(_Reports(reporters[-1], self._reports))
+            reporters.append(Reports(reporters[-1], self._reports))
         for opt in self._scope.optimizers:
-            opt.__dict__['update'] = _Update(opt, self)
+            opt.__dict__['update'] = Update(opt, self)
         plan_data.local.recording = self
         self._go_on()
         try:
@@ -233,26 +253,19 @@ class Recording:
         """Runs the update of an optimizer: in a segment of its own, or between segments."""
         self._interrupt()
         try:
-            self._note_grads()
-            if any(v._loss_scale is not None for v in self._scope.variables):
-                self._recorder.note('a loss scale')
-            if not self._has_parameters_of(opt):
-                self._recorder.note('an optimizer whose parameters are not known')
-            if self._outer_state() != self._state_at_start:
-                self._recorder.note('an optimizer changes outside of its update')
-            if self._generators != _generator_states():
-                self._recorder.note('random numbers of NumPy or Python are drawn')
-            self._recorder.mark()
-            usual = UsualUpdate(opt, self._fixed)
-            planned = plan_update(opt, usual)
+            eager = EagerUpdate(opt, self._fixed)
+            planned, lacked_states = None, False
+            try:
+                planned = self._plan_update(opt, eager)
+                lacked_states = planned is None and lacks_states(opt)
+            except Exception as error:  # noqa: BLE001 - the update itself raises what is wrong
+                self._recorder.note(f'an optimizer that cannot be watched: {error}')
             if planned is None:
-                lacked_states = lacks_states(opt)
                 optimizer.GradientMethod.update(opt)
-                self._updates.append(usual)
-                if lacked_states and plan_update(opt, usual) is not None:
+                self._updates.append(eager)
+                if lacked_states and plan_update(opt, eager) is not None:
                     self._needs_states = True
             else:
-                planned.watch(self._scope)
                 self._states += planned.states
                 self._recorder.start()
                 planned.record(self._recorder)
@@ -264,6 +277,22 @@ class Recording:
             self._grads = self._current_grads()
         finally:
             self._go_on()
+
+    def _plan_update(self, opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
+        self._note_grads()
+        if any(v._loss_scale is not None for v in self._scope.variables):
+            self._recorder.note('a loss scale')
+        if not self._has_parameters_of(opt):
+            self._recorder.note('an optimizer whose parameters are not known')
+        if self._outer_state() != self._state_at_start:
+            self._recorder.note('an optimizer changes outside of its update')
+        if self._generators != _generator_states():
+            self._recorder.note('random numbers of NumPy or Python are drawn')
+        self._recorder.mark()
+        planned = plan_update(opt, eager)
+        if planned is not None:
+            planned.watch(self._scope)
+        return planned
 
     def _has_parameters_of(self, opt: Any) -> bool:
         known = self._scope.known
@@ -307,13 +336,16 @@ class Recording:
     def _check(self, recorded: Recorded, before: list[dict[str, Any]]) -> None:
         scope = self._scope
         if self._recorder.obstacle:
-            raise Obstacle(f'{self._recorder.obstacle} ({self._line})')
-        if self.trace.obstacle is not None:
-            raise Obstacle(self.trace.obstacle)
+            raise GraphBreak(f'{self._recorder.obstacle} ({self._line})')
+        if self.trace.graph_break is not None:
+            raise GraphBreak(self.trace.graph_break)
         if self._outer_state() != self._state_at_start:
-            raise Obstacle('an optimizer changes outside of its update')
-        if recorded.environment != environment():
-            raise Obstacle('the state of the thread changes')
+            raise GraphBreak('an optimizer changes outside of its update')
+        now = environment()
+        if recorded.environment[:-1] != now[:-1]:
+            raise GraphBreak('the state of the thread changes')
+        if recorded.environment != now:  # it imports something, perhaps
+            raise Again
         if not self.trace.codes.keys() <= self._codes.keys():
             raise Again
         scope.check_code(self.trace.codes)
@@ -324,7 +356,7 @@ class Recording:
                 found = True
                 self._check_variable(changed, label)
             elif id(changed) not in handled and type(changed) is not _chx_ndarray:
-                raise Obstacle(f'{label} changes')
+                raise GraphBreak(f'{label} changes')
         for owner, old in zip(scope.objects, before):
             for name in {*old, *vars(owner)}:
                 new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
@@ -335,7 +367,7 @@ class Recording:
                     if _trees.key(new) == _trees.key(previous):
                         continue
                     lines = scope.lines_that_store(name)
-                    raise Obstacle(f'{name} of {type(owner).__name__} changes{lines}')
+                    raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
                 self._check_slot(owner, name)
                 self._slot_ids[id(owner), name] = owner
                 found = True
@@ -347,14 +379,14 @@ class Recording:
         for name in {*old, *vars(variable)} - _OWN_OF_VARIABLES:
             new, previous = vars(variable).get(name, _MISSING), old.get(name, _MISSING)
             if _trees.key(new) != _trees.key(previous):
-                raise Obstacle(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
+                raise GraphBreak(f'{name} of {label} changes{self._scope.lines_that_store(name)}')
 
     def _check_slot(self, owner: Any, name: str) -> None:
         value = vars(owner)[name]
         # A graph through which the function went back is released.
         if slot_form(value, not self.trace.backpropagated) is None:
             lines = self._scope.lines_that_store(name)
-            raise Obstacle(f'{name} of {type(owner).__name__} keeps a graph{lines}')
+            raise GraphBreak(f'{name} of {type(owner).__name__} keeps a graph{lines}')
 
     def _finish(
         self,
@@ -365,7 +397,7 @@ class Recording:
     ) -> None:
         scope = self._scope
         recorder = self._recorder
-        known = {key: v for key, v in scope.known.items() if not isinstance(v, Variable)}
+        known = {key: v for key, v in scope.known.items() if not issubclass(type(v), Variable)}
         self._check_graphs(value)
         for values, _ in self._reports:
             self._check_graphs(values)
@@ -374,7 +406,7 @@ class Recording:
         recorded.result = forms.form(value)
         for values, observer in self._reports:
             if observer is not None and id(observer) not in scope.known:
-                raise Obstacle('an unknown observer reports')
+                raise GraphBreak('an unknown observer reports')
             recorded.reports.append((forms.form(values), observer))
         for owner, name in scope.slots:
             new = vars(owner)[name]
@@ -395,12 +427,12 @@ class Recording:
             grads.append(-1 if grad is None else len(results))
             if grad is not None:
                 if not recorder.is_new(grad):
-                    raise Obstacle('a gradient is an array that existed before')
+                    raise GraphBreak('a gradient is an array that existed before')
                 results.append(grad)
         held = [*scope.arrays, *self._states]
         recorded.plan = recorder.plan(inputs, held, results, targets, grads, segments, renewed)
         if not recorded.plan.call_count and not self._updates:
-            raise Obstacle('nothing of it ran on ChainerX')
+            raise GraphBreak('nothing of it ran on ChainerX')
         recorded.updates = self._updates
         for variable in scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
@@ -438,7 +470,7 @@ class Recording:
                 and array.is_backprop_required()
                 and not any(value is v for v in self.trace.backpropagated)
             ):
-                raise Obstacle(
+                raise GraphBreak(
                     'a result belongs to a graph: call its backward within the function, '
                     'or the function within chainer.no_backprop_mode()'
                 )
@@ -459,33 +491,3 @@ def _generator_states() -> Any:
     state: Any = numpy.random.get_state()
     kind, keys, *rest = state
     return kind, keys.tobytes(), rest, random.getstate()
-
-
-class _Update:
-    """Takes the place of the method of an optimizer while a call is recorded."""
-
-    def __init__(self, opt: Any, recording: Recording) -> None:
-        self._optimizer = opt
-        self._recording = recording
-
-    def __call__(self, lossfun: Any = None, *args: Any, **kwds: Any) -> None:
-        opt = self._optimizer
-        if lossfun is not None:
-            opt._replace_grads(lossfun, args, kwds)
-        self._recording.update(opt)
-
-
-class _Reports(reporter.Reporter):
-    """Passes reports on and notes them."""
-
-    def __init__(self, current: reporter.Reporter, notes: list[tuple[dict[str, Any], Any]]) -> None:
-        super().__init__()
-        self._current = current
-        self._notes = notes
-        self.observation = current.observation
-
-    def report(self, values: dict[str, Any], observer: Any = None) -> None:
-        self._current.report(values, observer)
-        if not config.keep_graph_on_report:
-            values = _trees.without_graphs(values)
-        self._notes.append((dict(values), observer))

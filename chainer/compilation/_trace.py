@@ -14,7 +14,7 @@ import chainerx
 from chainer.variable import Variable
 
 
-class Obstacle(Exception):  # noqa: N818 - it is no error of the program
+class GraphBreak(Exception):  # noqa: N818 - it is no error of the program
     """Why there is no plan of a call."""
 
 
@@ -67,7 +67,9 @@ _HARMLESS_NUMPY = frozenset(
 _FINALIZER = '__del__'  # of something that happens to be collected now
 _METHODS_THAT_WRITE_FILES = 'dump', 'tofile'
 _HARMLESS_NATIVE_MODULES = frozenset(
-    ('math cmath operator _operator itertools _functools _collections chainerx._core').split()
+    (
+        'math cmath operator _operator itertools functools _functools collections _collections'
+    ).split()
 )
 
 
@@ -79,6 +81,11 @@ def is_framework_file(path: str) -> bool:
 def is_framework_module(name: Any) -> bool:
     """Tells whether a name is that of a module of this package or of ChainerX."""
     return isinstance(name, str) and name.split('.')[0] in ('chainer', 'chainerx')
+
+
+def is_harmless_module(name: str) -> bool:
+    """Tells whether functions and classes in C of a module have no state and no effects."""
+    return name in _HARMLESS_NATIVE_MODULES or name.startswith('chainerx')
 
 
 def is_framework_code(code: types.CodeType) -> bool:
@@ -111,21 +118,21 @@ class Trace:
 
     Attributes:
         codes (dict): Code of the program that ran, by ``id``.
-        obstacle (str): The first thing found that no plan repeats, or ``None``.
+        graph_break (str): The first thing found that no plan repeats, or ``None``.
         backpropagated (list of Variables): What ``backward`` was called of.
 
     """
 
     def __init__(self) -> None:
         self.codes: dict[int, types.CodeType] = {}
-        self.obstacle: str | None = None
+        self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
         self._trusted: dict[int, types.CodeType] = {}
 
     def note(self, what: str) -> None:
-        """Notes an obstacle at the line of the program that is running."""
-        if self.obstacle is None:
-            self.obstacle = f'{what} ({current_line()})'
+        """Notes a graph break at the line of the program that is running."""
+        if self.graph_break is None:
+            self.graph_break = f'{what} ({current_line()})'
 
     def start(self) -> None:
         """Starts or goes on."""
@@ -209,6 +216,6 @@ class Trace:
         elif module == 'numpy':
             harmless = name in _HARMLESS_NUMPY
         else:
-            harmless = module in _HARMLESS_NATIVE_MODULES or module.startswith('chainerx')
+            harmless = is_harmless_module(module)
         if not harmless:
             self.note(f'a call of {name}')

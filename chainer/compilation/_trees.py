@@ -7,17 +7,27 @@ from typing import Any
 import numpy
 
 import chainerx
-from chainer.compilation._trace import Obstacle
+from chainer.compilation._trace import GraphBreak
 from chainer.variable import Variable
 
-_chx_ndarray = chainerx.ndarray
+chx_ndarray = chainerx.ndarray
 
-#: Types of values that cannot change.
-CONSTANTS = (
-    type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented),
-    range, slice, numpy.dtype, numpy.generic,
-    *((chainerx.Device, chainerx.Backend) if chainerx.is_available() else ()),
+#: Types of values that cannot change. Those that derive from them may have attributes, which can.
+CONSTANTS = frozenset(
+    (
+        type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented),
+        range, *({*numpy.sctypeDict.values()} - {numpy.void, numpy.object_}),
+        *((chainerx.Device, chainerx.Backend) if chainerx.is_available() else ()),
+    )
 )  # fmt: skip
+
+
+def is_constant(value: Any) -> bool:
+    """Tells whether nothing that can be read of a value ever changes."""
+    kind = type(value)
+    if issubclass(kind, numpy.dtype):  # fields have names that can be set
+        return value.names is None and value.subdtype is None and value.metadata is None
+    return kind in CONSTANTS
 
 
 class _Array:
@@ -33,27 +43,29 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     """Adds the arrays in a value to a list; returns the form, which can be compared.
 
     Raises:
-        Obstacle: If a plan cannot be given the value.
+        GraphBreak: If a plan cannot be given the value.
 
     """
     kind = type(value)
-    if kind is _chx_ndarray:
+    if kind is chx_ndarray:
         if value.is_backprop_required():
-            raise Obstacle('an argument belongs to a graph')
+            raise GraphBreak('an argument belongs to a graph')
         arrays.append(value)
         return ARRAY
     if kind is Variable:
         array = value._array
-        if type(array) is not _chx_ndarray or value._requires_grad or value._layout is not None:
-            raise Obstacle('an argument is a variable that needs a gradient or is not of ChainerX')
+        if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
+            raise GraphBreak(
+                'an argument is a variable that needs a gradient or is not of ChainerX'
+            )
         arrays.append(array)
         return Variable, value._name
     if kind is tuple or kind is list:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
         return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
-    if isinstance(value, (numpy.ndarray, Variable)):
-        raise Obstacle(f'an argument is {kind.__module__}.{kind.__name__}')
+    if issubclass(kind, (numpy.ndarray, Variable)):
+        raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
     return key(value)
 
 
@@ -66,10 +78,17 @@ def flatten_arguments(args: Any, kwargs: Any, arrays: list[Any]) -> Any:
 
 def key(value: Any) -> Any:
     """Returns what tells a value from another one: immutable ones are compared by value."""
-    if isinstance(value, CONSTANTS):
-        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
-        return type(value), value, repr(value) if isinstance(value, (float, complex)) else None
-    return Same(value)
+    kind = type(value)
+    if kind is slice:
+        return slice, key(value.start), key(value.stop), key(value.step)
+    if not is_constant(value):
+        return Same(value)
+    # 1, 1.0 and True are equal, and so are 0.0 and -0.0, whereas NaN is not.
+    if kind is float or kind is complex:
+        return kind, repr(value)
+    if issubclass(kind, numpy.generic):
+        return kind, value.dtype, value.tobytes()
+    return kind, value
 
 
 class Same:
@@ -104,16 +123,16 @@ class Result:
         """Adds the arrays in a value to the list; returns a function of the list of new arrays.
 
         Raises:
-            Obstacle: If the value cannot be made again.
+            GraphBreak: If the value cannot be made again.
 
         """
         kind = type(value)
-        if isinstance(value, CONSTANTS) or id(value) in self._known:
+        if is_constant(value) or id(value) in self._known:
             return lambda arrays: value
-        if kind is Variable or kind is _chx_ndarray:
+        if kind is Variable or kind is chx_ndarray:
             index = len(self._arrays)
-            if kind is Variable and type(value._array) is not _chx_ndarray:
-                raise Obstacle('a result is not an array of ChainerX')
+            if kind is Variable and type(value._array) is not chx_ndarray:
+                raise GraphBreak('a result is not an array of ChainerX')
             self._arrays.append(value._array if kind is Variable else value)
             if kind is Variable:
                 return lambda arrays: Variable(arrays[index], requires_grad=False)
@@ -124,15 +143,15 @@ class Result:
         if kind is dict:
             items = {k: self.form(v) for k, v in value.items()}
             return lambda arrays: {k: part(arrays) for k, part in items.items()}
-        raise Obstacle(f'a result is {kind.__module__}.{kind.__name__}')
+        raise GraphBreak(f'a result is {kind.__module__}.{kind.__name__}')
 
 
 def without_graphs(value: Any) -> Any:
     """Returns results as a plan gives them: without graphs."""
     kind = type(value)
-    if kind is Variable and type(value._array) is _chx_ndarray:
+    if kind is Variable and type(value._array) is chx_ndarray:
         return Variable(value._array.as_grad_stopped(), requires_grad=False)
-    if kind is _chx_ndarray:
+    if kind is chx_ndarray:
         return value.as_grad_stopped()
     if kind is tuple or kind is list:
         return kind([without_graphs(v) for v in value])

@@ -1,4 +1,4 @@
-"""Updates of optimizers: by kernels of a plan, or as usual."""
+"""Updates of optimizers: by kernels of a plan, or eagerly."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _SETTINGS = (
 )
 
 
-class UsualUpdate:
-    """An update that runs as usual, between segments of a plan.
+class EagerUpdate:
+    """An update that runs eagerly, between segments of a plan.
 
     Args:
         opt: The optimizer.
@@ -81,7 +81,7 @@ class _Group:
         rule.t = t + 1
         try:
             scalars: list[float] = rule._scalars_for(self.arrays[0].dtype)
-        except Exception:  # noqa: BLE001 - the usual update raises it, too
+        except Exception:  # noqa: BLE001 - the eager update raises it, too
             return None
         finally:
             rule.t = t
@@ -98,19 +98,19 @@ class PlannedUpdate:
 
     Each run gives the kernels the hyperparameters of the moment. What else tells what an update
     does has to be watched; see :meth:`watch`. Steps are of single elements, so it does not matter
-    that the usual update may group parameters in another way.
+    that the eager update may group parameters in another way.
 
     Args:
         opt: The optimizer.
         groups: Its parameters.
-        usual: The same update as usual, for hyperparameters that are no numbers.
+        eager: The same update run eagerly, for hyperparameters that are no numbers.
 
     """
 
-    def __init__(self, opt: Any, groups: list[_Group], usual: UsualUpdate) -> None:
+    def __init__(self, opt: Any, groups: list[_Group], eager: EagerUpdate) -> None:
         self._optimizer = opt
         self._groups = groups
-        self._usual = usual
+        self._eager = eager
         self._first = 0  # number of the first call that has scalars
         self._hooks: list[Any] = []  # a hook for each of its calls
 
@@ -124,29 +124,29 @@ class PlannedUpdate:
         opt = self._optimizer
         hyperparams: dict[int, Any] = {}
         for name in (*_SETTINGS, *_METHODS):
-            scope._add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
+            scope.add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
-            scope._add(scope.watch.add_items, 'hooks of the optimizer', hooks)
+            scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)
         for hook in opt._pre_update_hooks.values():
-            scope._add(scope.watch.add_attributes, f'hook {hook.name}', hook, ['rate'])
+            scope.add(scope.watch.add_attributes, f'hook {hook.name}', hook, ['rate'])
         rules = {id(rule): rule for group in self._groups for rule in group.rules}
         for param in opt.target.params():
             rule = param.update_rule
             if rule is not None and id(rule) not in rules:
-                scope._add(scope.watch.add_entry, 'a frozen parameter', vars(rule), 'enabled')
+                scope.add(scope.watch.add_entry, 'a frozen parameter', vars(rule), 'enabled')
         for rule in rules.values():
-            scope._add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
+            scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
             for hooks in rule._pre_update_hooks, rule._post_update_hooks:
-                scope._add(scope.watch.add_items, 'hooks of an update rule', hooks)
+                scope.add(scope.watch.add_items, 'hooks of an update rule', hooks)
             if rule._state:
                 label = 'the state of an update rule'
-                scope._add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
+                scope.add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
             values = rule.hyperparam
             while values is not None and id(values) not in hyperparams:
                 hyperparams[id(values)] = values
                 # Flags choose the kernel.
                 numbers = [k for k in vars(values) if type(rule._defaults.get(k)) in (int, float)]
-                scope._add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
+                scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
                 values = values._parent
 
     def record(self, recorder: Any) -> None:
@@ -170,8 +170,8 @@ class PlannedUpdate:
         """Updates; returns the segment with which the plan goes on."""
         steps = [hook._scalars(1.0) if _is_number(hook.rate) else None for hook in self._hooks]
         steps += [group.scalars() for group in self._groups]
-        if None in steps:
-            return self._usual.run(plan, segment) + 1
+        if None in steps or type(self._optimizer.t) is not int:
+            return self._eager.run(plan, segment) + 1
         for i, scalars in enumerate(steps, self._first):
             plan.set_scalars(i, scalars)
         opt = self._optimizer
@@ -182,8 +182,8 @@ class PlannedUpdate:
         return segment + 1
 
 
-def plan_update(opt: Any, usual: UsualUpdate) -> PlannedUpdate | None:
-    """Returns the update of an optimizer by kernels, or ``None`` if only the usual one serves."""
+def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
+    """Returns the update of an optimizer by kernels, or ``None`` if only the eager one serves."""
     cls, base = type(opt), optimizer.GradientMethod
     if (
         any(getattr(cls, name) is not getattr(base, name) for name in _METHODS)
@@ -219,7 +219,7 @@ def plan_update(opt: Any, usual: UsualUpdate) -> PlannedUpdate | None:
         groups.setdefault(key, _Group()).add(rule, array)
     if not groups or any(group.scalars() is None for group in groups.values()):
         return None
-    return PlannedUpdate(opt, list(groups.values()), usual)
+    return PlannedUpdate(opt, list(groups.values()), eager)
 
 
 def lacks_states(opt: Any) -> bool:

@@ -228,7 +228,14 @@ concat_examples: _ArbitraryCallableConverter = _ArbitraryCallableConverter(conca
 
 def _concat_arrays(arrays, padding):
     if not isinstance(arrays[0], get_array_types()):
-        arrays = numpy.asarray(arrays)
+        try:
+            arrays = numpy.asarray(arrays)
+        except ValueError:  # lists of different lengths
+            arrays = [numpy.asarray(array) for array in arrays]
+            if padding is None:
+                _check_shapes(arrays)
+                raise
+            return _concat_arrays_with_padding(arrays, padding)
         if arrays.ndim == 1 and arrays.dtype.kind in 'OSU':
             raise TypeError(f'examples must be arrays, numbers or lists of them: {arrays[0]!r}')
     if padding is not None:
@@ -237,9 +244,23 @@ def _concat_arrays(arrays, padding):
         return arrays
     device = backend.get_device_from_array(arrays[0])
     with using_device(device):
-        # concatenate (not stack) checks the shapes and is the one of the two that all
-        # backends have had from the start.
-        return device.xp.concatenate([array[None] for array in arrays])
+        # All backends have had concatenate, but not stack, from the start.
+        try:
+            return device.xp.concatenate([array[None] for array in arrays])
+        except (TypeError, ValueError):
+            _check_shapes(arrays)
+            raise
+
+
+def _check_shapes(arrays):
+    shapes = [numpy.shape(array) for array in arrays]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ValueError(
+                f'examples must have equal shapes, but example 0 has {shapes[0]} and example {i} '
+                f'has {shape}: give padding=, as in concat_examples(batch, device, padding=0), or '
+                'use another converter'
+            ) from None
 
 
 def _concat_arrays_with_padding(arrays, padding):

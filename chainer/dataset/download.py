@@ -198,6 +198,6 @@ def _new_file(path: str) -> Iterator[str]:
     with temporary_folder.temporary_folder(folder, name) as temp_root:
         temp_path = os.path.join(temp_root, name)
         yield temp_path
-        # Whoever is first wins: on Windows, a file that is open cannot be replaced.
+        # The first process wins: on Windows, a file that is open cannot be replaced.
         if not os.path.exists(path):
             os.replace(temp_path, path)

@@ -1,5 +1,6 @@
 """Dataset classes and functions that provide well-known data."""
 
+from chainer._core import hints as _hints  # NOQA
 from chainer.datasets import cifar as cifar  # NOQA
 from chainer.datasets import concatenated_dataset as concatenated_dataset  # NOQA
 from chainer.datasets import dict_dataset as dict_dataset  # NOQA
@@ -53,3 +54,7 @@ from chainer.datasets.svhn import get_svhn as get_svhn  # NOQA
 from chainer.datasets.text_dataset import TextDataset as TextDataset  # NOQA
 from chainer.datasets.transform_dataset import TransformDataset as TransformDataset  # NOQA
 from chainer.datasets.tuple_dataset import TupleDataset as TupleDataset  # NOQA
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import bisect
+import importlib.util
 import io
 import itertools
 import os
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from chainer.types import DTypeSpec
 
+
+available = importlib.util.find_spec('PIL') is not None
 
 # How much larger than their part of a zip file images may be. Compressed images hardly grow.
 _FREE_SIZE = 1 << 26

@@ -82,7 +82,7 @@ def draw(method, shape, like, *args, dtype=None):
             samples = generator.xp.asarray(samples, dtype=dtype)
         return device.send(samples)
 
-    # Plans draw anew what depends on no arrays.
+    # Plans resample what depends on no arrays.
     is_plan_data = isinstance(device, backend.ChainerxDevice) and not any(
         isinstance(a, Variable) for a in args
     )

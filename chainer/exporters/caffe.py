@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -13,6 +12,7 @@ from chainer.backend import get_device
 from chainer.configuration import using_config
 from chainer.function import force_backprop_mode
 from chainer.function_hook import FunctionHook
+from chainer.links.caffe._schema import caffe_pb
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -21,23 +21,7 @@ if TYPE_CHECKING:
     from chainer.function_node import FunctionNode
     from chainer.types import NdArray
 
-# -- protocol buffers: only the forms for Caffe networks ---------------------------
-
-
-def _varint(value):
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _field(number, payload):
-    """Length-delimited field."""
-    if isinstance(payload, str):
-        payload = payload.encode()
-    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+# -- messages of Caffe: dictionaries of fields, where lists repeat a field ---------
 
 
 def _quote(text):
@@ -46,102 +30,35 @@ def _quote(text):
     return '"' + re.sub(r'["\\\0-\x1f\x7f]', lambda match: f'\\{ord(match[0]):03o}', text) + '"'
 
 
-class _Message(dict):
-    """Fields of a message by name; lists repeat a field. Written as text and as bytes."""
-
-    def text(self, schema: Any, indent: int = 0) -> str:
-        lines = []
-        for name, value in self.items():
-            _, kind = schema[name]
-            for v in value if isinstance(value, list) else [value]:
-                if isinstance(v, _Message):
-                    lines += [f'{name} {{', v.text(kind, 1), '}']
-                elif isinstance(v, bool):
-                    lines.append(f'{name}: {str(v).lower()}')
-                elif kind == 'string':
-                    lines.append(f'{name}: {_quote(v)}')
-                else:
-                    lines.append(f'{name}: {v}')
-        return '\n'.join('  ' * indent + line for block in lines for line in block.split('\n'))
-
-    def encode(self, schema: Any) -> bytes:
-        out = b''
-        for name, value in self.items():
-            number, kind = schema[name]
-            for v in value if isinstance(value, list) else [value]:
-                if isinstance(v, _Message):
-                    out += _field(number, v.encode(kind))
-                elif kind == 'float':
-                    out += _varint(number << 3 | 5) + struct.pack('<f', v)
-                elif kind == 'string':
-                    out += _field(number, v)
-                else:
-                    out += _varint(number << 3) + _varint(
-                        kind.get(v, v) if isinstance(kind, dict) else int(v)
-                    )
-        return out
+def _text(fields, message, indent=''):
+    """Returns the lines of fields of a kind of message in the text format."""
+    lines = []
+    for name, value in fields.items():
+        kind = message.kind_of(name)
+        for v in value if isinstance(value, list) else [value]:
+            if isinstance(v, dict):
+                lines += [f'{indent}{name} {{', *_text(v, kind, indent + '  '), indent + '}']
+            elif isinstance(v, bool):
+                lines.append(f'{indent}{name}: {str(v).lower()}')
+            else:
+                lines.append(f'{indent}{name}: {_quote(v) if kind == "string" else v}')
+    return lines
 
 
-# Field numbers of caffe.proto.
-_CONVOLUTION = {
-    'num_output': (1, int),
-    'bias_term': (2, int),
-    'group': (5, int),
-    'pad_h': (9, int),
-    'pad_w': (10, int),
-    'kernel_h': (11, int),
-    'kernel_w': (12, int),
-    'stride_h': (13, int),
-    'stride_w': (14, int),
-    'dilation': (18, int),
-}
-_SHAPE = {'dim': (1, int)}
-_LAYER = {
-    'name': (1, 'string'),
-    'type': (2, 'string'),
-    'bottom': (3, 'string'),
-    'top': (4, 'string'),
-    'concat_param': (104, {'axis': (2, int)}),
-    'convolution_param': (106, _CONVOLUTION),
-    'dropout_param': (108, {'dropout_ratio': (1, 'float')}),
-    'eltwise_param': (110, {'operation': (1, {'PROD': 0, 'SUM': 1, 'MAX': 2})}),
-    'inner_product_param': (117, {'num_output': (1, int), 'bias_term': (2, int)}),
-    'lrn_param': (
-        118,
-        {
-            'local_size': (1, int),
-            'alpha': (2, 'float'),
-            'beta': (3, 'float'),
-            'norm_region': (4, {'ACROSS_CHANNELS': 0}),
-            'k': (5, 'float'),
-        },
-    ),
-    'pooling_param': (
-        121,
-        {
-            'pool': (1, {'MAX': 0, 'AVE': 1}),
-            'kernel_h': (5, int),
-            'kernel_w': (6, int),
-            'stride_h': (7, int),
-            'stride_w': (8, int),
-            'pad_h': (9, int),
-            'pad_w': (10, int),
-        },
-    ),
-    'relu_param': (123, {'negative_slope': (1, 'float')}),
-    'softmax_param': (125, {'axis': (2, int)}),
-    'reshape_param': (133, {'shape': (1, _SHAPE)}),
-    'batch_norm_param': (139, {'use_global_stats': (1, int), 'eps': (3, 'float')}),
-    'scale_param': (142, {'axis': (1, int), 'bias_term': (4, int)}),
-    'input_param': (143, {'shape': (1, _SHAPE)}),
-}
-_NETWORK = {'name': (1, 'string'), 'layer': (100, _LAYER)}
-
-
-def _blob(array):
-    array = numpy.ascontiguousarray(array, '<f4')
-    dims = b''.join(_varint(n) for n in array.shape)
-    return _field(7, _field(7, _field(1, dims)) + _field(5, array.tobytes()))
+def _fill(message, fields):
+    """Sets fields of a message and returns it. Enumerators are given by their names."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            _fill(getattr(message, name), value)
+        elif isinstance(value, list):
+            repeated = getattr(message, name)
+            for v in value:
+                _fill(repeated.add(), v) if isinstance(v, dict) else repeated.append(v)
+        elif isinstance(value, str) and message.kind_of(name) != 'string':
+            setattr(message, name, getattr(message, value))
+        else:
+            setattr(message, name, value)
+    return message
 
 
 # -- layers -------------------------------------------------------------------------------
@@ -151,7 +68,7 @@ def _convolution(func, params, kind):
     W = params[0]
     groups = getattr(func, 'groups', 1)
     n_out = W.shape[0] if kind == 'Convolution' else W.shape[1] * groups
-    options = _Message(
+    options = dict(
         num_output=n_out,
         bias_term=len(params) > 1,
         group=groups,
@@ -172,7 +89,7 @@ def _pooling(pool, ksize, stride, pad):
         raise ValueError(
             f'pooling in {len(ksize)} dimensions cannot be exported to Caffe, only in two'
         )
-    options = _Message(
+    options = dict(
         pool=pool,
         kernel_h=ksize[0],
         kernel_w=ksize[1],
@@ -185,14 +102,14 @@ def _pooling(pool, ksize, stride, pad):
 
 
 def _linear(func, params):
-    options = _Message(num_output=params[0].shape[0], bias_term=len(params) > 1)
+    options = dict(num_output=params[0].shape[0], bias_term=len(params) > 1)
     return [('InnerProduct', {'inner_product_param': options}, params)]
 
 
 def _batch_normalization(func, params):
     gamma, beta, mean, var = params
-    normalize = _Message(use_global_stats=True, eps=float(func.eps))
-    scale = _Message(axis=1, bias_term=True)
+    normalize = dict(use_global_stats=True, eps=float(func.eps))
+    scale = dict(axis=1, bias_term=True)
     return [
         ('BatchNorm', {'batch_norm_param': normalize}, [mean, var, numpy.ones(1, 'f')]),
         ('Scale', {'scale_param': scale}, [gamma, beta]),
@@ -200,7 +117,7 @@ def _batch_normalization(func, params):
 
 
 def _lrn(func, params):
-    options = _Message(
+    options = dict(
         local_size=func.n,
         alpha=float(func.alpha * func.n),
         beta=float(func.beta),
@@ -211,12 +128,14 @@ def _lrn(func, params):
 
 
 def _reshape(func, params):
-    shape = _Message(dim=[0, *func.outputs[0]().shape[1:]])
-    return [('Reshape', {'reshape_param': _Message(shape=shape)}, [])]
+    old, new = func.inputs[0].shape, func.outputs[0]().shape
+    # Zero keeps the batch size, which may be another one in Caffe.
+    shape = dict(dim=[0 if new[:1] == old[:1] else new[0], *new[1:]])
+    return [('Reshape', {'reshape_param': dict(shape=shape)}, [])]
 
 
 def _leaky_relu(func, params):
-    return [('ReLU', {'relu_param': _Message(negative_slope=float(func.slope))}, [])]
+    return [('ReLU', {'relu_param': dict(negative_slope=float(func.slope))}, [])]
 
 
 def _plain(kind, **options):
@@ -235,10 +154,10 @@ _CONVERTERS = {
     'LeakyReLU': _leaky_relu,
     'Sigmoid': _plain('Sigmoid'),
     'Tanh': _plain('TanH'),
-    'Softmax': lambda f, p: [('Softmax', {'softmax_param': _Message(axis=f.axis)}, [])],
-    'Concat': lambda f, p: [('Concat', {'concat_param': _Message(axis=f.axis)}, [])],
-    'Add': _plain('Eltwise', eltwise_param=_Message(operation='SUM')),
-    'Mul': _plain('Eltwise', eltwise_param=_Message(operation='PROD')),
+    'Softmax': lambda f, p: [('Softmax', {'softmax_param': dict(axis=f.axis)}, [])],
+    'Concat': lambda f, p: [('Concat', {'concat_param': dict(axis=f.axis)}, [])],
+    'Add': _plain('Eltwise', eltwise_param=dict(operation='SUM')),
+    'Mul': _plain('Eltwise', eltwise_param=dict(operation='PROD')),
     'Reshape': _reshape,
 }
 # Further inputs of these functions are parameters.
@@ -251,7 +170,7 @@ _WITH_PARAMETERS = (
 
 
 class _Recorder(FunctionHook):
-    """Keeps input arrays of functionsthat the graph itself may drop."""
+    """Keeps input arrays of functions that the graph itself may drop."""
 
     name = 'chainer.exporters.caffe'
 
@@ -263,13 +182,13 @@ class _Recorder(FunctionHook):
 
 
 def _functions_in_order(outputs):
-    found, stack = {}, [y.creator_node for y in outputs]
+    found, stack = {}, [y.creator_node for y in reversed(outputs)]
     while stack:
         func = stack.pop()
         if func is None or id(func) in found:
             continue
         found[id(func)] = func
-        stack.extend(x.creator_node for x in func.inputs)
+        stack.extend(x.creator_node for x in reversed(func.inputs))
     return sorted(found.values(), key=lambda f: f.rank)
 
 
@@ -279,8 +198,8 @@ def _layers(args, outputs, recorder):
     for i, x in enumerate(args):
         name = 'data' if i == 0 else f'data_{i}'
         tops[id(x.node)] = name
-        shape = _Message(dim=[int(n) for n in x.shape])
-        yield _Message(name=name, type='Input', top=name, input_param=_Message(shape=shape)), []
+        shape = dict(dim=[int(n) for n in x.shape])
+        yield dict(name=name, type='Input', top=[name], input_param=dict(shape=[shape])), []
     for number, func in enumerate(_functions_in_order(outputs), 1):
         kind = type(func).__name__
         if kind not in _CONVERTERS:
@@ -302,7 +221,7 @@ def _layers(args, outputs, recorder):
         ]
         for part, (layer, options, blobs) in enumerate(_CONVERTERS[kind](func, params)):
             name = f'{layer.lower()}{number}' + (f'_{part}' if part else '')
-            yield _Message(name=name, type=layer, bottom=bottoms, top=name, **options), blobs
+            yield dict(name=name, type=layer, bottom=bottoms, top=[name], **options), blobs
             bottoms = [name]
         tops[id(func.outputs[0]())] = name
 
@@ -348,17 +267,21 @@ def export(
     recorder = _Recorder()
     with using_config('train', False), force_backprop_mode(), recorder:
         outputs = model(*args)
-    if isinstance(outputs, Variable):
+    if isinstance(outputs, dict):
+        outputs = list(outputs.values())
+    elif isinstance(outputs, Variable):
         outputs = [outputs]
     layers = list(_layers(args, outputs, recorder))
-    network = _Message(name=graph_name, layer=[layer for layer, _ in layers])
-    text = network.text(_NETWORK) + '\n'
+    fields = {'name': graph_name, 'layer': [layer for layer, _ in layers]}
+    network = _fill(caffe_pb.NetParameter(), fields)
+    text = '\n'.join(_text(fields, network)) + '\n'
     if directory is not None:
         with open(os.path.join(directory, 'chainer_model.prototxt'), 'w', encoding='utf-8') as f:
             f.write(text)
         if export_params:
+            for layer, (_, arrays) in zip(network.layer, layers):
+                for array in arrays:
+                    _fill(layer.blobs.add(), {'shape': {'dim': list(array.shape)}}).data = array
             with open(os.path.join(directory, 'chainer_model.caffemodel'), 'wb') as f:
-                f.write(_field(1, graph_name))
-                for layer, blobs in layers:
-                    f.write(_field(100, layer.encode(_LAYER) + b''.join(_blob(b) for b in blobs)))
+                f.write(network.SerializeToString())
     return text

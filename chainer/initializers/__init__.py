@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from chainer._core import hints as _hints
 from chainer._core.array_types import get_array_types
 from chainer._core.dtype import get_dtype
 from chainer.backend import get_device, using_device
@@ -96,11 +97,23 @@ def _get_initializer(initializer):
     """Converts an initializer argument (callable, array, scalar or None) to an initializer."""
     if initializer is None:
         return LeCunNormal()
-    if numpy.isscalar(initializer) or isinstance(initializer, get_array_types()):
-        return Constant(initializer)
-    if not callable(initializer):
+    _check_is_initializer_like(initializer)
+    return initializer if callable(initializer) else Constant(initializer)
+
+
+def _check_is_initializer_like(initializer):
+    """Raises :class:`TypeError` for what is no initializer argument."""
+    if not (
+        initializer is None
+        or callable(initializer)
+        or numpy.isscalar(initializer)
+        or isinstance(initializer, get_array_types())
+    ):
         raise TypeError(
             f'an initializer must be a callable, an array or a scalar, but '
             f'{type(initializer)} was given'
         )
-    return initializer
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

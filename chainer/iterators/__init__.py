@@ -1,5 +1,6 @@
 """Iterators over datasets."""
 
+from chainer._core import hints as _hints  # NOQA
 from chainer.iterators import dali_iterator as dali_iterator  # NOQA
 from chainer.iterators import multiprocess_iterator as multiprocess_iterator  # NOQA
 from chainer.iterators import multithread_iterator as multithread_iterator  # NOQA
@@ -11,3 +12,7 @@ from chainer.iterators.multithread_iterator import MultithreadIterator as Multit
 from chainer.iterators.order_samplers import OrderSampler as OrderSampler  # NOQA
 from chainer.iterators.order_samplers import ShuffleOrderSampler as ShuffleOrderSampler  # NOQA
 from chainer.iterators.serial_iterator import SerialIterator as SerialIterator  # NOQA
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

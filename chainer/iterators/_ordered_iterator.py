@@ -10,6 +10,8 @@ next epochs again, and so does one that loads what was saved, with the same rand
 from __future__ import annotations
 
 import collections
+import numbers
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -26,6 +28,25 @@ if TYPE_CHECKING:
     from chainer.types import Dataset
 
 State = collections.namedtuple('State', 'current_position epoch is_new_epoch order')
+
+
+# Says why `next()` stops without an error in the user's program.
+EXHAUSTED = (
+    'the iterator has returned each example once and stops, since it was made with repeat=False; '
+    'reset() starts it again'
+)
+
+
+def _check_batch_size(batch_size: Any) -> None:
+    if isinstance(batch_size, numbers.Integral) and batch_size > 0:
+        return
+    message = f'batch_size must be a positive integer, but {batch_size!r} was given'
+    if not isinstance(batch_size, numbers.Real):
+        raise TypeError(message)
+    if batch_size < 0:
+        raise ValueError(message)
+    # Chainer 7 makes such iterators. They return empty batches, or fail at the first batch.
+    warnings.warn(message, stacklevel=5)
 
 
 class OrderedIterator(iterator.Iterator):
@@ -50,6 +71,7 @@ class OrderedIterator(iterator.Iterator):
                 '`shuffle` is not `None` and a custom `order_sampler` is set. Please set '
                 '`shuffle` to `None` to use the custom order sampler.'
             )
+        _check_batch_size(batch_size)
         self.dataset = dataset
         self.batch_size = batch_size
         self.order_sampler = order_sampler
@@ -272,7 +294,7 @@ class LookaheadIterator(OrderedIterator):
         state, job = self._ahead[0]
         if job is None:
             self._take_over(state)
-            raise StopIteration
+            raise StopIteration(EXHAUSTED)
         try:
             batch = self._collect(job)
         except BaseException:

@@ -226,14 +226,18 @@ class WorkerPool:
         while True:
             with self._changed:
                 done = self._changed.wait_for(
-                    lambda: job.n_left == 0 or job.error or self._error,
+                    lambda: job.n_left == 0 or bool(job.error or self._error),
                     # Workers that retire must be replaced now and then.
                     timeout if self._maxtasks is None else 0.05,
                 )
             # Also if the job is done: the death of a worker, however idle, is no secret.
             error = self._error or job.error
             if error is not None:
-                raise error
+                try:
+                    raise error
+                finally:
+                    # Its traceback leads back here: a circle would keep the files of the pool open.
+                    self._error = job.error = error = None
             if done:
                 return [example for part in job.results for example in part]
             if self._maxtasks is not None:
@@ -299,10 +303,7 @@ class WorkerPool:
                 if worker in self._workers and not self._closed:
                     self._fail(self._died(worker))
             return False
-        try:
-            result, error = self._unpack(worker, reply)
-        except Exception as e:  # the examples cannot be unpickled here
-            result, error = None, e
+        result, error = self._try_unpack(worker, reply)
         with self._changed:
             job, i = worker.pending.popleft()
             if error is not None:
@@ -326,6 +327,16 @@ class WorkerPool:
         with self._changed:
             if worker in self._workers and not self._closed:
                 self._fail(self._died(worker))
+
+    def _try_unpack(self, worker, reply):
+        try:
+            return self._unpack(worker, reply)
+        except Exception as e:  # the examples cannot be unpickled here
+            # As text: the frames of a traceback would keep the files of the workers open.
+            text = traceback.format_exc()
+            e.__traceback__ = e.__context__ = None
+            e.__cause__ = _RemoteTraceback(text)
+            return None, e
 
     def _unpack(self, worker, reply):
         """Returns the examples and the error of a reply."""
@@ -388,6 +399,11 @@ class WorkerPool:
                 return  # it still reads; what it reads from closes with the pool
         for conn in self._conns():
             conn.close()
+        for worker in self._workers:
+            worker.pending.clear()
+        # A process has files as long as there is its object.
+        self._workers = []
+        self._retired = []
 
 
 @contextlib.contextmanager

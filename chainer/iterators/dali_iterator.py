@@ -4,6 +4,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer.dataset import iterator
+from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -38,7 +39,7 @@ class DaliIterator(iterator.Iterator):
 
     def __next__(self) -> list[Any]:
         if not self._repeat and self.epoch > 0:
-            raise StopIteration
+            raise StopIteration(_ordered_iterator.EXHAUSTED)
         self._previous_epoch_detail = self.epoch_detail
         outputs = self._pipeline.run()
         self.current_position += self.batch_size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer._core import hints
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from chainer.types import Dataset
 
 
+@hints.explain_arguments
 class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
     """Iterator that prefetches batches in worker processes.
 

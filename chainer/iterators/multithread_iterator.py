@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
+from chainer._core import hints
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from chainer.types import Dataset
 
 
+@hints.explain_arguments
 class MultithreadIterator(_ordered_iterator.LookaheadIterator):
     """Iterator that prefetches the next batch in threads.
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import hints
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from chainer.types import Dataset
 
 
+@hints.explain_arguments
 class SerialIterator(_ordered_iterator.OrderedIterator):
     """Iterator that reads the examples of a batch sequentially on request.
 
@@ -57,7 +59,7 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
         # Before reading: after an error of the dataset the iterator goes on with the next batch.
         self._take_over(state)
         if indices is None:
-            raise StopIteration
+            raise StopIteration(_ordered_iterator.EXHAUSTED)
         dataset = self.dataset
         return [dataset[i] for i in indices.tolist()]
 

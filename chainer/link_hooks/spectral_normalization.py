@@ -107,6 +107,10 @@ class SpectralNormalization(_weight.WeightHook):
         weight_name (str): Name of the weight.
         name (str): Name of the hook.
 
+    Attributes:
+        u (:ref:`ndarray`): First left singular vector, as of the last call of the link.
+        v (:ref:`ndarray`): First right singular vector, likewise.
+
     Raises:
         ValueError: ``n_power_iteration`` is not positive, or the link has no
             such weight when the hook is added.
@@ -128,6 +132,8 @@ class SpectralNormalization(_weight.WeightHook):
     name = 'SpectralNormalization'
 
     _gamma_name = 'gamma'
+    u: NdArray
+    v: NdArray
 
     def __init__(
         self,
@@ -217,6 +223,7 @@ class SpectralNormalization(_weight.WeightHook):
         if configuration.config.train:
             # A new array, because graphs of earlier calls keep the old one.
             link.__dict__[self.vector_name] = u
+        self.u, self.v = u, v
         return u, v
 
     def _transform(self, link):

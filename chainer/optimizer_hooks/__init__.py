@@ -1,5 +1,6 @@
 """Hooks of optimizers: regularization and clipping."""
 
+from chainer._core import hints as _hints
 from chainer.optimizer_hooks.gradient_clipping import GradientClipping
 from chainer.optimizer_hooks.gradient_hard_clipping import GradientHardClipping
 from chainer.optimizer_hooks.gradient_lars import GradientLARS
@@ -15,3 +16,7 @@ __all__ = [
     'Lasso',
     'WeightDecay',
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

@@ -31,6 +31,9 @@ __all__ = [
     'SMORMS3',
 ]
 
+for _name in __all__:
+    _hints.explain_arguments(globals()[_name])
+
 
 def __getattr__(name: str) -> object:
     raise _hints.of_module(__name__, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -16,6 +17,36 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter
 
 _BLOCK = 131072  # elements
+
+
+def set_numbers(hyperparam: Hyperparameter, **values: Any) -> None:
+    """Sets hyperparameters that are numbers, or objects that stand for one.
+
+    Args:
+        hyperparam (Hyperparameter): Hyperparameters.
+        values: Values by name.
+
+    Raises:
+        TypeError: A value is something else; no hyperparameter is set then.
+
+    """
+    for name, value in values.items():
+        if not hasattr(type(value), '__float__') and value is not None:
+            _refuse(name, value)
+    for name, value in values.items():
+        setattr(hyperparam, name, value)
+
+
+def _refuse(name, value):
+    what = repr(value) if isinstance(value, (str, bytes, complex)) else f'a {type(value).__name__}'
+    message = f'{name} must be a number, but {what} was given'
+    if isinstance(value, str):
+        # Chainer 7 refuses it later, at the first update.
+        warnings.warn(message, stacklevel=5)
+        return
+    if not isinstance(value, (bytes, complex)):
+        message += '. An optimizer takes its parameters from a model, by optimizer.setup(model)'
+    raise TypeError(message)
 
 
 class ElementwiseRule(UpdateRule):
@@ -39,9 +70,8 @@ class ElementwiseRule(UpdateRule):
             parent_hyperparam = Hyperparameter()
             parent_hyperparam.__dict__.update(self._defaults)
         super().__init__(parent_hyperparam)
-        for name, value in values.items():
-            if value is not None:
-                setattr(self.hyperparam, name, value)
+        given = {name: value for name, value in values.items() if value is not None}
+        set_numbers(self.hyperparam, **given)
 
     def init_state(self, param: Parameter) -> None:
         with backend.using_device(param.device):

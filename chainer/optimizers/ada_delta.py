@@ -86,8 +86,7 @@ class AdaDelta(optimizer.GradientMethod):
 
     def __init__(self, rho: float = 0.95, eps: float = 1e-6) -> None:
         super().__init__()
-        self.hyperparam.rho = rho
-        self.hyperparam.eps = eps
+        _elementwise.set_numbers(self.hyperparam, rho=rho, eps=eps)
 
     def create_update_rule(self) -> UpdateRule:
         return AdaDeltaRule(self.hyperparam)

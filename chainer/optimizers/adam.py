@@ -270,16 +270,19 @@ class Adam(optimizer.GradientMethod):
         gamma: float = 0.001,
     ) -> None:
         super().__init__()
-        self.hyperparam.alpha = alpha
-        self.hyperparam.beta1 = beta1
-        self.hyperparam.beta2 = beta2
-        self.hyperparam.eps = eps
-        self.hyperparam.eta = eta
-        self.hyperparam.weight_decay_rate = weight_decay_rate
-        self.hyperparam.amsgrad = amsgrad
-        self.hyperparam.adabound = adabound
-        self.hyperparam.final_lr = final_lr
-        self.hyperparam.gamma = gamma
+        _elementwise.set_numbers(
+            self.hyperparam,
+            alpha=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            eta=eta,
+            weight_decay_rate=weight_decay_rate,
+            amsgrad=amsgrad,
+            adabound=adabound,
+            final_lr=final_lr,
+            gamma=gamma,
+        )
 
     def create_update_rule(self) -> UpdateRule:
         return AdamRule(self.hyperparam)

@@ -125,10 +125,9 @@ class MSVAG(optimizer.GradientMethod):
         self, lr: float = 0.1, beta: float = 0.9, eta: float = 1.0, weight_decay_rate: float = 0
     ) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.beta = beta
-        self.hyperparam.eta = eta
-        self.hyperparam.weight_decay_rate = weight_decay_rate
+        _elementwise.set_numbers(
+            self.hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
+        )
 
     def create_update_rule(self) -> UpdateRule:
         return MSVAGRule(self.hyperparam)

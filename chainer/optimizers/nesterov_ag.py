@@ -81,8 +81,7 @@ class NesterovAG(optimizer.GradientMethod):
 
     def __init__(self, lr: float = 0.01, momentum: float = 0.9) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.momentum = momentum
+        _elementwise.set_numbers(self.hyperparam, lr=lr, momentum=momentum)
 
     def create_update_rule(self) -> UpdateRule:
         return NesterovAGRule(self.hyperparam)

@@ -100,10 +100,9 @@ class RMSprop(optimizer.GradientMethod):
         eps_inside_sqrt: bool = False,
     ) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.alpha = alpha
-        self.hyperparam.eps = eps
-        self.hyperparam.eps_inside_sqrt = eps_inside_sqrt
+        _elementwise.set_numbers(
+            self.hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
+        )
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropRule(self.hyperparam)

@@ -98,10 +98,13 @@ class RMSpropGraves(optimizer.GradientMethod):
         self, lr: float = 1e-4, alpha: float = 0.95, momentum: float = 0.9, eps: float = 1e-4
     ) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.alpha = alpha
-        self.hyperparam.momentum = momentum
-        self.hyperparam.eps = eps
+        _elementwise.set_numbers(
+            self.hyperparam,
+            lr=lr,
+            alpha=alpha,
+            momentum=momentum,
+            eps=eps,
+        )
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropGravesRule(self.hyperparam)

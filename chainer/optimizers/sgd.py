@@ -62,7 +62,7 @@ class SGD(optimizer.GradientMethod):
 
     def __init__(self, lr: float = 0.01) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
+        _elementwise.set_numbers(self.hyperparam, lr=lr)
 
     def create_update_rule(self) -> UpdateRule:
         return SGDRule(self.hyperparam)

@@ -94,8 +94,7 @@ class SMORMS3(optimizer.GradientMethod):
 
     def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
         super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.eps = eps
+        _elementwise.set_numbers(self.hyperparam, lr=lr, eps=eps)
 
     def create_update_rule(self) -> UpdateRule:
         return SMORMS3Rule(self.hyperparam)

@@ -38,7 +38,7 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._archive = archive
-        self._name = name
+        self.name = name
         self._infos = {info.filename.removesuffix('.npy'): info for info in archive.infolist()}
         names = archive.namelist()
         if names and not any(name.endswith('.npy') for name in names):
@@ -47,7 +47,7 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
         self._names_checked = False
 
     def _reading(self):
-        return _damaged_file.reading(self._name, 'an npz file')
+        return _damaged_file.reading(self.name, 'an npz file')
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._infos)
@@ -103,7 +103,7 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
             if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(pickled):
                 return _storage.Stored.of(numpy.asarray(None))
             raise ValueError(
-                f"cannot load '{self._name}': '{info.filename}' holds Python objects, which are "
+                f"cannot load '{self.name}': '{info.filename}' holds Python objects, which are "
                 'not loaded because unpickling them could run any code'
             )
 

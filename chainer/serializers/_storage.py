@@ -59,6 +59,26 @@ def to_numpy(value):
     return array
 
 
+_MAX_NAMES = 8
+
+
+def not_found(key, name, names, remedy):
+    """Makes the error for a value that a file lacks.
+
+    Args:
+        key (str): Full name of the value.
+        name (str): Name of the file.
+        names (iterable of strs): Names of the values in the file.
+        remedy (str): How to go on without the value.
+
+    """
+    names = sorted(names)
+    shown = ', '.join(names[:_MAX_NAMES]) or 'nothing'
+    if len(names) > _MAX_NAMES:
+        shown += f' and {len(names) - _MAX_NAMES} more'
+    return KeyError(f"'{key}' is not found in the file: {name} has {shown}. Use {remedy}.")
+
+
 def restore(key, value, stored, journal):
     """Returns the loaded value for the current value ``value``.
 

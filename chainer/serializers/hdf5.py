@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from chainer.serializer import AbstractSerializer
+
+
+_available = importlib.util.find_spec('h5py') is not None
 
 
 def _import_h5py():
@@ -75,6 +79,22 @@ class HDF5Serializer(serializer_module.Serializer):
         return value
 
 
+class _CheckingSerializer(HDF5Serializer):
+    """Serializer that stops at the first error of its file."""
+
+    def __init__(self, group: Any, compression: int, target: _hdf5_file.Target) -> None:
+        super().__init__(group, compression)
+        self._target = target
+
+    def __getitem__(self, key: str) -> AbstractSerializer:
+        group = self.group.require_group(_join(self.group, key))
+        return _CheckingSerializer(group, self.compression, self._target)
+
+    def __call__(self, key: str, value: Any) -> Any:
+        self._target.check()
+        return super().__call__(key, value)
+
+
 class HDF5Deserializer(serializer_module.Deserializer):
     """Deserializer that reads from an HDF5 group.
 
@@ -112,7 +132,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             return self
         group = _hdf5_file.find(self.group, key)
         if group is None and self.strict:
-            raise KeyError(f"'{_join(self.group, key)}' is not found in the file")
+            raise self._not_found(key)
         child = HDF5Deserializer(group, self.strict)
         child._journal = self._journal
         return child
@@ -122,6 +142,15 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise ValueError('group is None, which only a deserializer with strict=False accepts')
         return self.group is None
 
+    def _not_found(self, key):
+        with _hdf5_file.reading(self.group):
+            names = [_join(self.group, name) for name in self.group]
+        remedy = (
+            'HDF5Deserializer(file, strict=False) to keep the current values of all that is missing'
+        )
+        name = self.group.file.filename
+        return _storage.not_found(_join(self.group, key), name, names, remedy)
+
     def __call__(self, key: str, value: Any) -> Any:
         if self._is_missing():
             return value
@@ -129,7 +158,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         dataset = _hdf5_file.find(self.group, key)
         if dataset is None:
             if self.strict:
-                raise KeyError(f"'{name}' is not found in the file")
+                raise self._not_found(key)
             return value
         stored = _hdf5_file.stored(dataset)
         return None if stored is None else _storage.restore(name, value, stored, self._journal)
@@ -138,7 +167,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
 def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
     """Saves an object to a file in HDF5 format.
 
-    It replaces the file only after writing everything.
+    It replaces the file only after writing everything, so a failure loses no data.
 
     Args:
         filename (str or path): Target file.
@@ -147,6 +176,7 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     Raises:
         RuntimeError: h5py is not installed.
+        OSError: The file cannot be written, for example because the disk is full.
         TypeError: A value is not an array, number, string or ``None``.
 
     .. admonition:: Example
@@ -160,8 +190,13 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     """
     h5py = _import_h5py()
-    with _storage.atomic_path(filename) as path, h5py.File(path, 'w') as f:
-        HDF5Serializer(f, compression=compression).save(obj)
+    with _storage.atomic_path(filename) as path:
+        target = _hdf5_file.Target(path)
+        try:
+            with h5py.File(target, 'w') as f:
+                _CheckingSerializer(f, compression, target).save(obj)
+        finally:
+            target.close()
 
 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:

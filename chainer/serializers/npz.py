@@ -283,9 +283,18 @@ class NpzDeserializer(serializer_module.Deserializer):
             else:
                 stored = _storage.Stored.of(numpy.asarray(self.npz[stored_key]))
         except KeyError:
-            raise KeyError(f"'{key}' is not found in the file") from None
+            raise self._not_found(key) from None
         if stored.dtype.kind == 'O':
             if stored.shape == () and stored.read()[()] is None:
                 return None
             raise ValueError(f"'{key}' holds Python objects, which cannot be loaded")
         return _storage.restore(key, value, stored, self._journal)
+
+    def _not_found(self, key):
+        is_archive = isinstance(self.npz, _npz_archive.NpzArchive)
+        remedy = 'strict=False to keep the current values of all that is missing'
+        prefixes = [name.removesuffix(key) for name in self.npz if name.endswith(f'/{key}')]
+        if prefixes and not self.path:
+            remedy = f'path={prefixes[0]!r} to load that part, or {remedy}'
+        name = self.npz.name if is_archive else 'the dictionary'
+        return _storage.not_found(key, name, self.npz, remedy)

@@ -1,5 +1,6 @@
 """Training loop abstraction: trainer, updaters, extensions and triggers."""
 
+from chainer._core import hints as _hints  # NOQA
 from chainer.training import extension as extension  # NOQA
 from chainer.training import extensions as extensions  # NOQA
 from chainer.training import trigger as trigger  # NOQA
@@ -18,3 +19,7 @@ from chainer.training.triggers.interval_trigger import IntervalTrigger as Interv
 from chainer.training.updaters.parallel_updater import ParallelUpdater as ParallelUpdater  # NOQA
 from chainer.training.updaters.standard_updater import StandardUpdater as StandardUpdater  # NOQA
 from chainer.training.util import get_trigger as get_trigger  # NOQA
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

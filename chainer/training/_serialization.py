@@ -29,7 +29,7 @@ def get_child(serializer, name):
 def serialize_extras(parts, serializer):
     """Reads or writes the states of parts, given by name, that snapshots of Chainer 7 lack.
 
-    A missing state is no error: the part guesses it or starts anew.
+    A missing state is no error: the part guesses it or starts from its initial state.
     """
     if not serializer_module._takes_extras(serializer):
         return

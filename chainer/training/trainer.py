@@ -155,7 +155,8 @@ class Trainer:
                 first iteration, but not when training resumes.
 
         Raises:
-            TypeError: If the extension has no name.
+            TypeError: If the extension is not callable, a class of extensions in the place of an
+                extension, or has no name.
             ValueError: If the name is ``'training'``, which is reserved.
 
         """
@@ -166,6 +167,16 @@ class Trainer:
         )
         argument.assert_kwargs_empty(kwargs)
 
+        if not callable(extension):
+            raise TypeError(
+                'extension must be an extension such as extensions.LogReport(), or a function that '
+                f'takes the trainer, but {extension!r} was given'
+            )
+        if isinstance(extension, type) and issubclass(extension, extension_module.Extension):
+            raise TypeError(
+                f'extension must be an extension, but the class {extension.__name__} was given: '
+                f'call it, as in trainer.extend({extension.__name__}(...))'
+            )
         for attribute in ('name', 'default_name', '__name__'):
             if name is None:
                 name = getattr(extension, attribute, None)

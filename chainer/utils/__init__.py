@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec as DTypeSpec
 
 
+def _raise_from(exc_type, message, orig_exc):
+    """Raises an exception that tells its cause in its message, too."""
+    cause = f'{type(orig_exc).__name__}: {orig_exc}'
+    raise exc_type(f'{message}\n\n(caused by)\n{cause}\n') from orig_exc
+
+
 def force_array(x: Any, dtype: DTypeSpec = None) -> Any:
     """Converts a scalar, which 0-dimensional NumPy operations return, to an array.
 

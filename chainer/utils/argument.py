@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from chainer._core import hints
+
 
 def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
     """Raises an error with a hint for an argument that is no longer supported.
@@ -95,4 +97,6 @@ def parse_kwargs(
 
 def _raise_unexpected(keys, frame):
     names = ', '.join(f"'{key}'" for key in sorted(keys))
-    raise TypeError(f'{frame.f_code.co_name}() got unexpected keyword argument(s) {names}')
+    function = frame.f_code.co_name
+    hint = hints.of_arguments(function, keys)
+    raise TypeError(f'{function}() got unexpected keyword argument(s) {names}{hint}')

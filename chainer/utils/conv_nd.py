@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.utils import conv
+from chainer.utils.conv import (  # noqa: F401
+    get_conv_outsize as get_conv_outsize,
+    get_deconv_outsize as get_deconv_outsize,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

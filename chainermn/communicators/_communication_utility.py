@@ -39,6 +39,15 @@ def init_inter_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
     return mpi_comm.Split(intra_rank, inter_rank)
 
 
+def nccl_of_cupy() -> Any:
+    """Returns CuPy's module for NCCL, which only its own import makes; ``None`` without NCCL."""
+    if not cuda.available:
+        return None
+    from cupy.cuda import nccl
+
+    return nccl if nccl.available else None
+
+
 def init_nccl_comm(mpi_comm: Any) -> Any:
     """Returns NCCL's communicator of the processes, for the current GPU of each.
 
@@ -46,12 +55,12 @@ def init_nccl_comm(mpi_comm: Any) -> Any:
         RuntimeError: If there is no NCCL.
 
     """
-    if not cuda.available or not cuda.cupy.cuda.nccl.available:
+    nccl = nccl_of_cupy()
+    if nccl is None:
         raise RuntimeError(
             'gradients on GPUs need NCCL for the communicator pure_nccl, and CuPy has none here: '
             "use the communicator 'non_cuda_aware'"
         )
-    nccl = cuda.cupy.cuda.nccl
     unique_id = mpi_comm.bcast(nccl.get_unique_id() if mpi_comm.rank == 0 else None)
     return nccl.NcclCommunicator(mpi_comm.size, unique_id, mpi_comm.rank)
 

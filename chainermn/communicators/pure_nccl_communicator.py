@@ -39,7 +39,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             return self._start_mean_by_chainerx(flat, wire)
         if self.nccl_comm is None:
             self.nccl_comm = _communication_utility.init_nccl_comm(self.mpi_comm)
-        nccl = cuda.cupy.cuda.nccl
+        nccl = _communication_utility.nccl_of_cupy()
         flat *= flat.dtype.type(1 / self.size)  # before the sum, which might overflow in 16 bits
         if wire is None:
             travelling = flat

@@ -5,6 +5,7 @@
 
 #include "chainerx/chainerx.h"
 #include "chainerx_onnx/planner.h"
+#include "chainerx_onnx/tensor.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -25,6 +26,8 @@ public:
                 FoldBatchNorm(&node);
             } else if (Is(node, "Add")) {
                 if (!JoinBias(&node, 0, 1) && !JoinBias(&node, 1, 0) && !JoinSum(&node, 0)) JoinSum(&node, 1);
+            } else if (Is(node, "Mul")) {
+                if (!JoinScales(&node, 0)) JoinScales(&node, 1);
             } else if (Is(node, "Relu")) {
                 JoinRelu(&node);
             }
@@ -87,7 +90,9 @@ private:
     bool JoinBias(Node* node, int input, int constant) {
         Node* product = OnlyProducer(*node, input);
         Array b = node->Constant(constant);
-        if (product == nullptr || !b || product->HasInput(2) || node->opset() < 7) return false;
+        if (product == nullptr || !b || node->opset() < 7) return false;
+        if (IsScaled(*product)) return JoinBiasOfIntegers(node, product, b);
+        if (product->HasInput(2)) return false;
         Array w = product->Constant(1);
         if (!w || w.dtype() != b.dtype() || !IsFloat(w.dtype())) return false;
         int64_t size = b.GetTotalSize();
@@ -107,6 +112,51 @@ private:
         return true;
     }
 
+    // Whether a node is a product of integers with scales.
+    static bool IsScaled(const Node& node) { return Is(node, "MatMulInteger") && node.HasInput(5); }
+
+    bool JoinBiasOfIntegers(Node* node, Node* product, const Array& b) {
+        if (b.dtype() != Dtype::kFloat32 || b.shape() != Shape{product->Constant(1).shape()[1]}) return false;
+        if (product->HasInput(6)) return false;
+        SetConstant(product, 6, b);
+        Absorb(product, node);
+        return true;
+    }
+
+    // Makes scales of both operands, with which a product of integers is multiplied as float32, its inputs. That of the
+    // left operand is computed with it, that of the constant on the right is known.
+    bool JoinScales(Node* node, int input) {
+        Node* cast = OnlyProducer(*node, input);
+        if (cast == nullptr || !Is(*cast, "Cast") || cast->opset() < 6 || node->opset() < 7) return false;
+        Node* product = OnlyProducer(*cast, 0);
+        if (product == nullptr || !Is(*product, "MatMulInteger") || product->input_count() > 4) return false;
+        Array b = product->Constant(1);
+        const Node* scales = planner_.value(node->inputs[1 - input]).producer;
+        if (!b || b.ndim() != 2 || (product->HasInput(3) && !product->Constant(3)) || scales == nullptr ||
+            scales->op == nullptr || !Is(*scales, "Mul") || cast->Int("to") != ElementTypeOf(Dtype::kFloat32)) {
+            return false;
+        }
+        for (int i = 0; i < 2; ++i) {
+            const Node* left = planner_.value(scales->inputs[i]).producer;
+            Array right = scales->Constant(1 - i);
+            if (left == nullptr || left->op == nullptr || !Is(*left, "DynamicQuantizeLinear") ||
+                left->outputs.size() < 2 || left->outputs[1] != scales->inputs[i] ||
+                places_[left] >= places_[product] || !right || right.dtype() != Dtype::kFloat32 || right.ndim() > 1 ||
+                (right.GetTotalSize() != 1 && right.GetTotalSize() != b.shape()[1])) {
+                continue;
+            }
+            product->inputs.resize(4, -1);
+            for (int32_t number : {scales->inputs[i], scales->inputs[1 - i]}) {
+                product->inputs.push_back(number);
+                ++planner_.value(number).uses;
+            }
+            Absorb(product, cast);
+            Absorb(product, node);
+            return true;
+        }
+        return false;
+    }
+
     // Makes the other operand of a sum, which must be there by then, a fourth input of a convolution.
     bool JoinSum(Node* node, int input) {
         Node* conv = OnlyProducer(*node, input);
@@ -123,9 +173,10 @@ private:
 
     void JoinRelu(Node* node) {
         Node* before = OnlyProducer(*node, 0);
-        if (before == nullptr || !(Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul"))) return;
+        if (before == nullptr) return;
+        bool is_product = Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul");
         Array w = before->Constant(1);
-        if (!w || !IsFloat(w.dtype())) return;
+        if (!IsScaled(*before) && (!is_product || !w || !IsFloat(w.dtype()))) return;
         before->relu = true;
         Absorb(before, node);
     }

@@ -74,6 +74,20 @@ TEST_F(OnnxTest, BatchNormalizationIsFolded) {
     ExpectNear(model.Run({x})[0], Reshape(y, Shape{2, 12}));
 }
 
+TEST_F(OnnxTest, ProductsOfIntegers) {
+    Model model = LoadBytes(SampleModels()[4]);
+    EXPECT_EQ(model.steps(), (std::vector<std::string>{"node 'the DynamicQuantizeLinear' (DynamicQuantizeLinear)",
+                                                       "node 'the MatMulInteger' (MatMulInteger)"}));
+    Array x = FromHost(Shape{1, 3}, Dtype::kFloat32, std::vector<float>{0, 51, 255}.data());
+    // Weights less their zero points are 0, so that the biases are left: -0.2, -0.1, 0 and 0.1.
+    ExpectNear(model.Run({x})[0], FromHost(Shape{1, 4}, Dtype::kFloat32, std::vector<float>{0, 0, 0, 0.1F}.data()));
+    std::vector<Array> ys = LoadBytes(SampleModels()[5]).Run({Full(Shape{2, 2, 4, 4}, Scalar{255}, Dtype::kFloat32)});
+    ASSERT_EQ(ys[0].shape(), (Shape{2, 3, 1, 1}));
+    ASSERT_EQ(ys[1].shape(), (Shape{2, 3, 4, 4}));
+    EXPECT_EQ(ys[1].data<int32_t>()[0], 2 * 4 * 255 * 100);
+    EXPECT_EQ(ys[1].data<int32_t>()[5], 2 * 9 * 255 * 100);
+}
+
 TEST_F(OnnxTest, Control) {
     Model model = LoadBytes(SampleModels()[2]);
     float values[] = {1, 3};

@@ -52,7 +52,7 @@ int RequiredInputs(const Node& node) {
     return needs_all ? node.input_count() : node.op->min_inputs;
 }
 
-// Nodes that only name their input anew.
+// Nodes that only rename their input.
 bool IsIdentity(const Node& node) {
     if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
     if (node.op_type() == "Identity") return true;

@@ -16,7 +16,7 @@ constexpr int64_t kNewestOpset = 28;
 // What a run may do with an operator beside running it.
 enum class Purity : uint8_t {
     kPure,    // constant inputs give constant outputs
-    kRandom,  // runs anew each time
+    kRandom,  // runs each time
 };
 
 struct Operator {

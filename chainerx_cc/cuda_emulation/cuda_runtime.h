@@ -13,11 +13,14 @@
 
 #include "device_builtins.h"
 
+#define CUDART_VERSION 13000
+
 enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
+    cudaErrorInsufficientDriver = 35,
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
@@ -54,7 +57,8 @@ const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 
-cudaError_t cudaGetDeviceCount(int* count);  // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
+cudaError_t cudaDriverGetVersion(int* version);  // CHAINERX_CUDA_EMULATION_DRIVER, CUDART_VERSION by default
+cudaError_t cudaGetDeviceCount(int* count);      // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceSynchronize();

@@ -133,6 +133,8 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorMemoryAllocation";
         case cudaErrorInvalidConfiguration:
             return "cudaErrorInvalidConfiguration";
+        case cudaErrorInsufficientDriver:
+            return "cudaErrorInsufficientDriver";
         case cudaErrorInvalidDevice:
             return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle:
@@ -145,7 +147,15 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
 cudaError_t cudaGetLastError() { return std::exchange(t_error, cudaSuccess); }
 
+cudaError_t cudaDriverGetVersion(int* version) {
+    const char* chosen = std::getenv("CHAINERX_CUDA_EMULATION_DRIVER");
+    *version = chosen == nullptr ? CUDART_VERSION : std::atoi(chosen);
+    return cudaSuccess;
+}
 cudaError_t cudaGetDeviceCount(int* count) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    if (driver < CUDART_VERSION) return Fail(cudaErrorInsufficientDriver);
     *count = DeviceCount();
     return cudaSuccess;
 }

@@ -11,6 +11,7 @@ from onnx_chainer._axes import Dim, Varying
 from onnx_chainer._builder import Unsupported
 
 _END = 2**62
+_INDEX = -1  # an axis of the result that index arrays have
 
 
 def _is_array(s):
@@ -25,7 +26,7 @@ def _without_masks(g: Any, slices: Any) -> list[Any]:
         if isinstance(s, (list, tuple)):
             s = numpy.asarray(s)
         if _is_array(s) and s.dtype.kind == 'b':
-            if isinstance(s, Varying) or g.context.knows(s):
+            if not g.is_constant(s):
                 raise Unsupported('a mask that depends on the input')
             result += numpy.nonzero(g.array(s))
         else:
@@ -47,13 +48,12 @@ def get(g: Any, slices: Any, x: str) -> Any:
     parts = _parts(g, slices)
     bounds: list[tuple[Any, Any, int, int]] = []
     removed: list[int] = []
-    new_axes: list[int] = []
     arrays: dict[int, Any] = {}
-    axis = position = 0
+    layout: list[int | None] = []  # the axes of the result: of the input, or new ones
+    axis = 0
     for s in parts:
         if s is None:
-            new_axes.append(position)
-            position += 1
+            layout.append(None)
             continue
         if _is_array(s):
             arrays[axis - len(removed)] = s
@@ -61,31 +61,43 @@ def get(g: Any, slices: Any, x: str) -> Any:
             if s != slice(None):
                 start, end, step = _bounds(s)
                 bounds.append((start, end, axis, step))
-            position += 1
+            layout.append(axis - len(removed))
         else:
             i = s if isinstance(s, Dim) else int(s)
             bounds.append((i, _END if isinstance(i, int) and i == -1 else i + 1, axis, 1))
             removed.append(axis)
         axis += 1
-    if arrays and (removed or new_axes):
-        _check_order(parts)
     y = x
     if bounds:
         starts, ends, axes, steps = (list(values) for values in zip(*bounds))
         y = g.slice(y, starts, ends, axes, steps if any(s != 1 for s in steps) else None)
     y = g.squeeze(y, removed)
     if arrays:
-        return _take(g, y, arrays, g.ndim() - len(removed))
-    y = g.unsqueeze(y, new_axes)
+        y, order = _take(g, y, arrays, g.ndim() - len(removed))
+        place = _place_of_arrays(parts)
+        n_index = len(order) - len([axis for axis in layout if axis is not None])
+        layout[place:place] = [_INDEX] * n_index
+        y = _arrange(g, y, order, [axis for axis in layout if axis is not None])
+    y = g.unsqueeze(y, [i for i, axis in enumerate(layout) if axis is None])
     return g.Identity(x) if y == x else y
 
 
-def _check_order(parts):
-    """Arrays next to numbers or new axes move axes in NumPy's way, which is not done here."""
-    places = [i for i, s in enumerate(parts) if not isinstance(s, slice)]
-    has_new = any(s is None for s in parts)
-    if has_new or places != list(range(places[0], places[-1] + 1)):
-        raise Unsupported('an index that mixes arrays with numbers or new axes')
+def _place_of_arrays(parts):
+    """Where NumPy puts the axes of index arrays: where they are, or first if they are apart.
+
+    A number beside arrays is an index array, too.
+    """
+    places = [i for i, s in enumerate(parts) if s is not None and not isinstance(s, slice)]
+    is_block = places == list(range(places[0], places[-1] + 1))
+    return places[0] if is_block else 0
+
+
+def _arrange(g, y, order, wanted):
+    """Brings the axes ``order`` of a value into another order."""
+    if order == wanted:
+        return y
+    rest = iter(i for i, axis in enumerate(order) if axis == _INDEX)
+    return g.Transpose(y, perm=[next(rest) if a == _INDEX else order.index(a) for a in wanted])
 
 
 def _bounds(s):
@@ -97,32 +109,31 @@ def _bounds(s):
 
 def _index(g, s):
     """Name of an index array of int64."""
-    if isinstance(s, Varying) or g.context.knows(s):
-        return g.cast(g.const(s), numpy.int64)
-    return g.const(g.array(s).astype(numpy.int64))
+    if g.is_constant(s):
+        return g.const(g.array(s).astype(numpy.int64))
+    return g.cast(g.const(s), numpy.int64)
 
 
 def _take(g, x, arrays, ndim):
-    """Elements of ``x`` at index arrays, by axis."""
+    """Elements of ``x`` at index arrays, by axis; and where the axes of the result come from."""
     axes = sorted(arrays)
     names = [_index(g, arrays[a]) for a in axes]
-    if len(axes) == 1:
-        return g.Gather(x, names[0], axis=axes[0])
-    g.need(11, 'an index of several arrays')
-    rest = [i for i in range(ndim) if i not in axes]
-    # NumPy puts the axes of the index where the arrays are, or first if these are apart.
-    is_block = axes == list(range(axes[0], axes[-1] + 1))
-    first = axes[0] if is_block else 0
     n = max(arrays[a].ndim for a in axes)
+    rest = [i for i in range(ndim) if i not in axes]
+    if len(axes) == 1:
+        (axis,) = axes
+        return g.Gather(x, names[0], axis=axis), [*rest[:axis], *[_INDEX] * n, *rest[axis:]]
+    g.need(11, 'an index of several arrays')
     zero = g.const(0, numpy.int64)
     total = names[0]
     for name in names[1:]:
         total = g.Add(total, name)
     nothing = g.Mul(total, zero)
     columns = [g.unsqueeze(g.Add(name, nothing), [n]) for name in names]
-    y = g.GatherND(g.Transpose(x, perm=[*axes, *rest]), g.Concat(*columns, axis=n))
-    order = [*range(n, n + first), *range(n), *range(n + first, n + len(rest))]
-    return y if order == sorted(order) else g.Transpose(y, perm=order)
+    perm = [*axes, *rest]
+    if perm != sorted(perm):
+        x = g.Transpose(x, perm=perm)
+    return g.GatherND(x, g.Concat(*columns, axis=n)), [*[_INDEX] * n, *rest]
 
 
 def add(g: Any, slices: Any, a: str, b: str) -> Any:

@@ -286,11 +286,20 @@ def convert_PadSequence(g, f, *xs):
 
 @converts('Permutate')
 def convert_Permutate(g, f, x):
-    """``Gather``."""
-    if f.inv:
-        indices = numpy.argsort(g.array(f.indices)).astype(numpy.int64)
-        return g.Gather(x, indices, axis=g.axis(f.axis))
-    return g.Gather(x, f.indices, axis=g.axis(f.axis))
+    """``Gather``, of ``ScatterElements`` for the inverse of an input."""
+    axis, indices = g.axis(f.axis), f.indices
+    if not f.inv:
+        return g.Gather(x, indices, axis=axis)
+    if not g.is_constant(indices):
+        return g.Gather(x, _inverse(g, indices, g.shape()[axis]), axis=axis)
+    return g.Gather(x, numpy.argsort(g.array(indices)).astype(numpy.int64), axis=axis)
+
+
+def _inverse(g, indices, n):
+    """Name of the inverse of a permutation of ``n`` numbers."""
+    places = g.arange(n)
+    scatter = g.ScatterElements if g.opset >= 11 else g.Scatter
+    return scatter(places, g.cast(g.const(indices), numpy.int64), places, axis=0)
 
 
 @converts('Repeat')

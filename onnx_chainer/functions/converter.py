@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,3 +59,41 @@ class FunctionConverter:
             params.output_names,
             params.context,
         )
+
+
+def as_converter(name: str, converter: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a converter of a program the form ``converter(params)``.
+
+    Args:
+        name (str): Name of the function that it converts.
+        converter (callable): ``converter(params)``, or one of older programs:
+            ``converter(func, opset_version, input_names, output_names)``, where a parameter
+            ``context`` may follow.
+
+    Raises:
+        TypeError: If it takes other arguments.
+
+    """
+    try:
+        signature = inspect.signature(converter)
+    except ValueError:  # it is compiled and does not say
+        return converter
+    if _takes(signature, 1):
+        return converter
+    if _takes(signature, 5):
+        return FunctionConverter(converter)
+    if _takes(signature, 4):
+        return FunctionConverter(lambda *args: converter(*args[:4]))
+    raise TypeError(
+        f'external_converters: the converter of {name} must take one argument, the parameters, or '
+        'four: the function, the version of the operator set, and the names of the inputs and '
+        f'outputs; but it takes {signature}'
+    )
+
+
+def _takes(signature, n):
+    try:
+        signature.bind(*[None] * n)
+    except TypeError:
+        return False
+    return True

@@ -81,7 +81,7 @@ class Step:
         self.last: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Functions of the table are found anew: some have no name to be pickled by.
+        # Functions of the table are looked up again: some have no name to be pickled by.
         state = self.__dict__.copy()
         if find(self.node.domain, self.node.op_type) is self.operator:
             state['operator'] = None

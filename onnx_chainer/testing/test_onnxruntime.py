@@ -52,7 +52,7 @@ def check_model_expect(
 
     Args:
         test_path (str): Folder of the test case; see :func:`~onnx_chainer.export_testcase`.
-        input_names (list of str): Names that the inputs of the graph must have.
+        input_names (list of str): Names that the inputs of the graph must have, in any order.
         rtol (float): Relative tolerance.
         atol (float): Absolute tolerance.
 
@@ -67,7 +67,7 @@ def check_model_expect(
     )
     names = [info.name for info in session.get_inputs()]
     if input_names is not None:
-        assert names == list(input_names)
+        assert sorted(names) == sorted(input_names)
     output_names = [info.name for info in session.get_outputs()]
     folders = sorted(glob.glob(os.path.join(test_path, 'test_data_set_*')))
     assert folders, f'{test_path} has no test data'

@@ -82,9 +82,26 @@ def test_graph_attributes():
     assert f.outputs[0]() is z.node
     assert f.rank == 0 and z.rank == 1
     assert f.label == 'Product'
-    assert x.node.data is x.array and z.node.data is None
+    assert x.node.data is x.array and z.node.data is z.array
     (z2,) = Product().apply((z, y))
     assert z2.creator.rank == 1
+
+
+def test_nodes_have_the_arrays_of_living_variables():
+    """Programs that walk the graph read them, also of functions that retain no input."""
+    h = chainer.Variable(np.ones((2, 3), 'f')) * 2
+    y = F.repeat(h, 2, axis=0)
+    node = y.creator.inputs[0]
+    assert node.data is h.array
+    del h
+    assert node.data is None and node.shape == (2, 3)
+    x = chainer.Variable(np.ones(3, 'f'))
+    y = F.exp(x)
+    array, node = y.array, y.node
+    graph = F.sum(y)
+    del y
+    assert node.data is array  # which exp retains
+    assert graph.creator.inputs[0] is node
 
 
 def test_gradients():

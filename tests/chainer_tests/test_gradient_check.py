@@ -236,6 +236,46 @@ class TestCheckBackward:
         with pytest.raises(ValueError, match='x_grad_grad must have one element per input'):
             gradient_check.check_double_backward(f, args, gy, (ggx, None, None), **options)
 
+    @pytest.mark.parametrize('device', ['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)])
+    @pytest.mark.parametrize(
+        'constant',
+        [
+            lambda x, c: F.argmax(x, axis=1),
+            lambda x, c: F.floor(x),
+            lambda x, c: chainer.as_variable(x.array * 0 + 2),
+            lambda x, c: chainer.as_variable(c.array + 1),
+        ],
+        ids=['integers', 'steps', 'array', 'input without gradient'],
+    )
+    @pytest.mark.parametrize('number', ['one', 'several', 'no others'])
+    def test_outputs_without_gradient(self, device, constant, number):
+        """Nothing flows back from them, whether or not they are given a gradient."""
+
+        def f(x, c):
+            y = constant(x, c)
+            return {'one': (x * x, y), 'several': (y, x * x, y), 'no others': y}[number]
+
+        send = chainer.get_device(device).send
+        xs = send((make(), make()))
+        options = {'no_grads': [False, True]}
+        ys = f(*map(chainer.as_variable, xs))
+        ys = ys if isinstance(ys, tuple) else (ys,)
+        gys = [send(numpy.ones(y.shape, y.dtype)) for y in ys]
+        gradient_check.check_backward(f, xs, gys, **options)
+        if number == 'no others':
+            gradient_check.check_backward(
+                lambda *xs: f(*xs)[(0,) * ys[0].ndim], xs, None, **options
+            )
+        else:
+            gradient_check.check_backward(f, xs, [None, *gys[1:]], **options)
+            gradient_check.check_double_backward(f, xs, gys, send(make()), **options)
+
+    def test_output_that_loses_the_graph(self):
+        """The numerical gradient tells."""
+        x, gy = make(), make()
+        with pytest.raises(AssertionError, match='check_backward failed'):
+            gradient_check.check_backward(lambda x: chainer.as_variable(x.array * x.array), x, gy)
+
     def test_wrong_shape_of_y_grad(self):
         with pytest.raises(ValueError, match=r'y_grad\[0\]'):
             gradient_check.check_backward(square(), make(), make((3,)))

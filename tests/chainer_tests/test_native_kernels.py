@@ -283,7 +283,7 @@ def test_retained_inputs_are_those_of_the_numpy_code():
         seen = []
         for setting in 'never', 'always':
             with chainer.using_config('use_native_kernels', setting):
-                seen.append(f(x).creator_node.inputs[0].data is None)
+                seen.append(f(x).creator_node.inputs[0]._data is None)
         assert seen[0] == seen[1], f
 
 

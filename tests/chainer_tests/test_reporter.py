@@ -164,6 +164,12 @@ class TestDictSummary:
             'v.std': 0,
         }
 
+    @pytest.mark.parametrize('value', [(1, 2, 3), (), (1,), [1, 2], None, {}, numpy.ones(1), 'x'])
+    def test_values_without_statistics(self, value):
+        summary = chainer.DictSummary()
+        summary.add({'a': value, 'b': 1})
+        assert summary.make_statistics() == {'b': 1, 'b.std': 0}
+
     def test_weights(self):
         summary = chainer.DictSummary()
         summary.add({'a': (1.0, 3), 'b': 1})

@@ -118,6 +118,25 @@ def test_changes(model):
     assert list(model) == list(model.params()) == []
 
 
+@pytest.mark.parametrize('layer', [double, L.Linear(1, 1)])
+def test_positions_to_insert_at(model, layer):
+    layers = list(model)
+    for i in range(-3, 4):
+        other = chainer.Sequential(*layers)
+        other.insert(i, layer)
+        expected = [*layers]
+        expected.insert(i, layer)
+        assert list(other) == expected
+    children = list(model.children())
+    for i in -4, 4, 100:
+        with pytest.raises(IndexError, match=f'{i} is not between -3 and 3'):
+            model.insert(i, layer)
+        assert list(model) == layers and list(model.children()) == children
+    empty = chainer.Sequential()
+    empty.insert(0, layer)
+    assert list(empty) == [layer]
+
+
 def test_layer_types(model):
     assert model.count_by_layer_type('Linear') == 2
     assert model.count_by_layer_type('relu') == 1

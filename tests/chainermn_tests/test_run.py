@@ -1,12 +1,17 @@
 """``python -m chainermn.run``."""
 
+import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from helpers import mpi
 
-from chainermn import run
+from chainermn import _supervisor, run
 
 needs_mpi = pytest.mark.skipif(
     bool(mpi.reason_to_skip()) or mpi.mpiexec() is None,
@@ -19,7 +24,8 @@ def test_command(version):
     command = run.make_command('mpiexec', version, 5, ['a', 'b'], ['train.py', '-x'])
     text = ' '.join(command)
     assert ('--host a:3,b:3' if 'Open' in version else '-hosts a,b -ppn 3') in text
-    assert text.endswith(f'-n 5 {sys.executable} -m chainermn._program train.py -x')
+    supervisor = f'{sys.executable} -IS {_supervisor.__file__}'
+    assert text.endswith(f'-n 5 {supervisor} {sys.executable} -m chainermn._program train.py -x')
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,8 @@ def test_command(version):
     [
         (['-n', '0', __file__], 'must be at least 1'),
         (['-n', '2', '--min-n', '3', __file__], '--min-n at most -n'),
+        (['--grace', '-1', __file__], '--grace must be at least 0'),
+        (['--link-timeout', '0', __file__], '--link-timeout at least 1'),
         (['-n', '2'], 'the script is missing'),
         (['no_such_file.py'], 'there is no file no_such_file.py'),
     ],
@@ -102,3 +110,73 @@ def test_restarts_with_fewer_ranks(tmp_path):
     assert lines == ['restart 0 3'] * 3 + ['restart 1 2'] * 2 + ['restart 2 2'] * 2
     assert result.stderr.count('anew with 2 processes') == 2
     assert 'AssertionError: fails' in result.stderr
+
+
+ENDLESS = """
+import os, subprocess, sys, time
+import numpy
+import chainermn
+comm = chainermn.create_communicator('naive')
+child = subprocess.Popen(['sleep', '1000'], start_new_session=True)
+os.makedirs(f'.rank{comm.rank}.0123abcd.tmp')
+os.open(f'.rank{comm.rank}.0123abcd.tmp', os.O_RDONLY)
+memory = open('/proc/self/maps').read()
+names = {line.split()[-1] for line in memory.splitlines() if 'mpich_shm' in line}
+os.write(1, f'rank {comm.rank} {os.getpid()} {child.pid} {" ".join(names)}\\n'.encode())
+while True:
+    comm.allreduce(numpy.ones(2, 'float32'))
+"""
+
+
+@needs_mpi
+@pytest.mark.slow
+@pytest.mark.parametrize('way', ['TERM', 'INT', 'HUP', 'KILL', 'rank', 'stop'])
+def test_nothing_stays(tmp_path, way):
+    """Processes, shared memory and incomplete files go, whatever ends a job."""
+    script = tmp_path / 'script.py'
+    script.write_text(ENDLESS)
+    job = subprocess.Popen(
+        [sys.executable, '-m', 'chainermn.run', '-n', '2', 'script.py'],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=mpi._environment({'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': '2'}),
+    )
+    pids, names = {}, set()
+    for _ in range(2):
+        match = re.search(r'rank (\d) (\d+) (\d+) ?(.*)', job.stdout.readline())
+        pids[int(match[1])] = int(match[2]), int(match[3])
+        names.update(match[4].split())
+    if way == 'rank':
+        os.kill(pids[1][0], signal.SIGKILL)
+    elif way == 'stop':
+        os.kill(pids[1][0], signal.SIGSTOP)
+    else:
+        job.send_signal(getattr(signal, f'SIG{way}'))
+    errors = job.communicate(timeout=60)[1]
+    limit = time.monotonic() + 30
+    folders = (
+        {'.rank0.0123abcd.tmp'} if way == 'rank' else {f'.rank{i}.0123abcd.tmp' for i in (0, 1)}
+    )
+    while (
+        any([is_there(pid) for pair in pids.values() for pid in pair])
+        or any(map(os.path.exists, names))
+        or folders & set(os.listdir(tmp_path))
+    ):
+        assert time.monotonic() < limit, (pids, names, os.listdir(tmp_path))
+        time.sleep(0.05)
+    if way == 'rank':
+        assert re.search(r'rank 1 on \S+ was killed by signal 9 \(SIGKILL\)', errors), errors
+    elif way == 'stop':
+        assert re.search(r'rank 1 on \S+ is stopped', errors), errors
+    else:
+        assert job.returncode == {'TERM': 143, 'INT': 130, 'HUP': 129, 'KILL': -9}[way]
+
+
+def is_there(pid):
+    try:
+        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in 'XZ'

@@ -139,6 +139,102 @@ def spaces_of_the_machine():
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
+ENDLESS = """
+import os, time
+import numpy
+import chainermn
+comm = chainermn.create_communicator('naive')
+os.write(1, f'rank {comm.rank} {os.getpid()}\\n'.encode())
+while True:
+    comm.allreduce(numpy.ones(2, 'float32'))
+"""
+
+
+def start_endless(tmp_path):
+    """Starts a job; returns it and the processes of its ranks."""
+    job = launch(tmp_path, ENDLESS)
+    pids = {}
+    while len(pids) < 2:
+        line = job.stdout.readline()
+        assert line
+        if match := re.search(r'rank (\d) (\d+)', line):
+            pids[int(match[1])] = int(match[2])
+    return job, pids
+
+
+def ancestors(pid):
+    found = []
+    while pid > 1:
+        pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+        found.append(pid)
+    return found
+
+
+def wait_for_end(pids, seconds):
+    limit = time.monotonic() + seconds
+    while left := [pid for pid in pids if _is_there(pid)]:
+        assert time.monotonic() < limit, left
+        time.sleep(0.05)
+
+
+def _is_there(pid):
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'XZ'
+    except FileNotFoundError:
+        return False
+
+
+def command_of(pid):
+    return Path(f'/proc/{pid}/cmdline').read_text()
+
+
+def cut(pid):
+    """Cuts the link between the hosts."""
+    variables = Path(f'/proc/{pid}/environ').read_text()
+    left = re.search(r'TWO_HOSTS=left=(\d+)', variables)[1]
+    subprocess.run(
+        ['nsenter', '-t', left, '--net', 'ip', 'link', 'set', 'eth0', 'down'], check=True
+    )
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_signal_ends_all(tmp_path, number):
+    job, pids = start_endless(tmp_path)
+    above = [pid for rank in pids.values() for pid in ancestors(rank)]
+    started = above[: above.index(job.pid)] + list(pids.values())
+    job.send_signal(number)
+    end(job)
+    assert job.returncode == (128 + number if number != signal.SIGKILL else -9)
+    wait_for_end(started, 30)
+
+
+def test_cut_link_ends_all(tmp_path):
+    job, pids = start_endless(tmp_path)
+    cut(pids[0])
+    output = end(job)
+    assert job.returncode not in (0, UNAVAILABLE)
+    assert 'rank 1 on right is lost' in output
+    wait_for_end(pids.values(), 30)
+
+
+def test_other_host_ends_by_itself_after_a_cut_link(tmp_path):
+    """Rank and proxy of a host that the launcher, which is stopped, cannot reach."""
+    job, pids = start_endless(tmp_path)
+    launcher = next(pid for pid in ancestors(pids[1]) if 'chainermn.run' in command_of(pid))
+    started = ancestors(pids[1])
+    proxy = next(pid for pid in started if 'hydra_pmi_proxy' in command_of(pid).partition('\0')[0])
+    os.kill(launcher, signal.SIGSTOP)
+    try:
+        cut(pids[0])
+        wait_for_end([pids[1], *started[: started.index(proxy) + 1]], 60)
+        assert _is_there(pids[0])
+    finally:
+        os.kill(launcher, signal.SIGCONT)
+        job.terminate()
+        end(job)
+    wait_for_end(pids.values(), 30)
+
+
 def test_folder_and_exit_status():
     process = start('sh', '-c', 'pwd; exit 3')
     assert end(process).strip() == os.getcwd() and process.returncode == 3

@@ -36,6 +36,10 @@ def _random(*shape):
 #: Kernels that the backend does without, and why.
 MISSING = {
     **dict.fromkeys(('pack_filters', 'pack_weights'), 'its products read weights as they are'),
+    **dict.fromkeys(
+        ('pack_integers', 'conv_integers', 'quantize', 'dequantize', 'quantize_dynamically'),
+        'it has no kernels of 8-bit integers',
+    ),
     **dict.fromkeys(('add_sums_at', 'parallel_for'), 'only plans of native devices call them'),
 }
 
@@ -269,6 +273,18 @@ class TestEmulation:
         code = 'import chainerx; chainerx.get_device("cuda:0")'
         result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_DEVICES='0')
         assert 'CUDA cannot be used: there is no GPU' in result.stderr
+
+    @pytest.mark.parametrize(
+        'driver, told',
+        [
+            ('0', 'it needs a GPU and its driver'),
+            ('12080', 'the driver supports CUDA 12.8, but ChainerX is built with CUDA 13.0'),
+        ],
+    )
+    def test_old_driver(self, driver, told):
+        code = 'import chainerx; chainerx.get_device("cuda:0")'
+        result = run_python(code, status=1, CHAINERX_CUDA_EMULATION_DRIVER=driver)
+        assert 'CUDA cannot be used: ' in result.stderr and told in result.stderr
 
     def test_the_host_cannot_touch_device_memory(self):
         code = """

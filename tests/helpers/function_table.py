@@ -26,8 +26,8 @@ class Row:
         bad: Call that must fail, without arguments.
         error: What ``bad`` must raise.
         params: Indexes of the inputs that are parameters of links: float32 in ``mixed16``.
-        calls: Calls with other arguments, which ChainerX has to compute natively as NumPy does: a
-            function of variables, and its inputs. Integer arrays get no gradient.
+        calls: Calls with other arguments, which ChainerX has to compute natively as NumPy does, and
+            CuPy, too: a function of variables, and its inputs. Integer arrays get no gradient.
         random: Such calls that draw at random, so that values are not compared.
         falls_back: Such calls of a native function that fall back from ChainerX.
         noisy: Whether it draws noise on the device, where a seed gives other numbers.
@@ -124,7 +124,7 @@ _row('identity', F.identity, [X], lambda: F.identity([1.]), TypeError)
 _row('prelu', F.prelu, [X, draw(3)])
 _row('swish', F.swish, [X, draw(3)])
 _row('rrelu', lambda x: F.rrelu(x, r=_on(x, abs(Y))), [X],
-     calls=[(lambda x: F.rrelu(x, r=np.full((2, 3), .2, x.dtype)), X)], random=[(F.rrelu, X)])
+     calls=[(lambda x: F.rrelu(x, r=_on(x, np.full((2, 3), .2))), X)], random=[(F.rrelu, X)])
 _row('arctan2', F.arctan2, [X, abs(Y) + 0.6])
 for _name in ('fmod', 'maximum', 'minimum'):
     _row(_name, getattr(F, _name), [X, abs(Y) + 0.6],
@@ -409,6 +409,8 @@ _row('softmax_cross_entropy', F.softmax_cross_entropy, [X, T],
      calls=[
          (lambda x, t: F.softmax_cross_entropy(x, t, normalize=False, reduce='no'), X, ints(-1, 2)),
          (lambda x, t: F.softmax_cross_entropy(x, t, ignore_label=None), X, T),
+         (F.softmax_cross_entropy, draw(2, 3, 4), ints([0, -1, 2, 1], [2, 2, 0, 1])),
+         (lambda x, t: F.softmax_cross_entropy(x, t, reduce='no', enable_double_backprop=True), draw(2, 3, 1, 2), ints([[0, 1]], [[2, -1]])),
          (lambda x, t: F.softmax_cross_entropy(x, t, class_weight=np.array([1, 2, 3], x.dtype), enable_double_backprop=True), X, T),
          (lambda x, t: F.softmax_cross_entropy(x, t, enable_double_backprop=True), X, positive(2, 3)),
          (lambda x, t: F.softmax_cross_entropy(x, t, class_weight=np.array([1, 2, 3], x.dtype), soft_target_loss='kl-divergence',

@@ -154,6 +154,11 @@ row('pad_sequence', array(3), array(1), call=lambda *xs: F.pad_sequence(xs, leng
 row('permutate', X, indices=np.array([2, 0, 1]), axis=1)
 row('permutate', X, indices=np.array([2, 0, 1]), axis=1, inv=True)
 row('permutate', X, np.array([1, 0]), call=lambda x, i: F.permutate(x, i.array))
+for inverse in False, True:
+    row(
+        *('permutate', X, np.array([2, 0, 1], 'i')),
+        call=lambda x, i, inverse=inverse: F.permutate(x, i, axis=1, inv=inverse),
+    )
 row('repeat', X, repeats=2)
 row('repeat', X, repeats=2, axis=1)
 row('repeat', X, repeats=(1, 0, 2), axis=1)

@@ -39,6 +39,11 @@ def run_onnx(model, inputs):
     return session.run(None, {k: v for k, v in inputs.items() if k in names})
 
 
+def op_types(model):
+    """Operators of a model, but for constants."""
+    return [node.op_type for node in model.graph.node if node.op_type != 'Constant']
+
+
 def arrays(named):
     return {k: chainer.cuda.to_cpu(chainer.backend.from_chx(v.array)) for k, v in named.items()}
 

@@ -181,10 +181,37 @@ def test_constant_without_expression_says_so():
     [
         (('n', 3, 4), 'does not fit input 0'),
         (('n', 4), 'axis 1 of input 0 has the length 3, not 4'),
-        (('n', 'n'), "axes named 'n' have the lengths 2 and 3"),
         ([('n', 3), ('n', 3)], 'must be a tuple'),
     ],
 )
 def test_wrong_shapes(shapes, message):
     with pytest.raises(ValueError, match=message):
         onnx_chainer.export(F.relu, f32(2, 3), input_shapes=shapes)
+
+
+@pytest.mark.parametrize(
+    ('shapes', 'named'),
+    [
+        ([('n', 'n'), ('n', 'n')], [('n', 'n_1'), ('n', 'n_1')]),
+        ([('n', 3), ('n_1', 'n')], [('n', 3), ('n_1', 'n_2')]),
+    ],
+)
+def test_one_name_for_two_lengths(shapes, named):
+    """The axes of another length get a name of their own, and so they vary on their own."""
+    args = [f32(2, 3), f32(2, 3)]
+    alike = shapes[0] == shapes[1]
+
+    def call(x, y):
+        return x + y if alike else (F.relu(x), F.exp(y))
+
+    with pytest.warns(UserWarning, match="named 'n' have the lengths 2 and 3: .* named 'n_[12]'"):
+        model = onnx_chainer.export(call, args, input_shapes=shapes, opset_version=17)
+    for info, expected in zip(model.graph.input, named):
+        dims = info.type.tensor_type.shape.dim
+        assert tuple(d.dim_param or d.dim_value for d in dims) == expected
+    if alike:
+        for shape in (4, 5), (3, 3):
+            (y,) = helpers_of_export.run_onnx(
+                model, {'Input_0': f32(*shape), 'Input_1': f32(*shape)}
+            )
+            np.testing.assert_array_equal(y, 2 * f32(*shape))

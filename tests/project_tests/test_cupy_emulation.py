@@ -16,6 +16,7 @@ _ROOT = pathlib.Path(__file__).parents[2]
 _STAND_IN = _ROOT / 'tests' / 'helpers' / 'cupy_emulation'
 _tool = runpy.run_path(str(_ROOT / 'tools' / 'record_cupy_api.py'))
 RECORDED = _tool['read']()
+_signature = runpy.run_path(str(_STAND_IN / 'cupy' / '_api.py'))['signature']
 
 
 def _describe(version):
@@ -49,52 +50,80 @@ def test_defines_only_what_cupy_has(version):
         # Programs do not make ufuncs, nor call this method by its name.
         if name not in ('cupy.ufunc', 'cupy.ndarray.__matmul__')
         and not any(vague in text for vague in ('?', '*args') for text in (kind, recorded[name]))
-        and kind.partition(':')[0] in ('function', 'class')
+        and kind.partition(':')[0] in ('function', 'class', 'module')
         and not any(_parameters(kind) == _parameters(r.get(name, '')) for r in others)
     }
     assert not different
 
 
-def _used_names():
-    """Names after ``xp.`` and ``cupy.`` in Chainer's sources, with their places."""
-    result = {}
-    for path in (_ROOT / 'chainer').rglob('*.py'):
+def _cupy_name(node):
+    """``'cupy.a.b'`` for an expression such as ``xp.a.b`` or ``cuda.cupy.a.b``, else ``None``."""
+    chain = []
+    while isinstance(node, ast.Attribute):
+        chain.insert(0, node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        chain.insert(0, node.id)
+        for module in 'xp', 'cupy', 'cupyx':
+            if module in chain[:-1] and not chain[-1].startswith('__'):
+                names = chain[chain.index(module) + 1 :]
+                return '.'.join(['cupyx' if module == 'cupyx' else 'cupy', *names])
+    return None
+
+
+def _uses():
+    """Expressions with names of CuPy in the sources that run on it: (name, place, node)."""
+    paths = [_ROOT / 'tests/conftest.py']
+    for folder in 'chainer', 'chainermn', 'onnx_chainer', 'examples', 'benchmarks':
+        paths += (_ROOT / folder).rglob('*.py')
+    for path in sorted(paths):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Attribute):
-                continue
-            chain = []
-            base = node
-            while isinstance(base, ast.Attribute):
-                chain.insert(0, base.attr)
-                base = base.value
-            if isinstance(base, ast.Name):
-                chain.insert(0, base.id)
-            for module in 'xp', 'cupy', 'cupyx':
-                if module in chain[:-1] and not chain[-1].startswith('__'):
-                    names = chain[chain.index(module) + 1 :]
-                    place = f'{path.relative_to(_ROOT)}:{node.lineno}'
-                    top = 'cupyx' if module == 'cupyx' else 'cupy'
-                    result['.'.join([top, *names])] = place
-    return result
+            name = _cupy_name(node.func if isinstance(node, ast.Call) else node)
+            if name is not None:
+                yield name, f'{path.relative_to(_ROOT)}:{node.lineno}', node
+
+
+USES = list(_uses())
 
 
 def _is_recorded(name, recorded):
-    """Whether CuPy has a name, the start of one, or an object with the rest for attributes."""
-    start = name + '.'
+    """Whether ``import cupy`` brings a name, the start of one, or an object with the rest."""
     parts = name.split('.')
+    if any(recorded.get('.'.join(parts[:n])) == 'module: import' for n in range(len(parts) + 1)):
+        return False
     return (
         name in recorded
-        or any(other.startswith(start) for other in recorded)
+        or any(other.startswith(f'{name}.') for other in recorded)
         or (len(parts) > 2 and recorded.get('.'.join(parts[:-1]), '').startswith('ufunc'))
     )
 
 
 @pytest.mark.parametrize('version', sorted(RECORDED))
 def test_cupy_has_what_chainer_uses(version):
-    used = _used_names()
+    used = {name: place for name, place, _ in USES}
     assert len(used) > 100
     missing = {n: place for n, place in used.items() if not _is_recorded(n, RECORDED[version])}
     assert not missing
+
+
+@pytest.mark.parametrize('version', sorted(RECORDED))
+def test_cupy_takes_the_arguments_that_chainer_gives(version):
+    refused, checked = {}, 0
+    for name, place, node in USES:
+        kind = RECORDED[version].get(name, '')
+        signature = _signature(kind) if kind.startswith(('function', 'class')) else None
+        if not isinstance(node, ast.Call) or signature is None:
+            continue
+        keywords = {keyword.arg for keyword in node.keywords}
+        if None in keywords or any(isinstance(x, ast.Starred) for x in node.args):
+            continue
+        checked += 1
+        try:
+            signature.bind(*node.args, **dict.fromkeys(keywords))
+        except TypeError as error:
+            refused[place] = f'{name}: {error}'
+    assert checked > 100
+    assert not refused
 
 
 def _installed():
@@ -119,7 +148,7 @@ def _check_record(python, major):
     recorded = RECORDED[major]
     different = {
         name: (recorded[name], found.get(name))
-        for name in [*_describe(major), *_used_names()]
+        for name in [*_describe(major), *(name for name, *_ in USES)]
         if name in recorded and recorded[name] != found.get(name)
     }
     assert not different

@@ -36,7 +36,7 @@ def stress(*arguments):
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize('part', PARTS)
 def test_part(part):
-    if part == 'ranks' and (mpi.reason_to_skip() or mpi.mpiexec() is None):
+    if part in ('jobs', 'ranks') and (mpi.reason_to_skip() or mpi.mpiexec() is None):
         pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')
     # Some datasets and ways to start processes.
     seconds = '8' if part == 'workers' else '0.5'
@@ -48,7 +48,7 @@ def test_part(part):
 def test_parts_are_described():
     text = stress('--help').stdout
     assert all(re.search(f'^  {part} ', text, re.MULTILINE) for part in PARTS)
-    assert len(PARTS) == 8
+    assert len(PARTS) == 9
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_findings(code, finding, tmp_path, monkeypatch):
     child = guard.Child('-c', code, folder=tmp_path)
     with pytest.raises(guard.Finding, match=f'(?s){finding}'):
         child.wait(0.5 if 'hangs' in finding else 20)
-    assert child.process.returncode is not None and not child._members()
+    assert child.process.returncode is not None and not child.members()
 
 
 def test_exit_status(tmp_path):

@@ -21,12 +21,13 @@ PARTS = {
     'workers': 'killed processes of MultiprocessIterator',
     'trainers': 'killed training programs that resume from snapshots',
     'ranks': 'killed ranks of distributed trainings that resume from checkpoints',
+    'jobs': 'jobs of several ranks that end in all ways, of which nothing must stay',
     'files': 'damaged and huge files of each format',
     'memory': 'too little memory',
     'compiled': 'random programs that change one thing between compiled calls',
     'misuse': 'wrong calls of everything',
 }
-CASE_SECONDS = {'ranks': 500}  # a case takes few; with more, else 60, it hangs
+CASE_SECONDS = {'ranks': 500, 'jobs': 200}  # a case takes few; with more, else 60, it hangs
 
 
 def run_case(part: str, seed: int) -> collections.Counter[str]:

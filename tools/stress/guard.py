@@ -68,6 +68,11 @@ class Child:
         """What it has printed to the standard output."""
         return (self._folder / 'stdout').read_text(errors='replace')
 
+    @property
+    def errors(self) -> str:
+        """What it has printed to the standard error."""
+        return (self._folder / 'stderr').read_text(errors='replace')
+
     def wait(self, seconds: float) -> int:
         """Waits for the end of the process and of all that it started.
 
@@ -89,10 +94,10 @@ class Child:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.1)
         deadline = time.monotonic() + _GRACE
-        while (orphans := self._members()) and time.monotonic() < deadline:
+        while (orphans := self.members()) and time.monotonic() < deadline:
             time.sleep(0.02)
         if orphans:
-            commands = [_read(pid, 'cmdline').replace('\0', ' ') for pid in orphans]
+            commands = [describe_process(pid) for pid in orphans]
             self.kill()
             raise Finding(f'leaves processes: {commands}\n{self.describe()}')
         # A killed process can remove no files; the next user of the folder does.
@@ -103,7 +108,7 @@ class Child:
 
     def kill(self) -> None:
         """Kills the process and all that it started."""
-        while members := self._members():
+        while members := self.members():
             for pid in members:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -125,7 +130,8 @@ class Child:
             self.process.wait(5)
         self.kill()
 
-    def _members(self) -> list[int]:
+    def members(self) -> list[int]:
+        """Returns the process and all that it started, as far as they have not ended."""
         token = f'{_TOKEN}={self._token}'
         return [
             int(entry)
@@ -139,6 +145,11 @@ def _read(pid: int, name: str) -> str:
         return Path(f'/proc/{pid}/{name}').read_text(errors='replace')
     except OSError:  # it has ended, or belongs to another user
         return ''
+
+
+def describe_process(pid: int) -> str:
+    """Returns the command line of a process."""
+    return _read(pid, 'cmdline').replace('\0', ' ')
 
 
 @contextlib.contextmanager

@@ -138,6 +138,8 @@ class TabularDataset(dataset_mixin.DatasetMixin):
     def join(self, *datasets: TabularDataset) -> TabularDataset:
         """Returns the columns of this dataset followed by those of others.
 
+        The mode is the first one of the datasets that is not ``None``, or else :class:`tuple`.
+
         Args:
             datasets (TabularDataset): Datasets of the same length with different keys.
 
@@ -392,7 +394,7 @@ class Join(TabularDataset):
 
     @property
     def mode(self) -> type | None:
-        return self._datasets[0].mode or tuple
+        return next((dataset.mode for dataset in self._datasets if dataset.mode), tuple)
 
     def get_examples(
         self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None

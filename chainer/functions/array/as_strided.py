@@ -87,6 +87,31 @@ def _elements(shape, strides, offset):
     return positions
 
 
+def _stride_array(array, shape, strides, storage_offset):
+    """View of the memory behind an array; all in elements."""
+    itemsize = array.itemsize
+    _check_bounds(shape, strides, storage_offset, _memory(array)[1] // itemsize)
+    in_bytes = tuple([s * itemsize for s in strides])
+    if isinstance(array, numpy.ndarray):
+        storage = _numpy_storage(array)
+        return numpy.ndarray(shape, array.dtype, storage, storage_offset * itemsize, in_bytes)
+    offset = (storage_offset - TensorGeometry(array).storage_offset) * itemsize
+    return cuda.cupy.ndarray(shape, array.dtype, array.data + offset, in_bytes)
+
+
+def _check_bounds(shape, strides, storage_offset, size):
+    if 0 in shape:
+        return
+    ends = [(n - 1) * s for n, s in zip(shape, strides)]
+    first = storage_offset + sum([min(end, 0) for end in ends])
+    last = storage_offset + sum([max(end, 0) for end in ends])
+    if first < 0 or last >= size:
+        raise ValueError(
+            f'elements {first} to {last} are outside of the memory of x with {size} '
+            f'elements: shape {shape}, strides {strides}, storage_offset {storage_offset}'
+        )
+
+
 class AsStrided(View):
     """Makes a view with given shape and strides."""
 
@@ -108,20 +133,7 @@ class AsStrided(View):
         self._geometry = geometry = TensorGeometry(x)
         if self.storage_offset is None:
             self.storage_offset = geometry.storage_offset
-        self._check_bounds(_memory(x)[1] // x.itemsize)
-        strides = tuple([s * x.itemsize for s in self.strides])
-        if isinstance(x, numpy.ndarray):
-            return (
-                numpy.ndarray(
-                    self.shape,
-                    x.dtype,
-                    _numpy_storage(x),
-                    self.storage_offset * x.itemsize,
-                    strides,
-                ),
-            )
-        offset = (self.storage_offset - geometry.storage_offset) * x.itemsize
-        return (cuda.cupy.ndarray(self.shape, x.dtype, x.data + offset, strides),)
+        return (_stride_array(x, self.shape, self.strides, self.storage_offset),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -137,19 +149,6 @@ class AsStrided(View):
         ):
             return Fallback('elements outside of a contiguous array')
         return (x.reshape(-1).take(places, 0),)
-
-    def _check_bounds(self, size):
-        if 0 in self.shape:
-            return
-        ends = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
-        first = self.storage_offset + sum([min(end, 0) for end in ends])
-        last = self.storage_offset + sum([max(end, 0) for end in ends])
-        if first < 0 or last >= size:
-            raise ValueError(
-                f'elements {first} to {last} are outside of the memory of x with {size} '
-                f'elements: shape {self.shape}, strides {self.strides}, '
-                f'storage_offset {self.storage_offset}'
-            )
 
     def _sources(self):
         """Index of the element of the flat input behind each element of the output.

@@ -37,6 +37,12 @@ class Pad(Operation):
         self.mode = mode
         self.keywords = keywords
 
+    @property
+    def pad_bw(self) -> numpy.ndarray:
+        """Numbers before and after, for all axes or for each: an array that exporters read."""
+        widths = numpy.asarray(self.pad_width)
+        return numpy.repeat(widths, 2) if widths.size == 1 else widths
+
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')

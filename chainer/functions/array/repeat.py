@@ -28,7 +28,11 @@ class Repeat(_base.Operation):
     _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
-        self.repeats = _base.parse_ints(repeats, 'repeats')
+        # True repeats once, False never, as in NumPy.
+        counts = repeats if isinstance(repeats, tuple) else (repeats,)
+        self.repeats = _base.parse_ints(
+            tuple([int(n) if isinstance(n, (bool, numpy.bool_)) else n for n in counts]), 'repeats'
+        )
         if not all([n >= 0 for n in self.repeats]):
             raise ValueError(f'all elements in repeats must be zero or larger, got {repeats}')
         self.axis: int | None = _base.parse_single_axis(axis)

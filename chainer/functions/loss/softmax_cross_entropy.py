@@ -76,6 +76,13 @@ class SoftmaxCrossEntropy(Operation):
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
         if type_check.eval(t_type.dtype.kind) == 'f':
+            if type_check.eval(t_type.ndim) == type_check.eval(x_type.ndim) - 1:
+                raise type_check.InvalidType(
+                    "t.dtype.kind == 'i' for labels, as t.astype('int32') gives, or t.shape == "
+                    'x.shape for probabilities',
+                    f't.dtype == {type_check.eval(t_type.dtype)}, '
+                    f't.shape == {type_check.eval(t_type.shape)}',
+                )
             type_check.expect(x_type.shape == t_type.shape)
         else:
             type_check.expect(
@@ -95,9 +102,13 @@ class SoftmaxCrossEntropy(Operation):
 
     # -- parts shared by forward and backward --------------------------------------------
 
+    def _is_ignored(self, t):
+        # CuPy compares no array with None, and no integer differs from itself.
+        return t != t if self.ignore_label is None else t == self.ignore_label
+
     def _weights(self, xp, x, t):
         """Weight of each element of ``t`` in the gradient, and the coefficient of the mean."""
-        mask = t != self.ignore_label
+        mask = ~self._is_ignored(t)
         coefficient = None
         if self.reduce == 'mean':
             count = int(mask.sum()) if self.normalize else len(x)
@@ -110,14 +121,14 @@ class SoftmaxCrossEntropy(Operation):
 
     def _one_hot_index(self, xp, t):
         """Index of the element of each true class; ignored labels point at class zero."""
-        labels = xp.where(t == self.ignore_label, 0, t)
+        labels = xp.where(self._is_ignored(t), 0, t)
         if t.ndim == 1:
             return xp.arange(len(t)), labels
-        grid = xp.indices(t.shape, sparse=True)
+        grid = xp.ogrid[tuple(map(slice, t.shape))]
         return (grid[0], labels, *grid[1:])
 
     def _check_labels(self, x, t):
-        if bool((((t < 0) | (t >= x.shape[1])) & (t != self.ignore_label)).any()):
+        if bool((((t < 0) | (t >= x.shape[1])) & ~self._is_ignored(t)).any()):
             raise ValueError(
                 f'each label `t` needs to satisfy 0 <= t < {x.shape[1]} or t == {self.ignore_label}'
             )
@@ -142,7 +153,7 @@ class SoftmaxCrossEntropy(Operation):
         loss = -log_y[self._one_hot_index(xp, t)]
         weight, coefficient = self._weights(xp, x, t)
         # Not a product: an ignored element may have an infinite loss.
-        loss = xp.where(t == self.ignore_label, x.dtype.type(0), loss * weight)
+        loss = xp.where(self._is_ignored(t), x.dtype.type(0), loss * weight)
         if coefficient is None:
             return (loss,)
         return (xp.asarray(loss.sum() * x.dtype.type(coefficient), dtype=x.dtype),)
@@ -211,6 +222,10 @@ class SoftmaxCrossEntropy(Operation):
         return (m.softmax(x) - one_hot) * m.expand_dims(gy * weight, 1), None
 
     def _soft_target_gradients(self, m, x, t, gy):
+        x_dtype, t_dtype = x.dtype, t.dtype
+        if not self._target_has_gradient:
+            t = as_array(t)
+        x, t = m.cast(x, gy.dtype), m.cast(t, gy.dtype)
         if self.reduce == 'mean':
             gy = gy * (x.shape[1] / x.size)
         else:
@@ -218,12 +233,13 @@ class SoftmaxCrossEntropy(Operation):
         weight = 1 if self.class_weight is None else self._broadcast_class_weight(as_array(x))
         weighted = t * weight
         gx = (m.softmax(x) * m.sum(weighted, axis=1, keepdims=True) - weighted) * gy
+        gx = m.cast(gx, x_dtype)
         if not self._target_has_gradient:
             return gx, None
         gt = -m.log_softmax(x)
         if self.soft_target_loss == 'kl-divergence':
             gt = gt + m.log(t) + 1
-        return gx, gt * weight * gy
+        return gx, m.cast(gt * weight * gy, t_dtype)
 
 
 def softmax_cross_entropy(

@@ -146,7 +146,11 @@ class CooMatMul(Operation):
                 row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
                 used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
                 dense = m.swapaxes(dn, -1, -2) if self.transb else dn
-                products = gy[self._index(xp, row)] * dense[self._index(xp, col)]
+                dtype = numpy.result_type(gy.dtype, dense.dtype)
+                products = (
+                    m.cast(gy, dtype)[self._index(xp, row)]
+                    * m.cast(dense, dtype)[self._index(xp, col)]
+                )
                 gxs.append(m.cast(m.sum(products, axis=-1), sp.dtype) * used)
             else:
                 func = CooMatMul(

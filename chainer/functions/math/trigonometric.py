@@ -255,8 +255,10 @@ class Arctan2(BinaryFunction):
         return xp.arctan2(x1, x2)
 
     def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
+        dtype = (x1, x2)[i].dtype
+        x1, x2 = m.cast(x1, gy.dtype), m.cast(x2, gy.dtype)
         square = x1 * x1 + x2 * x2
-        return m.cast(-x1 / square * gy if i else x2 / square * gy, (x1, x2)[i].dtype)
+        return m.cast(-x1 / square * gy if i else x2 / square * gy, dtype)
 
 
 def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:

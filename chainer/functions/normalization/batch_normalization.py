@@ -108,6 +108,15 @@ class _Normalization(Operation):
         """Axes of the statistics."""
         return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
 
+    @property
+    def key_axis(self) -> tuple[int, ...] | None:
+        """Axes of the channels, which exporters read; ``None`` without a graph."""
+        if self.inputs is None:
+            return None
+        x_ndim, gamma_ndim = [len(node.shape) for node in self.inputs[:2]]
+        axes = self._axes(x_ndim, gamma_ndim)
+        return tuple([a for a in range(x_ndim) if a not in axes])
+
     def _layout_of(self, x, gamma):
         return _moments.layout(x.shape, self._axes(x.ndim, gamma.ndim))
 

@@ -165,7 +165,7 @@ class Windows:
         xp = cuda.get_array_module(x)
         if math.prod(self.ksize) > _MANY:
             positions, exist = self._positions(indexes)
-            x = x.reshape(*x.shape[:2], -1)
+            x = x.reshape(*x.shape[:2], math.prod(self.dims))
             return xp.where(
                 exist, xp.take_along_axis(x, positions, axis=2), x.dtype.type(0)
             ).reshape(indexes.shape)
@@ -196,7 +196,7 @@ class Windows:
     def _positions(self, indexes):
         """Positions of elements in the flattened image, and whether they are inside."""
         xp = cuda.get_array_module(indexes)
-        shape = (*indexes.shape[:2], -1)
+        shape = (*indexes.shape[:2], math.prod(self.outs))
         positions, exist = xp.zeros(indexes.shape, int), xp.ones(indexes.shape, bool)
         places = xp.unravel_index(indexes.astype(int), self.ksize)
         for axis, (place, s, p, dim, out) in enumerate(

@@ -69,7 +69,7 @@ def unpooling_2d(
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not four-dimensional and of floating
             point, or its shape does not fit ``outsize``.
-        AssertionError: If the output would be empty.
+        AssertionError: If the size of the output would be negative.
 
     .. admonition:: Example
 

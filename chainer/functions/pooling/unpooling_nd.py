@@ -43,14 +43,14 @@ class _Unpooling(_PoolingND):
     def _windows(self, dims):
         """Windows of the output, given the spatial shape of the input."""
         if self.outs is None:
-            self.outs = tuple(
-                [
-                    conv.get_deconv_outsize(*row, self.cover_all)
-                    for row in zip(dims, self.ksize, self.stride, self.pad)
-                ]
-            )
-        assert all([out > 0 for out in self.outs]), (
-            f'Output size should be positive, but is {self.outs}'
+            outs = [
+                conv.get_deconv_outsize(*row, self.cover_all)
+                for row in zip(dims, self.ksize, self.stride, self.pad)
+            ]
+            # Nothing comes of nothing.
+            self.outs = tuple([out if n else max(out, 0) for out, n in zip(outs, dims)])
+        assert all([out >= 0 for out in self.outs]), (
+            f'Output size should not be negative, but is {self.outs}'
         )
         return get_windows(self.outs, self.ksize, self.stride, self.pad, tuple(dims))
 
@@ -71,6 +71,10 @@ class _Spread(_Unpooling):
         (x,) = inputs
         dims = x.shape[2:]
         self._windows(dims)  # checks and sets the shape of the output
+        if 0 in (*dims, *self.outs, *self.ksize):
+            # No element reaches the output.
+            zero = x[:0].sum()
+            return (chainerx.broadcast_to(zero, (*x.shape[:2], *self.outs)).copy(),)
         if (
             self.stride == self.ksize
             and not any(self.pad)
@@ -145,8 +149,8 @@ def unpooling_nd(
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not of floating point, or its shape
             does not fit ``outsize``.
-        AssertionError: If the output would be empty, or an argument has a wrong number of
-            dimensions.
+        AssertionError: If the size of the output would be negative, or an argument has a wrong
+            number of dimensions.
 
     .. admonition:: Example
 
@@ -186,7 +190,7 @@ def unpooling_1d(
         ValueError: If ``x`` is not of shape ``(n, c, d)``.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point, or its shape does not
             fit ``outsize``.
-        AssertionError: If the output would be empty.
+        AssertionError: If the size of the output would be negative.
 
     .. admonition:: Example
 
@@ -227,7 +231,7 @@ def unpooling_3d(
         ValueError: If ``x`` is not of shape ``(n, c, d_1, d_2, d_3)``.
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point, or its shape does not
             fit ``outsize``.
-        AssertionError: If the output would be empty.
+        AssertionError: If the size of the output would be negative.
 
     .. admonition:: Example
 

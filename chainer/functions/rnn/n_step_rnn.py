@@ -197,6 +197,17 @@ class BaseNStepRNN(Operation):
         shape = self.directions, sum(self.lengths), state.shape[2] * self.directions
         return lambda xp: (xp.random.rand(*shape) >= ratio) * scale
 
+    def skip_masks(self, state: NdArray) -> None:
+        """Draws masks that drop nothing, since random numbers come after them in Chainer 7.
+
+        Args:
+            state (array): Initial or final hidden states.
+
+        """
+        draw = self._masks_of_a_layer(state, state.dtype)
+        for _ in range(self.n_layers - 1):
+            draw_like(state, lambda xp: draw(xp)[:0])
+
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))
         states, x, _ = self._unpack(inputs)
@@ -446,6 +457,8 @@ def _apply(cls, n_layers, dropout_ratio, states, ws, bs, xs):
     func = cls(n_layers, dropout_ratio if config.train else 0.0, lengths)
     x = F.concat(xs, axis=0) if len(xs) > 1 else xs[0]
     *states, y = func.apply((*states, x, *flat))
+    if config.train and not dropout_ratio:
+        func.skip_masks(states[0].array)
     stops = [s.stop for s in func._steps]
     return (*states, F.split_axis(y, stops[:-1], 0, force_tuple=True))
 
@@ -495,14 +508,13 @@ def n_step_rnn_impl(
     cx = [None] * len(hx) if cx is None else F.separate(cx)
     hy, cy = [], []
     for layer in range(n_layers):
-        if layer:
-            xs = [F.dropout(x, dropout_ratio) for x in xs]
         outputs = []
         for d in range(directions):
             cell = layer * directions + d
             h, c = hx[cell], cx[cell]
             ys = []
-            for x in reversed(xs) if d else xs:
+            inputs = [F.dropout(x, dropout_ratio) for x in xs] if layer else xs
+            for x in reversed(inputs) if d else inputs:
                 n, rest, c_rest = x.shape[0], None, None
                 if n < h.shape[0]:
                     h, rest = F.split_axis(h, [n], 0)

@@ -60,10 +60,10 @@ class Forget(Operation):
     _kernels = NO_KERNELS
 
     def __init__(self, func: Callable[..., Any]) -> None:
-        self._func = func
+        self.func = func
 
     def _call(self, xs):
-        outputs = self._func(*xs)
+        outputs = self.func(*xs)
         if isinstance(outputs, Variable):
             return (outputs,)
         if isinstance(outputs, tuple):

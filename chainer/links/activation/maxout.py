@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy
-
-from chainer import initializers, link
+from chainer import link
+from chainer._core.array_types import get_array_types
 from chainer.functions.activation import maxout
+from chainer.initializer import Initializer
 from chainer.links.connection import linear
 
 if TYPE_CHECKING:
-    from chainer.types import InitializerSpec, VariableLike
+    from chainer.types import InitializerSpec, NdArray, VariableLike
     from chainer.variable import Variable
 
 
@@ -28,12 +28,15 @@ class Maxout(link.Chain):
             inferred from the first input.
         out_size (int): Size of an output vector.
         pool_size (int): Number of linear units per output.
-        initialW (initializer or :ref:`ndarray`): Initializer of the weight; an
-            array has the shape ``(out_size, pool_size, in_size)``. The default
-            is :class:`~chainer.initializers.LeCunNormal`.
+        initialW (initializer or :ref:`ndarray`): Initializer of the weight. An
+            array, and the array that a function is to fill, have the shape
+            ``(out_size, pool_size, in_size)``; an :class:`~chainer.Initializer` fills the weight
+            of the linear units. The default is :class:`~chainer.initializers.LeCunNormal`.
         initial_bias (initializer, scalar or :ref:`ndarray`): Initializer of the
-            bias; an array has the shape ``(out_size, pool_size)``. ``None``
-            means no bias.
+            bias, likewise of the shape ``(out_size, pool_size)``. ``None`` means no bias.
+
+    Raises:
+        ValueError: An array has another shape.
 
     Attributes:
         linear (~chainer.links.Linear): The linear units.
@@ -60,19 +63,15 @@ class Maxout(link.Chain):
         super().__init__()
         self.out_size = out_size
         self.pool_size = pool_size
-        n_units = out_size * pool_size
-
-        if hasattr(initialW, 'reshape'):
-            initialW = initialW.reshape(n_units, in_size)
-        if hasattr(initial_bias, 'reshape') and not numpy.isscalar(initial_bias):
-            initial_bias = initial_bias.reshape(n_units)
-
+        groups = out_size, pool_size
+        initialW = _of_groups('initialW', initialW, (*groups, in_size))
+        initial_bias = _of_groups('initial_bias', initial_bias, groups)
         with self.init_scope():
             self.linear: linear.Linear = linear.Linear(
                 in_size,
-                n_units,
+                out_size * pool_size,
                 nobias=initial_bias is None,
-                initialW=initializers._get_initializer(initialW),
+                initialW=initialW,
                 initial_bias=initial_bias,
             )
 
@@ -87,3 +86,27 @@ class Maxout(link.Chain):
 
         """
         return maxout.maxout(self.linear(x), self.pool_size)
+
+
+class _OfGroups(Initializer):
+    """Initializer of linear units that fills an array with an axis for their groups."""
+
+    def __init__(self, initializer: Any, groups: tuple[int, int]) -> None:
+        super().__init__(getattr(initializer, 'dtype', None))
+        self._initializer = initializer
+        self._groups = groups
+
+    def __call__(self, array: NdArray) -> None:
+        self._initializer(array.reshape(*self._groups, *array.shape[1:]))
+
+
+def _of_groups(name, initializer, shape):
+    """Initializer of linear units, from one with an axis for their groups."""
+    if isinstance(initializer, get_array_types()):
+        actual = initializer.shape
+        if len(actual) != len(shape) or any(n not in (m, None) for m, n in zip(actual, shape)):
+            raise ValueError(f'{name} must have the shape {shape}, but has {actual}')
+        return initializer.reshape(actual[0] * actual[1], *actual[2:])
+    if callable(initializer) and not isinstance(initializer, Initializer):
+        return _OfGroups(initializer, shape[:2])
+    return initializer

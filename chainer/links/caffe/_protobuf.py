@@ -1,7 +1,6 @@
-"""A reader of the wire format of Protocol Buffers.
+"""Messages in the wire format of Protocol Buffers.
 
-It reads the fields given by a schema and skips unknown ones. See the encoding
-guide of Protocol Buffers.
+A schema gives their fields; unknown ones are skipped. See the encoding guide of Protocol Buffers.
 """
 
 from __future__ import annotations
@@ -33,45 +32,97 @@ class Field:
         self.default = default
 
 
+class Messages(list):
+    """Messages of a repeated field."""
+
+    def __init__(self, cls: type[Message]) -> None:
+        super().__init__()
+        self._cls = cls
+
+    def add(self) -> Message:
+        """Appends a new message and returns it."""
+        self.append(self._cls())
+        return self[-1]
+
+
 class Message:
-    """A message with its fields as attributes.
+    """A message with its fields as attributes; a schema makes a subclass for each kind.
 
-    Missing fields have defaults: an empty list or message, or the value from
-    the schema.
-
-    Args:
-        schema (Schema): All kinds of messages.
-        kind (str): Name of this message.
-
+    Missing fields have defaults: an empty list or message, or the value from the schema. Numbers
+    of floating point that were read are an array.
     """
 
-    def __init__(self, schema: Schema, kind: str) -> None:
-        self._schema = schema
-        self._fields = schema.get_fields(kind)
+    _schema: Schema
+    _fields: dict[int, Field]  # by number
+
+    def __init__(self) -> None:
         self._given = set()
-        for name, value in schema.get_constants(kind).items():
-            setattr(self, name, value)
 
     def HasField(self, name: str) -> bool:
         """Returns whether the message contains a field."""
-        return name in self._given
+        return name in self._given or any(
+            field.name == name and self._values(field) for field in self._fields.values()
+        )
+
+    def MergeFromString(self, data: bytes) -> None:
+        """Reads an encoded message, on top of the fields that there are.
+
+        Raises:
+            ValueError: The data is truncated or not such a message.
+
+        """
+        self._schema.read_into(self, data)
+
+    def ParseFromString(self, data: bytes) -> None:
+        """Reads an encoded message in place of what this one contains."""
+        for field in self._fields.values():
+            self.__dict__.pop(field.name, None)
+        self._given.clear()
+        self.MergeFromString(data)
+
+    def SerializeToString(self) -> bytes:
+        """Returns the encoded message."""
+        return b''.join(
+            _encode(number, field.kind, value)
+            for number, field in sorted(self._fields.items())
+            for value in self._values(field)
+        )
+
+    @classmethod
+    def kind_of(cls, name: str) -> Any:
+        """Returns the kind of a field: the class of a message, or the name of another kind."""
+        (kind,) = [field.kind for field in cls._fields.values() if field.name == name]
+        return cls._schema.classes.get(kind, kind)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith('_'):
             raise AttributeError(name)
         for field in self._fields.values():
             if field.name == name:
-                value = self._make_default(field)
-                setattr(self, name, value)
-                return value
+                return self._make_default(field)
         raise AttributeError(f'there is no field {name!r}')
 
     def _make_default(self, field):
-        if field.repeated:
+        cls = self._schema.classes.get(field.kind)
+        if not field.repeated and cls is None:
+            return field.default
+        value = cls() if not field.repeated else Messages(cls) if cls else []
+        setattr(self, field.name, value)
+        return value
+
+    def _values(self, field):
+        """List of the values of a field to write."""
+        value = self.__dict__.get(field.name)
+        if value is None:
             return []
-        if field.kind in self._schema:
-            return Message(self._schema, field.kind)
-        return field.default
+        if field.repeated and field.kind in _NUMBER_DTYPES:
+            return [numpy.asarray(value)] if len(value) else []
+        if field.repeated:
+            return value
+        is_unused = isinstance(value, Message) and not (
+            field.name in self._given or any(value._values(f) for f in value._fields.values())
+        )
+        return [] if is_unused else [value]
 
     def _add(self, field, value):
         if field.repeated:
@@ -81,6 +132,14 @@ class Message:
         else:
             setattr(self, field.name, value[-1])
         self._given.add(field.name)
+
+    def _merge_arrays(self):
+        """Makes one array of the pieces of numbers that were read."""
+        for field in self._fields.values():
+            pieces = self.__dict__.get(field.name)
+            if field.repeated and field.kind in _NUMBER_DTYPES and isinstance(pieces, list):
+                array = numpy.concatenate([numpy.atleast_1d(piece) for piece in pieces])
+                setattr(self, field.name, array)
 
 
 class Schema:
@@ -95,36 +154,18 @@ class Schema:
     """
 
     def __init__(self, text: str, constants: dict[str, Any]) -> None:
-        self._constants = constants
-        self._messages = {}
+        self.classes: dict[str, type[Message]] = {}
         for line in text.strip().splitlines():
             name, *fields = line.split()
-            self._messages[name] = dict(_parse_field(field) for field in fields)
+            attributes = {
+                '_schema': self,
+                '_fields': dict(_parse_field(field) for field in fields),
+                '__module__': __name__,
+            }
+            self.classes[name] = type(name, (Message,), attributes | constants.get(name, {}))
 
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._messages
-
-    def get_fields(self, kind: str) -> Any:
-        return self._messages[kind]
-
-    def get_constants(self, kind: str) -> Any:
-        return self._constants.get(kind, {})
-
-    def read(self, kind: str, data: bytes) -> Message:
-        """Reads a message.
-
-        Args:
-            kind (str): Name of the message.
-            data (bytes): Its encoding.
-
-        Returns:
-            Message: The message.
-
-        Raises:
-            ValueError: The data is truncated or not such a message.
-
-        """
-        message = Message(self, kind)
+    def read_into(self, message: Message, data: bytes) -> None:
+        """Reads the fields of a message; raises :class:`ValueError` for damaged data."""
         data = memoryview(data)
         position = 0
         while position < len(data):
@@ -136,15 +177,17 @@ class Schema:
             field = message._fields.get(number)
             if field is not None:
                 message._add(field, self._decode(field, wire_type, value))
-        return message
+        message._merge_arrays()
 
     def _decode(self, field, wire_type, value):
         """Returns the list of values; a packed field contains several."""
         kind = field.kind
-        if kind in self:
+        if kind in self.classes:
             if wire_type != _BYTES:
                 raise _wrong_type(field)
-            return [self.read(kind, value)]
+            message = self.classes[kind]()
+            self.read_into(message, value)
+            return [message]
         if kind == 'string':
             if wire_type != _BYTES:
                 raise _wrong_type(field)
@@ -156,7 +199,7 @@ class Schema:
             if len(value) % dtype.itemsize:
                 raise ValueError(f'field {field.name!r} has an incomplete number')
             values = numpy.frombuffer(value, dtype)
-            # Weights stay an array; the list of a field only collects such pieces.
+            # Weights stay arrays, of which the message makes one.
             return [values] if field.repeated else values.tolist()
         if wire_type == _VARINT:
             values = [value]
@@ -188,6 +231,32 @@ def _parse_field(text):
     if convert is not None:
         value = convert(default or ('' if kind in ('bool', 'string') else '0'))
     return int(number), Field(name, kind, repeated, value)
+
+
+def _encode(number, kind, value):
+    """One field with its number and wire type."""
+    if kind in _NUMBER_DTYPES:
+        dtype = numpy.dtype(_NUMBER_DTYPES[kind])
+        data = numpy.asarray(value, dtype).tobytes()
+        if numpy.ndim(value) == 0:
+            return _varint(number << 3 | (_FIXED32 if dtype.itemsize == 4 else _FIXED64)) + data
+        value = data
+    elif isinstance(value, Message):
+        value = value.SerializeToString()
+    elif kind == 'string':
+        value = value.encode()
+    else:
+        return _varint(number << 3 | _VARINT) + _varint(int(value) & 0xFFFFFFFFFFFFFFFF)
+    return _varint(number << 3 | _BYTES) + _varint(len(value)) + value
+
+
+def _varint(value):
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
 
 
 def _wrong_type(field):

@@ -1,5 +1,7 @@
 """The messages of Caffe model files, with the required fields of caffe.proto."""
 
+from types import SimpleNamespace
+
 from chainer.links.caffe import _protobuf
 
 _MESSAGES = """
@@ -14,7 +16,7 @@ LayerParameter 1:name:string 2:type:string 3:bottom:string* 4:top:string* 7:blob
 118:lrn_param:LRNParameter 121:pooling_param:PoolingParameter 123:relu_param:ReLUParameter \
 125:softmax_param:SoftmaxParameter 126:slice_param:SliceParameter \
 133:reshape_param:ReshapeParameter 139:batch_norm_param:BatchNormParameter \
-142:scale_param:ScaleParameter
+142:scale_param:ScaleParameter 143:input_param:InputParameter
 V1LayerParameter 2:bottom:string* 3:top:string* 4:name:string 5:type:int 6:blobs:BlobProto* \
 9:concat_param:ConcatParameter 10:convolution_param:ConvolutionParameter \
 12:dropout_param:DropoutParameter 17:inner_product_param:InnerProductParameter \
@@ -39,13 +41,8 @@ ReshapeParameter 1:shape:BlobShape 2:axis:int 3:num_axes:int=-1
 BatchNormParameter 1:use_global_stats:bool 2:moving_average_fraction:float=0.999 \
 3:eps:float=1e-5
 ScaleParameter 1:axis:int=1 2:num_axes:int=1 4:bias_term:bool
+InputParameter 1:shape:BlobShape*
 """
-
-_CONSTANTS = {
-    'EltwiseParameter': {'PROD': 0, 'SUM': 1, 'MAX': 2},
-    'LRNParameter': {'ACROSS_CHANNELS': 0, 'WITHIN_CHANNEL': 1},
-    'PoolingParameter': {'MAX': 0, 'AVE': 1, 'STOCHASTIC': 2},
-}
 
 # Layer type numbers in files of Caffe's first version.
 OLD_LAYER_TYPES = {
@@ -91,7 +88,12 @@ OLD_LAYER_TYPES = {
     'DECONVOLUTION': 39,
 }
 
+_CONSTANTS = {
+    'EltwiseParameter': {'PROD': 0, 'SUM': 1, 'MAX': 2},
+    'LRNParameter': {'ACROSS_CHANNELS': 0, 'WITHIN_CHANNEL': 1},
+    'V1LayerParameter': OLD_LAYER_TYPES,
+    'PoolingParameter': {'MAX': 0, 'AVE': 1, 'STOCHASTIC': 2},
+}
 
-def read_net(data):
-    """Reads an encoded network."""
-    return _protobuf.Schema(_MESSAGES, _CONSTANTS).read('NetParameter', data)
+#: The classes of messages by name, as in the module that protoc makes of caffe.proto.
+caffe_pb = SimpleNamespace(**_protobuf.Schema(_MESSAGES, _CONSTANTS).classes)

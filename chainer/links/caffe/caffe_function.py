@@ -9,7 +9,7 @@ import numpy
 
 from chainer import functions, link
 from chainer.configuration import using_config
-from chainer.links.caffe import _schema
+from chainer.links.caffe._schema import OLD_LAYER_TYPES, caffe_pb
 from chainer.links.connection import convolution_2d, deconvolution_2d, linear, scale
 from chainer.links.normalization import batch_normalization
 from chainer.utils import _damaged_file, argument
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from chainer.types import VariableLike
     from chainer.variable import Variable
+
+available = True  # needs no library of Protocol Buffers
 
 # How to set up a layer, by its type and, for old files, by the number of its type.
 _type_to_method = {}
@@ -36,7 +38,7 @@ def _layer(typ, oldname):
     def decorator(meth):
         _type_to_method[typ] = meth
         if oldname is not None:
-            _oldname_to_method[_schema.OLD_LAYER_TYPES[oldname]] = meth
+            _oldname_to_method[OLD_LAYER_TYPES[oldname]] = meth
         return meth
 
     return decorator
@@ -47,8 +49,8 @@ class CaffeFunction(link.Chain):
 
     Layers with parameters become child links of the same name:
     ``model['conv1']``. It supports these types of layers: BatchNorm, Concat,
-    Convolution, Deconvolution, Dropout, Eltwise, InnerProduct, LRN, Pooling,
-    ReLU, Reshape, Scale, Sigmoid, Slice, Softmax, SoftmaxWithLoss and Split.
+    Convolution, Data, Deconvolution, Dropout, Eltwise, InnerProduct, Input, LRN, Pooling,
+    ReLU, Reshape, Scale, Sigmoid, Slice, Softmax, SoftmaxWithLoss, Split and TanH.
     It skips other layers with a warning, and the layers that need their outputs.
 
     Caffe's average pooling may include windows that reach over the border;
@@ -86,7 +88,8 @@ class CaffeFunction(link.Chain):
             self._read(data)
 
     def _read(self, data):
-        net = _schema.read_net(data)
+        net = caffe_pb.NetParameter()
+        net.MergeFromString(data)
         self.forwards: dict[str, Callable[..., Any]] = {}
         self.split_map: dict[str, str] = {}
         self.layers: list[Any] = []
@@ -210,6 +213,7 @@ class CaffeFunction(link.Chain):
             ),
         )
 
+    @_layer('Input', None)
     @_layer('Data', 'DATA')
     def _setup_data(self, layer):
         pass  # the user gives the data
@@ -243,7 +247,7 @@ class CaffeFunction(link.Chain):
     @_layer('Eltwise', 'ELTWISE')
     def _setup_eltwise(self, layer):
         param = layer.eltwise_param
-        coeffs = [float(c) for piece in param.coeff for c in piece]
+        coeffs = [float(c) for c in param.coeff]
         if param.operation not in (param.PROD, param.SUM, param.MAX):
             raise RuntimeError(
                 f'Operation {param.operation} of the Eltwise layer "{layer.name}" is not supported'
@@ -365,6 +369,10 @@ class CaffeFunction(link.Chain):
         for top in layer.top:
             self.split_map[top] = layer.bottom[0]
 
+    @_layer('TanH', 'TANH')
+    def _setup_tanh(self, layer):
+        self._add_function(layer, functions.tanh)
+
 
 class _ChildLink:
     """Entry of ``forwards`` that calls the child link with the layer's name."""
@@ -426,8 +434,7 @@ def _get_width(blob):
 
 
 def _get_array(blob):
-    pieces = list(blob.data) or list(blob.double_data)
-    data = numpy.concatenate(pieces or [numpy.empty(0)]).astype(numpy.float32)
+    data = numpy.asarray(blob.data if len(blob.data) else blob.double_data, numpy.float32)
     if blob.HasField('shape'):
         shape = tuple(blob.shape.dim)
     else:

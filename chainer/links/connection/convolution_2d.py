@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
+from chainer._core import hints
 from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class Convolution2D(_convolution.ConvolutionBase):
     """Two-dimensional convolution layer.
 

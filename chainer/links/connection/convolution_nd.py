@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
+from chainer._core import hints
 from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class ConvolutionND(_convolution.ConvolutionBase):
     """Convolution layer over any number of axes.
 
@@ -155,6 +157,7 @@ class ConvolutionND(_convolution.ConvolutionBase):
         )
 
 
+@hints.explain_arguments
 class Convolution1D(ConvolutionND):
     """One-dimensional convolution layer.
 
@@ -217,6 +220,7 @@ class Convolution1D(ConvolutionND):
         )
 
 
+@hints.explain_arguments
 class Convolution3D(ConvolutionND):
     """Three-dimensional convolution layer.
 

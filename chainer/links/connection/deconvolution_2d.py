@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
+from chainer._core import hints
 from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class Deconvolution2D(_convolution.ConvolutionBase):
     """Two-dimensional transposed convolution layer.
 

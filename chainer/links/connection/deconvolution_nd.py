@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions
+from chainer._core import hints
 from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class DeconvolutionND(_convolution.ConvolutionBase):
     """Transposed convolution layer over any number of axes.
 
@@ -112,6 +114,7 @@ class DeconvolutionND(_convolution.ConvolutionBase):
         )
 
 
+@hints.explain_arguments
 class Deconvolution1D(DeconvolutionND):
     """One-dimensional transposed convolution layer.
 
@@ -175,6 +178,7 @@ class Deconvolution1D(DeconvolutionND):
         )
 
 
+@hints.explain_arguments
 class Deconvolution3D(DeconvolutionND):
     """Three-dimensional transposed convolution layer.
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
+from chainer._core import hints
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class EmbedID(link.Link):
     """A table of vectors, one for each ID, such as word embeddings.
 

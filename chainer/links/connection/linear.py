@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer import initializers, link, variable
+from chainer._core import hints
 from chainer.functions.connection import linear
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
+@hints.explain_arguments
 class Linear(link.Link):
     r"""Linear layer, :math:`Y = x W^\top + b`.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import configuration, functions, initializers, link
+from chainer._core import hints
 from chainer._core.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.links.normalization import _parameters
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
+@hints.explain_arguments
 class BatchNormalization(link.Link):
     r"""Batch normalization layer.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import functions, link
+from chainer._core import hints
 from chainer._core.dtype import get_dtype
 from chainer.links.normalization import _parameters
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
+@hints.explain_arguments
 class GroupNormalization(link.Link):
     """Group normalization layer: normalizes groups of channels of each sample.
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, link
+from chainer._core import hints
 from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
+@hints.explain_arguments
 class LayerNormalization(link.Link):
     """Layer normalization layer: normalizes the last axis, of each sample and position.
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
     """Returns the indices that sort a list of arrays by descending length.
 
+    Arrays of equal lengths keep their order.
+
     Args:
         lst (list of arrays): Arrays to sort.
 
@@ -33,7 +35,7 @@ def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
         [1, 2, 0]
 
     """
-    return numpy.argsort([-len(x) for x in lst]).astype(numpy.int32)
+    return numpy.argsort([-len(x) for x in lst], kind='stable').astype(numpy.int32)
 
 
 def permutate_list(lst: list[Any], indices: Sequence[int], inv: bool) -> list[Any]:

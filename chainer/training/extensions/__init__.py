@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from chainer._core import hints as _hints
 from chainer.training.extensions import (
     _ipynb,
     computational_graph as computational_graph,  # NOQA
@@ -60,3 +61,7 @@ if not TYPE_CHECKING and _ipynb.is_notebook():
 else:
     from chainer.training.extensions.print_report import PrintReport as PrintReport
     from chainer.training.extensions.progress_bar import ProgressBar as ProgressBar
+
+
+def __getattr__(name: str) -> object:
+    raise _hints.of_module(__name__, name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter
@@ -20,6 +21,8 @@ class IntervalReport(extension.Extension):
     the extension after each iteration.
 
     """
+
+    _has_warned = False
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class IntervalReport(extension.Extension):
             return
         # float() also copies from GPUs.
         stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
+        self._warn_of_nan(stats)
         updater = trainer.updater
         stats['epoch'] = updater.epoch
         stats['iteration'] = updater.iteration
@@ -50,6 +54,18 @@ class IntervalReport(extension.Extension):
             self._postprocess(stats)
         self._summary = reporter.DictSummary()
         self._record(trainer, stats)
+
+    def _warn_of_nan(self, stats):
+        # Other values, such as precisions without any positive, may well be NaN.
+        losses = [key for key, value in stats.items() if value != value and 'loss' in key]
+        if losses and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f'{losses[0]} is NaN: the training has probably diverged. '
+                'trainer.extend(extensions.FailOnNonNumber()) stops it at the first parameter that '
+                'is not finite, and chainer.set_debug(True) finds the function where NaN begins.',
+                stacklevel=2,
+            )
 
     def _record(self, trainer, stats):
         """Writes the dictionary of an interval."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import IO, TYPE_CHECKING, Any
 
 from chainer.training.extensions import print_report
 
@@ -14,30 +15,42 @@ if TYPE_CHECKING:
 class PrintReportNotebook(print_report.PrintReport):
     """Version of :class:`~chainer.training.extensions.PrintReport` for notebooks.
 
-    In Jupyter notebooks it replaces that class. It updates its table in place and needs
-    ipywidgets and pandas.
+    In Jupyter notebooks it replaces that class. It updates its table in place if ipywidgets and
+    pandas are installed, and prints text otherwise.
 
     Args:
         entries (list of strs): Keys of the values, the columns of the table.
         log_report (str or LogReport): Log report to print: the name of an extension in the
             trainer, or a separate extension, which this one calls.
+        out: File to print text to, the standard output by default.
 
     """
 
-    def __init__(self, entries: Sequence[str], log_report: str | LogReport = 'LogReport') -> None:
-        super().__init__(entries, log_report)
+    def __init__(
+        self,
+        entries: Sequence[str],
+        log_report: str | LogReport = 'LogReport',
+        out: IO[Any] = sys.stdout,
+    ) -> None:
+        super().__init__(entries, log_report, out)
         self._widget = None
 
     def initialize(self, trainer: Trainer) -> None:
-        import ipywidgets
-        from IPython import display
-
+        try:
+            import ipywidgets
+            import pandas  # noqa: F401
+            from IPython import display
+        except ImportError:
+            return
         self._widget = ipywidgets.HTML()
         self._show(trainer)
         display.display(self._widget)
 
     def __call__(self, trainer: Trainer) -> Any:
-        self._show(trainer)
+        if self._widget is None:
+            super().__call__(trainer)
+        else:
+            self._show(trainer)
 
     def _show(self, trainer):
         import pandas

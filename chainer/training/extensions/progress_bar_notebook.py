@@ -1,26 +1,27 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import IO, TYPE_CHECKING, Any
 
-from chainer.training import extension
-from chainer.training.extensions import util
+from chainer.training.extensions import progress_bar, util
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
-class ProgressBarNotebook(extension.Extension):
+class ProgressBarNotebook(progress_bar.ProgressBar):
     """Version of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
 
-    In Jupyter notebooks it replaces that class. It needs ipywidgets.
+    In Jupyter notebooks it replaces that class. It shows widgets if ipywidgets is installed, and
+    writes text otherwise.
 
     Args:
         training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
             training. By default, the stop trigger of the trainer defines it.
         update_interval (int): Number of iterations between two updates.
-        bar_length (int): Ignored.
-        out: Ignored.
+        bar_length (int): Number of characters of a bar, in text.
+        out: File to write text to.
 
     """
 
@@ -29,17 +30,19 @@ class ProgressBarNotebook(extension.Extension):
         training_length: tuple[float, str] | None = None,
         update_interval: int = 100,
         bar_length: int = 50,
-        out: Any = None,
+        out: IO[Any] = sys.stdout,
     ) -> None:
-        self._training_length = training_length
-        self._update_interval = update_interval
+        super().__init__(training_length, update_interval, bar_length, out)
         self._speed = util.ProgressBar()
         self._widgets = None
 
     def initialize(self, trainer: Trainer) -> None:
-        import ipywidgets
-        from IPython import display
-
+        try:
+            import ipywidgets
+            from IPython import display
+        except ImportError:
+            super().initialize(trainer)
+            return
         self._length, self._unit = (
             self._training_length or trainer.stop_trigger.get_training_length()
         )
@@ -52,10 +55,13 @@ class ProgressBarNotebook(extension.Extension):
         display.display(ipywidgets.VBox(self._widgets))
 
     def __call__(self, trainer: Trainer) -> Any:
-        if trainer.updater.iteration % self._update_interval == 0:
+        if self._widgets is None:
+            super().__call__(trainer)
+        elif trainer.updater.iteration % self._update_interval == 0:
             self._update(trainer.updater)
 
     def finalize(self) -> None:
+        super().finalize()
         if self._widgets is not None:
             total, this_epoch, _ = self._widgets
             total.value = total.max

@@ -67,4 +67,4 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
         try:
             self.finished = serializer('finished', self.finished)
         except KeyError:
-            self.finished = False  # decided anew at the next call
+            self.finished = False  # the next call decides

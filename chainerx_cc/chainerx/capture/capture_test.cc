@@ -47,7 +47,7 @@ TEST_F(CaptureTest, RepeatsOnOtherInputs) {
         plan->Run(0);
         EXPECT_TRUE(AreEqual(results[0], Step(other, w)));
     }
-    w.data<float>()[0] = 100;  // held arrays are read anew
+    w.data<float>()[0] = 100;  // plans read held arrays in each run
     std::vector<Array> results = plan->Start({x});
     plan->Run(0);
     EXPECT_TRUE(AreEqual(results[0], Step(x, w)));

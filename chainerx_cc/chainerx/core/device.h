@@ -57,7 +57,7 @@ public:
     // What arrays of this device use. Devices that keep no such account raise NotImplementedError, also if they are
     // asked to limit it.
     virtual MemoryStatistics GetMemoryStatistics();
-    // Starts the peaks and counts anew.
+    // Resets the peaks and counts.
     virtual void ResetMemoryPeaks();
     // None: no limit but the memory of the device.
     virtual void SetMemoryLimit(std::optional<size_t> bytes);

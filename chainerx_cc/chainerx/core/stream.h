@@ -11,7 +11,7 @@ namespace chainerx {
 
 // A queue of work of a device: what is in one runs in order, what is in several may overlap. Memory of an array that
 // ends is used again after all streams have done what they had to do by then. Nothing else is ordered between streams,
-// so whoever uses an array in another stream than the one that makes it lets that stream wait.
+// so a program that uses an array in another stream than its own makes that stream wait.
 //
 // This class is that of devices whose work is done when calls return.
 class Stream : public RefCounted {

@@ -98,6 +98,7 @@ std::string Describe(Plan& self) { return self.Describe(); }
 
 WatchPtr NewWatch() { return std::make_shared<Watch>(); }
 void WatchAttributes(Watch& self, PyObject* object, PyObject* ignored) { self.AddAttributes(object, ignored); }
+void WatchMember(Watch& self, PyObject* object, PyObject* name) { self.AddMember(object, name); }
 void WatchItems(Watch& self, PyObject* container, PyObject* ignored) { self.AddItems(container, ignored); }
 void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict, key); }
 void WatchItemsOfEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddItemsOfEntry(dict, key); }
@@ -151,7 +152,8 @@ void AddCapture(PyObject* module) {
     Class<WatchPtr>{"_Watch", "Notices changes of Python objects; see python/watch.h."}
             .Init<&NewWatch>("")
             .Method<&WatchAttributes>("add_attributes", "self, object, ignored=None", "Watches attributes.")
-            .Method<&WatchItems>("add_items", "self, container, ignored=None", "Watches a dict or a list.")
+            .Method<&WatchMember>("add_member", "self, object, name", "Watches what is no item of ``__dict__``.")
+            .Method<&WatchItems>("add_items", "self, container, ignored=None", "Watches a dict, a list or a set.")
             .Method<&WatchEntry>("add_entry", "self, dict, key", "Watches one entry of a dict.")
             .Method<&WatchItemsOfEntry>("add_items_of_entry", "self, dict, key",
                                         "Watches the items of the dict at a key, for which an equal one may come.")

@@ -9,6 +9,8 @@
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/small_vector.h"
+#include "chainerx/ops/packed_integers.h"
+#include "chainerx/ops/quantization.h"
 #include "chainerx/python/docs/onnx.h"
 #include "chainerx/python/interop.h"
 #include "chainerx/python/ndarray.h"
@@ -132,10 +134,23 @@ struct ResultType<InfoTuple> {
     static std::string Text() { return "tuple[tuple[str, str | None, tuple[int | str | None, ...] | None], ...]"; }
 };
 
+namespace {
+
+// For onnx_chainer's own runs of models.
+std::vector<Array> QuantizeToThree(const Array& x) {
+    DynamicallyQuantized out = QuantizeDynamically(x);
+    return {out.y, out.scale, out.zero};
+}
+
+}  // namespace
+
 void BindOnnx() {
     Function<&LoadOnnx>("_load_onnx", "path, device=None", "Loads an ONNX file.");
     Function<&LoadOnnxBytes>("_load_onnx_bytes", "data, folder='', device=None", "Loads the bytes of an ONNX file.");
     Function<&OnnxOperators>("_onnx_operators", "", "The operators that models can have.");
+    Function<&IntegerMatmul>("_integer_matmul", "a, b, a_zero=None, b_zero=None",
+                             "Product of 8-bit integers less their zero points, as int32.");
+    Function<&QuantizeToThree>("_quantize_dynamically", "x", "Numbers as uint8, their scale and their zero point.");
 }
 
 void AddOnnx(PyObject* module) {

@@ -1,5 +1,6 @@
 #include "chainerx/python/watch.h"
 
+#include <array>
 #include <cstring>
 
 #include "chainerx/core/array.h"
@@ -42,13 +43,24 @@ int FlagsOf(const Array& a) {
            (required && a.GetGrad() ? 8 : 0);
 }
 
-// What the buffer of an object consists of: its format, shape and elements.
+// What a class is besides its dict, as borrowed references: its names, which no version covers, its metaclass, and the
+// order in which it looks for attributes, of which an assignment to `__bases__` makes another one.
+std::array<PyObject*, 4> HeadOf(PyObject* type) {
+    PyTypeObject* t = reinterpret_cast<PyTypeObject*>(type);
+    bool is_heap = (t->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;  // the names of others cannot change
+    PyHeapTypeObject* heap = is_heap ? reinterpret_cast<PyHeapTypeObject*>(type) : nullptr;
+    return {is_heap ? heap->ht_name : nullptr, is_heap ? heap->ht_qualname : nullptr,
+            reinterpret_cast<PyObject*>(Py_TYPE(type)), t->tp_mro};
+}
+
+// What the buffer of an object consists of: its format, shape and elements, and whether it is read-only.
 std::string BufferOf(PyObject* object) {
     Py_buffer view;
     if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) throw PythonError{};
     std::string data{view.format};
     data.append(reinterpret_cast<const char*>(view.shape), sizeof(Py_ssize_t) * static_cast<size_t>(view.ndim));
     data.append(static_cast<const char*>(view.buf), static_cast<size_t>(view.len));
+    data.push_back(view.readonly != 0 ? 'r' : 'w');
     PyBuffer_Release(&view);
     return data;
 }
@@ -94,12 +106,28 @@ void Watch::AddAttributes(PyObject* object, PyObject* ignored) {
     AddDictItems(entry, entry.container.get(), ignored);
 }
 
+void Watch::AddMember(PyObject* object, PyObject* name) {
+    PyRef value = Check(PyObject_GetAttr(object, name));
+    Entry& entry = Add(Kind::kMember, object);
+    entry.container = PyRef::Borrow(name);
+    entry.items.push_back({PyRef{}, std::move(value)});
+}
+
 void Watch::AddItems(PyObject* container, PyObject* ignored) {
     if (PyDict_Check(container)) {
         AddDictItems(Add(Kind::kDict, container), container, ignored);
         return;
     }
-    if (!PyList_Check(container)) ThrowTypeError("expected a dict or a list, not %s", Py_TYPE(container)->tp_name);
+    if (PyAnySet_Check(container)) {
+        Entry& entry = Add(Kind::kSet, container);
+        PyRef iterator = Check(PyObject_GetIter(container));
+        while (PyObject* item = PyIter_Next(iterator.get())) entry.items.push_back({PyRef{}, PyRef{item}});
+        if (PyErr_Occurred() != nullptr) throw PythonError{};
+        return;
+    }
+    if (!PyList_Check(container)) {
+        ThrowTypeError("expected a dict, a list or a set, not %s", Py_TYPE(container)->tp_name);
+    }
     Entry& entry = Add(Kind::kList, container);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(container); ++i) {
         entry.items.push_back({PyRef{}, PyRef::Borrow(PyList_GET_ITEM(container, i))});
@@ -127,6 +155,7 @@ void Watch::AddClass(PyObject* type) {
     if (!PyType_Check(type)) ThrowTypeError("expected a class, not %s", Py_TYPE(type)->tp_name);
     Entry& entry = Add(Kind::kClass, type);
     entry.container = Check(ClassDict(type));
+    for (PyObject* part : HeadOf(type)) entry.items.push_back({PyRef{}, PyRef::Borrow(part)});
     AddDictItems(entry, entry.container.get(), Py_None);
 }
 
@@ -152,12 +181,24 @@ bool Watch::IsSame(const Entry& entry) {
             return own.get() == entry.container.get() && HasItems(entry, own.get(), 1);
         }
         case Kind::kClass: {
-            unsigned int version = VersionOf(entry.object.get());
+            PyObject* type = entry.object.get();
+            std::array<PyObject*, 4> head = HeadOf(type);
+            for (size_t i = 0; i < head.size(); ++i) {
+                if (!IsSameValue(head[i], entry.items[i].value.get())) return false;
+            }
+            unsigned int version = VersionOf(type);
             if (version != 0 && version == entry.version) return true;
-            if (!HasItems(entry, entry.container.get(), 0)) return false;
+            if (!HasItems(entry, entry.container.get(), head.size())) return false;
             entry.version = version;
             return true;
         }
+        case Kind::kMember: {
+            PyRef value{PyObject_GetAttr(entry.object.get(), entry.container.get())};
+            if (!value) PyErr_Clear();
+            return IsSameValue(value.get(), entry.items[0].value.get());
+        }
+        case Kind::kSet:
+            return HasElements(entry, entry.object.get());
         case Kind::kDict:
             return HasItems(entry, entry.object.get(), 0);
         case Kind::kItemsOfEntry: {
@@ -207,6 +248,20 @@ bool Watch::HasItems(const Entry& entry, PyObject* dict, size_t first) {
         const Item& item = entry.items[i];
         if (key != item.key.get()) return false;
         if (item.value && !IsSameValue(value, item.value.get())) return false;
+    }
+    return true;
+}
+
+// Whether the items are the elements of a set, in order: a program may depend on the order.
+bool Watch::HasElements(const Entry& entry, PyObject* set) {
+    if (static_cast<size_t>(PySet_GET_SIZE(set)) != entry.items.size()) return false;
+    PyRef iterator{PyObject_GetIter(set)};
+    for (const Item& item : entry.items) {
+        PyRef element{iterator ? PyIter_Next(iterator.get()) : nullptr};
+        if (!element || !IsSameValue(element.get(), item.value.get())) {
+            PyErr_Clear();
+            return false;
+        }
     }
     return true;
 }

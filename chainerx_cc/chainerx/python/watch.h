@@ -18,13 +18,15 @@ class Watch {
 public:
     // All attributes of an object, but for the values of some, and its class.
     void AddAttributes(PyObject* object, PyObject* ignored);
-    // The items of a dict or a list.
+    // One attribute that is no item of the dict of attributes, such as the name of a function.
+    void AddMember(PyObject* object, PyObject* name);
+    // The items of a dict, a list or a set.
     void AddItems(PyObject* container, PyObject* ignored);
     // One entry of a dict, which it may lack.
     void AddEntry(PyObject* dict, PyObject* key);
     // The items of the dict that is the entry of a dict. Another dict may take its place.
     void AddItemsOfEntry(PyObject* dict, PyObject* key);
-    // What a class defines itself.
+    // What a class defines itself, its name and those that it derives from.
     void AddClass(PyObject* type);
     // The code, defaults and closure of a function, and what the cells of the closure have.
     void AddFunction(PyObject* function);
@@ -38,7 +40,19 @@ public:
     std::vector<int64_t> FindChanges() const;
 
 private:
-    enum class Kind : uint8_t { kAttributes, kDict, kList, kEntry, kItemsOfEntry, kClass, kFunction, kArray, kData };
+    enum class Kind : uint8_t {
+        kAttributes,
+        kMember,
+        kDict,
+        kList,
+        kSet,
+        kEntry,
+        kItemsOfEntry,
+        kClass,
+        kFunction,
+        kArray,
+        kData
+    };
     struct Item {
         PyRef key;
         PyRef value;  // none: any value
@@ -46,7 +60,7 @@ private:
     struct Entry {
         Kind kind;
         PyRef object;
-        PyRef container;  // the dict of attributes or of a class, the key of an entry
+        PyRef container;  // the dict of attributes or of a class, the key of an entry, a name
         std::vector<Item> items;
         int flags;                         // of an array
         mutable unsigned int version = 0;  // of a class when it was last the same
@@ -56,6 +70,7 @@ private:
     Entry& Add(Kind kind, PyObject* object);
     static void AddDictItems(Entry& entry, PyObject* dict, PyObject* ignored);
     static bool HasItems(const Entry& entry, PyObject* dict, size_t first);
+    static bool HasElements(const Entry& entry, PyObject* set);
     static bool IsSame(const Entry& entry);
 
     std::vector<Entry> entries_;

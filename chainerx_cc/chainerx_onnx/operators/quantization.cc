@@ -1,7 +1,12 @@
 // Quantization to integers of eight or more bits.
 
+#include "chainerx/ops/quantization.h"
+
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 
+#include "chainerx/ops/packed_integers.h"
 #include "chainerx_onnx/operators/windows.h"
 
 namespace chainerx::onnx {
@@ -36,6 +41,14 @@ Array Quantize(const Array& y, const Array& zero_point, Dtype dtype) {
     });
 }
 
+bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt8; }
+
+bool IsOneFloat(const Array& scale) { return scale.dtype() == Dtype::kFloat32 && scale.GetTotalSize() == 1; }
+
+Array ZeroPoint(const Inputs& in, int i, Dtype dtype) {
+    return in.Has(i) ? in[i] : Zeros(Shape{}, dtype, in[0].device());
+}
+
 Kernel QuantizeLinear(const Node& node) {
     node.Ignore({"saturate"});
     int64_t axis = node.Int("axis", 1);
@@ -46,11 +59,16 @@ Kernel QuantizeLinear(const Node& node) {
     std::optional<Dtype> wide;
     if (precision != 0) wide = DtypeOf(static_cast<int32_t>(precision));
     return [=](const Inputs& in) {
+        Dtype out = in.Has(2) ? in[2].dtype() : dtype;
+        if (IsByte(out) && !wide && block == 0 && in[0].dtype() == Dtype::kFloat32 && IsOneFloat(in[1]) &&
+            (!in.Has(2) || in[2].GetTotalSize() == 1)) {
+            return QuantizeBytes(in[0], in[1], ZeroPoint(in, 2, out));
+        }
         Array scale = in[1];
         if (wide) scale = Cast(scale, *wide);
         Array x = Cast(in[0], IsFloat(in[0].dtype()) && !wide ? in[0].dtype() : scale.dtype());
         Array zero = in.Has(2) ? Aligned(in[2], x, axis, block) : Array{};
-        return Quantize(x / Aligned(scale, x, axis, block), zero, zero ? zero.dtype() : dtype);
+        return Quantize(x / Aligned(scale, x, axis, block), zero, out);
     };
 }
 
@@ -61,6 +79,10 @@ Kernel DequantizeLinear(const Node& node) {
     std::optional<Dtype> dtype;
     if (type != 0) dtype = DtypeOf(static_cast<int32_t>(type));
     return [=](const Inputs& in) {
+        if (IsByte(in[0].dtype()) && block == 0 && dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32 &&
+            IsOneFloat(in[1]) && (!in.Has(2) || in[2].GetTotalSize() == 1)) {
+            return DequantizeBytes(in[0], in[1], ZeroPoint(in, 2, in[0].dtype()));
+        }
         Array y = Cast(in[0], Dtype::kFloat32);
         if (in.Has(2)) y = y - Cast(Aligned(in[2], y, axis, block), Dtype::kFloat32);
         return Cast(y * Cast(Aligned(in[1], y, axis, block), Dtype::kFloat32), dtype.value_or(in[1].dtype()));
@@ -69,13 +91,8 @@ Kernel DequantizeLinear(const Node& node) {
 
 Kernel DynamicQuantizeLinear(const Node&) {
     return [](const Inputs& in) -> Arrays {
-        const Array& x = in[0];
-        Array most = Maximum(AMax(x), Scalar{0});
-        Array least = Minimum(AMin(x), Scalar{0});
-        Array scale = (most - least) / Scalar{255.0};
-        scale = Where(Equal(scale, Scalar{0}), Scalar{1}, scale);
-        Array zero = Quantize(Negative(least) / scale, Array{}, Dtype::kUInt8);
-        return {Quantize(x / scale, zero, Dtype::kUInt8), scale, zero};
+        DynamicallyQuantized out = QuantizeDynamically(in[0]);
+        return {out.y, out.scale, out.zero};
     };
 }
 
@@ -86,17 +103,70 @@ Array Centered(const Inputs& in, int x_at, int zero_at, int64_t axis) {
     return x - Cast(Aligned(in[zero_at], x, axis, 0), Dtype::kFloat64);
 }
 
-Kernel MatMulInteger(const Node&) {
-    return [](const Inputs& in) { return Cast(Matmul(Centered(in, 0, 2, -2), Centered(in, 1, 3, -1)), Dtype::kInt32); };
+// A product of integers whose right operand may be packed once.
+class IntegerProduct {
+public:
+    // `b`, `b_zero`: the places of that operand and its zero point among the inputs.
+    IntegerProduct(const Node& node, int b, int b_zero) : b_{b}, b_zero_{b_zero} {
+        Array constant = node.Constant(b);
+        Array zero = node.Constant(b_zero);
+        if (!constant || constant.ndim() != 2 || (node.HasInput(b_zero) && !zero)) return;
+        packed_.emplace(constant, zero ? std::optional{zero} : std::nullopt);
+    }
+    bool is_packed() const { return packed_.has_value(); }
+    const PackedIntegerMatrix& packed() const { return *packed_; }
+    // As int32.
+    Array operator()(const Inputs& in, int a_zero) const {
+        if (packed_) return (*packed_)(in[0], in.Optional(a_zero));
+        return IntegerMatmul(in[0], in[b_], in.Optional(a_zero), in.Optional(b_zero_));
+    }
+
+private:
+    int b_;
+    int b_zero_;
+    std::optional<PackedIntegerMatrix> packed_;
+};
+
+// The planner has joined further inputs to a product with a constant: scales of both operands, and perhaps a bias.
+Kernel MatMulInteger(const Node& node) {
+    IntegerProduct product{node, 1, 3};
+    if (product.is_packed()) {
+        node.Consume(1);
+        node.Consume(3);
+    }
+    if (!node.HasInput(5)) return [product](const Inputs& in) { return product(in, 2); };
+    IntegerEpilogue epilogue{Array{}, node.Constant(5), node.Constant(6), node.relu};
+    node.Consume(5);
+    node.Consume(6);
+    return [product, epilogue](const Inputs& in) {
+        IntegerEpilogue scaled = epilogue;
+        scaled.a_scale = in[4];
+        return product.packed()(in[0], in.Optional(2), scaled);
+    };
 }
 
-Kernel QLinearMatMul(const Node&) {
-    return [](const Inputs& in) {
-        Array y = Matmul(Centered(in, 0, 2, -2), Centered(in, 3, 5, -1));
-        Array a_scale = Cast(in[1], Dtype::kFloat64);
+// Whether the inputs at these places are float32.
+bool AreFloat32(const Inputs& in, std::initializer_list<int> places) {
+    return std::all_of(places.begin(), places.end(), [&](int i) { return in[i].dtype() == Dtype::kFloat32; });
+}
+
+// y scale, with the zero point of input 7.
+Array Requantize(const Inputs& in, const Array& y, const Array& scale) {
+    if (!IsByte(in[7].dtype()) || in[7].GetTotalSize() != 1) {
+        return Quantize(Cast(y, Dtype::kFloat64) * Cast(scale, Dtype::kFloat64), in[7], in[7].dtype());
+    }
+    Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
+    return QuantizeBytes(Cast(y, Dtype::kFloat32) * Cast(scale, Dtype::kFloat32), one, in[7]);
+}
+
+Kernel QLinearMatMul(const Node& node) {
+    IntegerProduct product{node, 3, 5};
+    return [product](const Inputs& in) {
+        bool is_narrow = AreFloat32(in, {1, 4, 6});
+        Dtype dtype = is_narrow ? Dtype::kFloat32 : Dtype::kFloat64;
+        Array a_scale = Cast(in[1], dtype);
         if (a_scale.ndim() == 1 && a_scale.GetTotalSize() > 1) a_scale = ExpandDims(a_scale, 1);
-        y = y * (a_scale * Cast(in[4], Dtype::kFloat64)) / Cast(in[6], Dtype::kFloat64);
-        return Quantize(y, in[7], in[7].dtype());
+        return Requantize(in, product(in, 2), a_scale * Cast(in[4], dtype) / Cast(in[6], dtype));
     };
 }
 
@@ -104,34 +174,63 @@ struct IntegerConvolution {
     explicit IntegerConvolution(const Node& node) : attributes{node}, groups{node.Int("group", 1)} {
         node.Ignore({"kernel_shape"});
     }
-    Array operator()(const Array& x, const Array& w) const {
-        if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
+
+    // As int32, with the weights at a place among the inputs, and the zero points at others.
+    Array operator()(const Inputs& in, int w_at, int x_zero, int w_zero) const {
+        const Array& x = in[0];
+        const Array& w = in[w_at];
+        int64_t channels = 0;
+        if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2 || groups < 1 ||
+            w.shape()[0] % groups != 0 || __builtin_mul_overflow(w.shape()[1], groups, &channels) ||
+            channels != x.shape()[1]) {
+            throw ModelError{"the shapes are ", x.shape(), " and ", w.shape(), ", with ", groups, " groups"};
+        }
         Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        return Conv(PadSpatial(x, windows.before, windows.behind), w, std::nullopt, PerAxis{ToShape(windows.strides)},
-                    0, false, groups, PerAxis{ToShape(windows.dilations)});
+        if (x.device().backend().FindKernel(kConvIntegersKernel) == nullptr) {
+            Array padded = PadSpatial(Centered(in, 0, x_zero, 0), windows.before, windows.behind);
+            return Cast(Conv(padded, Centered(in, w_at, w_zero, 0), std::nullopt, PerAxis{ToShape(windows.strides)}, 0,
+                             false, groups, PerAxis{ToShape(windows.dilations)}),
+                        Dtype::kInt32);
+        }
+        WindowGeometry g;
+        g.ndim = x.ndim() - 2;
+        g.batch = x.shape()[0];
+        g.groups = groups;
+        g.in_channels = channels;
+        g.out_channels = w.shape()[0];
+        std::copy(windows.in.begin(), windows.in.end(), g.in);
+        std::copy(windows.kernel.begin(), windows.kernel.end(), g.kernel);
+        std::copy(windows.strides.begin(), windows.strides.end(), g.stride);
+        std::copy(windows.dilations.begin(), windows.dilations.end(), g.dilation);
+        std::copy(windows.before.begin(), windows.before.end(), g.pad);
+        g.SetOutput("convolution", false, windows.behind.data());
+        CheckedShape(ToVector(g.OutShape(g.out_channels)), sizeof(int32_t));
+        // The windows of a row of the output
+        CheckedShape({w.shape()[1], g.KernelSize(), g.OutSize() / (g.ndim > 0 ? g.out[0] : 1)}, 1);
+        return IntegerConv(g, x, w, in.Optional(x_zero), in.Optional(w_zero));
     }
+
     WindowAttributes attributes;
     int64_t groups;
 };
 
 Kernel ConvInteger(const Node& node) {
     IntegerConvolution convolve{node};
-    return [convolve](const Inputs& in) {
-        return Cast(convolve(Centered(in, 0, 2, 0), Centered(in, 1, 3, 0)), Dtype::kInt32);
-    };
+    return [convolve](const Inputs& in) { return convolve(in, 1, 2, 3); };
 }
 
 Kernel QLinearConv(const Node& node) {
     IntegerConvolution convolve{node};
     return [convolve](const Inputs& in) {
-        Array y = convolve(Centered(in, 0, 2, 0), Centered(in, 3, 5, 0));
+        Array y = convolve(in, 3, 2, 5);
         Shape channels{-1};
         channels.resize(y.ndim() - 1, 1);
-        if (in.Has(8)) y = y + Cast(Reshape(in[8], channels), Dtype::kFloat64);
-        Array scale = Cast(in[4], Dtype::kFloat64);
+        if (in.Has(8)) y = y + Reshape(in[8], channels);
+        bool is_narrow = AreFloat32(in, {1, 4, 6});
+        Dtype dtype = is_narrow ? Dtype::kFloat32 : Dtype::kFloat64;
+        Array scale = Cast(in[4], dtype);
         scale = scale.GetTotalSize() > 1 ? Reshape(scale, channels) : Reshape(scale, Shape{});
-        y = y * Cast(in[1], Dtype::kFloat64) * scale / Cast(in[6], Dtype::kFloat64);
-        return Quantize(y, in[7], in[7].dtype());
+        return Requantize(in, y, Cast(in[1], dtype) * scale / Cast(in[6], dtype));
     };
 }
 

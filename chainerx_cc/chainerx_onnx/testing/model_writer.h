@@ -46,12 +46,12 @@ inline std::string Node(const std::string& op, const Names& inputs, const Names&
     return Bytes(1, out);
 }
 
-// A tensor message of float32 or int64 with raw data.
+// A tensor message of int8, float32 or int64 with raw data.
 template <class T>
 std::string Tensor(const std::string& name, const std::vector<int64_t>& dims, const std::vector<T>& values) {
     std::string out;
     for (int64_t n : dims) out += Number(1, n);
-    out += Number(2, sizeof(T) == 4 ? 1 : 7) + Bytes(8, name);
+    out += Number(2, sizeof(T) == 1 ? 3 : sizeof(T) == 4 ? 1 : 7) + Bytes(8, name);
     return out + Bytes(9, std::string{reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 // A field of a graph.
@@ -103,7 +103,24 @@ inline std::vector<std::string> SampleModels() {
                                              Bytes(7, Bytes(1, "a") + Bytes(1, "a") + Bytes(2, "c") + Bytes(4, "Add")) +
                                              Bytes(9, Number(2, 17)) + Bytes(10, "mine"));
     std::string call = Input("x", {2}) + Output("y") + Node("twice", {"x"}, {"y"}, "", "mine");
-    return {File(mlp), File(cnn), File(control), File(call, function + Bytes(8, Bytes(1, "mine") + Number(2, 1)))};
+    auto bytes = [](size_t n) { return std::vector<int8_t>(n, 100); };
+    std::string int8_mlp = Input("x", {-1, 3}) + Output("y") + Initializer("w", {3, 4}, bytes(12)) +
+                           Initializer("v", {1}, floats(1)) + Initializer("b", {4}, floats(4)) +
+                           Initializer("u", {4}, bytes(4)) + Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"}) +
+                           Node("Mul", {"s", "v"}, {"m"}) + Node("MatMulInteger", {"q", "w", "z", "u"}, {"i"}) +
+                           Node("Cast", {"i"}, {"f"}, IntAttribute("to", 1)) + Node("Mul", {"f", "m"}, {"p"}) +
+                           Node("Add", {"p", "b"}, {"a"}) + Node("Relu", {"a"}, {"y"});
+    std::string int8_cnn =
+            Input("x", {-1, 2, 4, 4}) + Output("y") + Initializer("w", {3, 2, 3, 3}, bytes(54)) +
+            Initializer("o", {1}, bytes(1)) + Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"}) +
+            Node("ConvInteger", {"q", "w", "z"}, {"c"}, IntsAttribute("pads", {1, 1, 1, 1})) +
+            Node("QLinearConv", {"q", "s", "z", "w", "s", "o", "s", "o"}, {"l"}, IntsAttribute("strides", {2, 2})) +
+            Node("DequantizeLinear", {"l", "s", "o"}, {"d"}) + Node("QuantizeLinear", {"d", "s", "z"}, {"e"}) +
+            Node("QLinearMatMul", {"e", "s", "z", "l", "s", "o", "s", "o"}, {"n"}) + Node("Add", {"n", "l"}, {"y"}) +
+            Output("c");
+    return {File(mlp),      File(cnn),
+            File(control),  File(call, function + Bytes(8, Bytes(1, "mine") + Number(2, 1))),
+            File(int8_mlp), File(int8_cnn)};
 }
 
 }  // namespace chainerx::onnx::testing

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
+import chainerx
+from chainer import backend
+
 from .. import _values as v
 from .._tensors import dtype_of
 from ..registry import HOST, operator
@@ -80,8 +83,26 @@ def _centered(x, zero_point, axis):
     return x - zero_point.astype(np.float64)
 
 
+def _run_natively(function, *arrays):
+    """A function of ChainerX with NumPy arrays, whose memory it shares."""
+    return backend.from_chx(function(*backend.to_chx(arrays)))
+
+
+@operator('DynamicQuantizeLinear', takes=HOST)
+def dynamic_quantize_linear(node, x, /):
+    if chainerx.is_available():
+        return tuple(_run_natively(chainerx._core._quantize_dynamically, x))
+    low, high = np.float32(min(x.min(initial=0), 0)), np.float32(max(x.max(initial=0), 0))
+    scale = (high - low) / np.float32(255)
+    scale = np.float32(1) if scale == 0 else scale
+    zero = np.rint(np.clip(-low / scale, 0, 255)).astype(np.uint8)
+    return quantize(x, scale, zero, zero.dtype), scale, zero
+
+
 @operator('MatMulInteger', takes=HOST)
 def matmul_integer(node, a, b, a_zero=None, b_zero=None, /):
+    if chainerx.is_available():
+        return _run_natively(chainerx._core._integer_matmul, a, b, a_zero, b_zero)
     return np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1)).astype(np.int32)
 
 

@@ -16,6 +16,16 @@ def test_unavailable():
     assert intel64.Intel64Device.from_array(numpy.zeros(3)) is None
 
 
+def test_equality():
+    """Devices of iDeep are equal to each other only."""
+    one, other = [object.__new__(intel64.Intel64Device) for _ in range(2)]
+    assert one == other and not one != other and hash(one) == hash(other)
+    cpu = chainer.backend.CpuDevice()
+    for device in cpu, '@intel64', None, intel64.Intel64Device:
+        assert one != device and device != one and not one == device and not device == one
+    assert {one, other, cpu} == {one, cpu}
+
+
 @pytest.mark.parametrize('use', ['always', 'auto', 'never'])
 def test_should_use_ideep(use):
     with chainer.using_config('use_ideep', use):

@@ -106,8 +106,8 @@ def test_memory_that_is_shared():
     assert compiled.replays == 2
 
 
-def test_an_obstacle_that_was_passed_over():
-    """What one object need not tell is still an obstacle to another one that uses it."""
+def test_a_graph_break_that_was_passed_over():
+    """What one object need not tell is still a graph break to another one that uses it."""
     view = np.arange(6.0, dtype='f')[::2]
 
     class Holder:

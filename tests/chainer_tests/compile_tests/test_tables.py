@@ -31,7 +31,7 @@ WITHOUT_PLANS = {
     'fbeta_score': _READS,
     'fft': _FALLS_BACK,
     'fixed_batch_renormalization': 'a warning',
-    'gaussian': 'RandomState.* cannot be watched',  # the row seeds NumPy
+    'gaussian': 'RandomState of unknown effects',  # the row seeds NumPy
     'get_item': _NONZERO,  # a mask decides the shape
     'gumbel_softmax': _SEEDS,
     'ifft': _FALLS_BACK,

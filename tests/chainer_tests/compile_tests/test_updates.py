@@ -10,7 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizer_hooks as hooks, optimizers
-from chainer.compilation._update import PlannedUpdate, UsualUpdate
+from chainer.compilation._update import EagerUpdate, PlannedUpdate
 
 pytestmark = pytest.mark.chainerx
 
@@ -251,7 +251,7 @@ def test_changes(name):
             pair.run(batch(i))
     if is_planned is not None:
         assert pair.function.replays >= 8, pair.function.report()
-        assert kinds(pair) == [PlannedUpdate if is_planned else UsualUpdate]
+        assert kinds(pair) == [PlannedUpdate if is_planned else EagerUpdate]
 
 
 def test_rates_of_hooks():
@@ -312,7 +312,7 @@ def test_two_optimizers():
             for program in pair.programs:
                 program.other.optimizer.add_hook(hooks.GradientClipping(0.1))
         pair.run(batch(i))
-    assert kinds(pair) == [PlannedUpdate, UsualUpdate, PlannedUpdate]
+    assert kinds(pair) == [PlannedUpdate, EagerUpdate, PlannedUpdate]
     assert pair.function.replays == 7
     assert 'in 2 parts' in pair.function.summary()
 
@@ -352,7 +352,7 @@ def test_parameters_without_gradients():
     pair = Pair(lambda: Unused(optimizers.MomentumSGD()))
     for i in range(8):
         pair.run(batch(i))
-    assert kinds(pair) == [UsualUpdate]
+    assert kinds(pair) == [EagerUpdate]
     assert pair.function.replays > 4
 
 

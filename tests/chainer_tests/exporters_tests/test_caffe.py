@@ -8,6 +8,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.exporters import caffe
+from chainer.links.caffe import CaffeFunction
 
 X = numpy.random.RandomState(0).rand(1, 3, 4, 4).astype('f')
 
@@ -39,6 +40,64 @@ def _parse_fields(tokens):
 
 def model(x):
     return F.local_response_normalization(F.relu(x))
+
+
+def _draw(*shape):
+    return numpy.random.RandomState(1).uniform(-1, 1, shape).astype('f')
+
+
+NETWORKS = {
+    'linear': (L.Linear(None, 2), X),
+    'linear without bias': (L.Linear(None, 2, nobias=True), X),
+    'convolution': (L.Convolution2D(3, 2, 3, 2, 1), X),
+    'convolution in groups': (L.Convolution2D(4, 6, (3, 2), groups=2, dilate=2), _draw(2, 4, 6, 6)),
+    'deconvolution': (L.Deconvolution2D(3, 2, 3, 2, 1), X),
+    'average pooling': (lambda x: F.average_pooling_2d(x, 2, 2, 1), X),
+    'max pooling': (lambda x: F.max_pooling_2d(x, 2, 2, 0), X),
+    'max pooling in 2 dimensions': (lambda x: F.max_pooling_nd(x, (2, 3), 1), X),
+    'batch normalization': (L.BatchNormalization(3, eps=1e-3), X),
+    'response normalization': (lambda x: F.local_response_normalization(x, 3, 1, 0.1), X),
+    'reshape': (lambda x: F.reshape(x, (1, -1)), X),
+    'flatten': (F.flatten, _draw(2, 3)),
+    'activations': (
+        chainer.Sequential(F.leaky_relu, F.sigmoid, F.tanh, F.relu, F.dropout, F.softmax),
+        _draw(2, 3),
+    ),
+    'arithmetic': (lambda x: F.concat([x + F.relu(x), x * F.relu(x)]), _draw(2, 3)),
+    'several outputs': (lambda x: (F.relu(x), F.sigmoid(x)), _draw(2, 3)),
+    'outputs by name': (lambda x: {'a': F.relu(x), 'b': F.sigmoid(x)}, _draw(2, 3)),
+    'small': (
+        chainer.Sequential(
+            L.Convolution2D(3, 4, 3, 1, 1),
+            L.BatchNormalization(4),
+            F.relu,
+            lambda x: F.max_pooling_2d(x, 2, 2),
+            L.Linear(None, 5),
+            F.softmax,
+        ),
+        X,
+    ),
+}
+
+
+@pytest.mark.parametrize('train', [True, False])
+@pytest.mark.parametrize('name', NETWORKS)
+def test_exported_networks_are_read_again(name, train, tmp_path):
+    net, x = NETWORKS[name]
+    with chainer.using_config('train', train):
+        caffe.export(net, [chainer.Variable(x)], str(tmp_path), True, name)
+    with chainer.using_config('train', False):
+        expected = net(chainer.Variable(x))
+        caffe_net = CaffeFunction(tmp_path / 'chainer_model.caffemodel')
+        read = {blob for _, bottoms, _ in caffe_net.layers for blob in bottoms}
+        tops = [blob for _, _, blobs in caffe_net.layers for blob in blobs if blob not in read]
+        outputs = caffe_net({'data': x}, tops)
+    if isinstance(expected, dict):
+        expected = expected.values()
+    elif isinstance(expected, chainer.Variable):
+        expected = [expected]
+    for y, e in zip(outputs, expected, strict=True):
+        numpy.testing.assert_allclose(y.array, e.array, 1e-4, 1e-5)
 
 
 def test_strings_have_quotes_and_enumerations_have_none():

@@ -1,5 +1,10 @@
 """Arguments beside the inputs: what raises which error, and with which words."""
 
+import importlib
+import inspect
+import itertools
+import pkgutil
+
 import numpy as np
 import pytest
 
@@ -296,3 +301,48 @@ def test_classes_that_were_old_style_functions_are_callable(func, inputs):
 def test_other_classes_are_applied():
     with pytest.raises(RuntimeError, match='apply'):
         F.activation.relu.ReLU()(X)
+
+
+def _modules():
+    names = [m.name for m in pkgutil.walk_packages(F.__path__, 'chainer.functions.')]
+    return [importlib.import_module(name) for name in names]
+
+
+def _defaults(f):
+    parameters = inspect.signature(f).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def test_defaults_of_functions_and_their_nodes_agree():
+    compared = 0
+    for module in _modules():
+        own = [
+            v for v in vars(module).values() if getattr(v, '__module__', None) == module.__name__
+        ]
+        public = [f for f in own if inspect.isfunction(f) and not f.__name__.startswith('_')]
+        nodes = [c for c in own if inspect.isclass(c) and issubclass(c, chainer.FunctionNode)]
+        for function, node in itertools.product(public, nodes):
+            defaults, others = _defaults(function), _defaults(node.__init__)
+            for name in defaults.keys() & others.keys() - {'update_statistics'}:
+                assert defaults[name] == others[name], (function, node, name)
+                compared += 1
+    assert compared > 80
+
+
+@pytest.mark.parametrize(
+    'call',
+    [
+        lambda b: F.linear(X, X, b),
+        lambda b: F.simplified_dropconnect(X, X, b),
+        lambda b: F.convolution_2d(IMAGE, W, b),
+        lambda b: F.deconvolution_2d(IMAGE, W.swapaxes(0, 1), b),
+        lambda b: F.dilated_convolution_2d(IMAGE, W, b),
+        lambda b: F.convolution_nd(IMAGE, W, b),
+        lambda b: F.deconvolution_nd(IMAGE, W.swapaxes(0, 1), b),
+        lambda b: F.depthwise_convolution_2d(IMAGE, W, b),
+    ],
+)
+@pytest.mark.parametrize('b', [np.zeros(7, 'f'), np.zeros((2, 2), 'f'), np.zeros(2, 'i')])
+def test_messages_name_the_bias(call, b):
+    with pytest.raises(type_check.InvalidType, match=r'\bb\.(shape|ndim|dtype)'):
+        call(b)

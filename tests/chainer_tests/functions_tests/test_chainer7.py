@@ -1,5 +1,6 @@
 """What calls of functions give in Chainer 7: types, dtypes, creators, and errors of wrong calls."""
 
+import itertools
 import pickle
 import warnings
 
@@ -305,6 +306,7 @@ MIXED = [
     (lambda v, b: F.sparse_matmul(_coo(v), b), [COO.data, draw(3, 2)], 'fd', 'd'),
     (lambda v, a: F.sparse_matmul(a, _coo(v)), [COO.data, draw(4, 2)], 'ef', 'f'),
     (F.softmax_cross_entropy, [X, abs(XD)], 'fd', 'f'),
+    (lambda x, t: F.softmax_cross_entropy(x, t, reduce='no'), [X, abs(XD)], 'fd', 'd'),
 ]
 
 
@@ -329,6 +331,38 @@ def test_mixed_dtypes(f, inputs, dtypes, expected, device):
     F.sum(y).backward()
     for x, dtype in zip(xs, dtypes):
         assert x.grad is None or x.grad.dtype == dtype
+
+
+def _second_gradients(f, xs):
+    """Of the sum of all squared gradients."""
+    xs = [x for x in xs if x.requires_grad]
+    y = f(*xs)
+    gy = chainer.Variable(_filled_like(y.array))
+    gxs = [g for g in chainer.grad([y], xs, [gy], enable_double_backprop=True) if g is not None]
+    total = sum([F.sum(F.cast(g, 'd') ** 2) for g in gxs])
+    return chainer.grad([total], [*xs, gy])
+
+
+def _filled_like(array):
+    device = chainer.backend.get_device_from_array(array)
+    return device.send(np.linspace(-1, 1, array.size).reshape(array.shape).astype(array.dtype))
+
+
+@pytest.mark.parametrize('device', ['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)])
+@pytest.mark.parametrize('f, inputs', {id(row[0]): row[:2] for row in MIXED}.values())
+def test_second_gradients_of_mixed_dtypes(f, inputs, device):
+    device = chainer.get_device(device)
+    inputs = [chainer.as_array(x) for x in inputs]
+    expected = _second_gradients(f, [chainer.Variable(x.astype('d')) for x in inputs])
+    for dtypes in itertools.product('efd', repeat=len(inputs)):
+        xs = [chainer.Variable(device.send(x.astype(d))) for x, d in zip(inputs, dtypes)]
+        for g, e, x in zip(_second_gradients(f, xs), expected, [*xs, None]):
+            if g is None or e is None:
+                assert g is e
+                continue
+            assert x is None or g.dtype == x.dtype
+            actual = chainer.get_device('@numpy').send(g.array)
+            np.testing.assert_allclose(actual, e.array, 0.05, 0.05, err_msg=dtypes)
 
 
 def test_copy_of_integers_from_chainerx():

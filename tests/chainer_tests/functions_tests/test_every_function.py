@@ -147,6 +147,20 @@ def test_values_on_gpu(name, device):
             np.testing.assert_allclose(y.get(), expected, tolerance, tolerance, err_msg=dtype)
 
 
+@pytest.mark.parametrize('device', GPUS)
+@pytest.mark.parametrize('name', [name for name in NAMES if ROWS[name].calls])
+def test_other_calls_on_gpu(name, device):
+    device = chainer.get_device(device)
+    for f, *xs in ROWS[name].calls:
+        expected, actual = [
+            _arrays(f, [chainer.Variable(x) for x in arrays]) for arrays in (xs, device.send(xs))
+        ]
+        assert len(actual) == len(expected)
+        for y, reference in zip(actual, expected):
+            assert isinstance(y, device.xp.ndarray) and y.dtype == reference.dtype
+            np.testing.assert_allclose(y.get(), reference, 1e-7, 1e-9)
+
+
 @pytest.mark.parametrize('name', NAMES)
 def test_bad_input(name):
     row = ROWS[name]

@@ -80,7 +80,8 @@ class TestRepeat:
             make([], 2).next()
 
     def test_empty_batch(self):
-        it = iterators.SerialIterator([1, 2], 0)
+        with pytest.warns(UserWarning, match='batch_size must be'):
+            it = iterators.SerialIterator([1, 2], 0)
         assert it.next() == []
         assert status(it) == (0, False, 0, 0.0)
 

@@ -74,9 +74,17 @@ class Failing:
         raise LocalError('message', 2)
 
 
+class FailsToUnpickle(Failing):
+    def __getitem__(self, i):
+        return self
+
+    def __reduce__(self):
+        return int, ('no number',)
+
+
 @pytest.fixture(params=['fork', 'spawn', 'forkserver'])
 def start_method(request, monkeypatch):
-    monkeypatch.setattr(multiprocessing, 'get_start_method', lambda allow_none: request.param)
+    monkeypatch.setattr(multiprocessing, 'get_start_method', lambda allow_none=False: request.param)
     return request.param
 
 
@@ -254,3 +262,59 @@ def test_garbage_collection_ends_processes():
         process.join(5)
         assert not process.is_alive()
     assert threading.active_count() < threads
+
+
+def _read(it):
+    for _ in range(4):
+        it.next()
+
+
+def _kill(it):
+    it.next()
+    os.kill(it._pool._workers[0].process.pid, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match='died unexpectedly'):
+        for _ in range(10):
+            it.next()
+
+
+def _kill_and_go_on(it):
+    _kill(it)
+    it.next()
+
+
+def _fail(it):
+    for _ in range(2):
+        with pytest.raises((RuntimeError, ValueError), match='worker process|no number'):
+            it.next()
+
+
+@pytest.mark.parametrize(
+    'use, dataset, options',
+    [
+        (_read, Images, {}),
+        (_read, Images, {'maxtasksperchild': 1}),
+        (_kill, Images, {}),
+        (_kill_and_go_on, Images, {}),
+        (_fail, Failing, {}),
+        (_fail, FailsToUnpickle, {}),
+    ],
+)
+@pytest.mark.parametrize('finalize', [True, False])
+def test_files_are_closed_at_once(use, dataset, options, finalize):
+    """No circle of references leaves them to the garbage collector."""
+
+    def run():
+        it = iterators.MultiprocessIterator(dataset(), 4, shuffle=False, n_processes=2, **options)
+        use(it)
+        if finalize:
+            it.finalize()
+            assert len(os.listdir('/proc/self/fd')) == n_files
+
+    gc.collect()
+    gc.disable()
+    try:
+        n_files = len(os.listdir('/proc/self/fd'))
+        run()
+        assert len(os.listdir('/proc/self/fd')) == n_files
+    finally:
+        gc.enable()

@@ -106,6 +106,18 @@ class TestSpectralNormalization:
         link(X)
         assert (link.W_u != before).any()
 
+    def test_vectors_of_the_last_call(self):
+        W = numpy.random.RandomState(0).uniform(-1, 1, (4, 3)).astype('f')
+        hook = link_hooks.SpectralNormalization(n_power_iteration=100)
+        link = L.Linear(3, 4, initialW=W).add_hook(hook)
+        assert not hasattr(hook, 'u') and not hasattr(hook, 'v')
+        link(X)
+        testing.assert_allclose(hook.u @ W @ hook.v, numpy.linalg.norm(W, 2), rtol=1e-5)
+        numpy.testing.assert_array_equal(hook.u, link.W_u)
+        with chainer.using_config('train', False):
+            link(X)
+        testing.assert_allclose(W @ hook.v, numpy.linalg.norm(W, 2) * hook.u, rtol=1e-4, atol=1e-5)
+
     def test_vector_is_saved(self):
         link, other = spectral_norm(L.Linear(3, 4)), spectral_norm(L.Linear(3, 4))
         f = io.BytesIO()

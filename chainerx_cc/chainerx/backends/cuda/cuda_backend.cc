@@ -29,6 +29,24 @@ void WaitIn(const Device& device, const Event& event) {
     Check(cudaStreamWaitEvent(current.stream(), event.get(), 0), "cudaStreamWaitEvent");
 }
 
+// The runtime is linked statically, so a driver for an older CUDA cannot serve it.
+[[noreturn]] void ThrowUnusable(cudaError_t error) {
+    int driver = 0;
+    if (error == cudaErrorInsufficientDriver) cudaDriverGetVersion(&driver);
+    if (driver == 0)
+        throw BackendError{"CUDA cannot be used: ", cudaGetErrorString(error), "; it needs a GPU and its driver"};
+    int built = CUDART_VERSION;
+    throw BackendError{"CUDA cannot be used: the driver supports CUDA ",
+                       driver / 1000,
+                       '.',
+                       driver % 1000 / 10,
+                       ", but ChainerX is built with CUDA ",
+                       built / 1000,
+                       '.',
+                       built % 1000 / 10,
+                       "; update the driver, or build ChainerX with an nvcc that is not newer than the driver"};
+}
+
 }  // namespace
 
 void ThrowCudaError(cudaError_t error, const char* what) {
@@ -38,9 +56,7 @@ void ThrowCudaError(cudaError_t error, const char* what) {
 
 CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
     cudaError_t error = cudaGetDeviceCount(&device_count_);
-    if (error != cudaSuccess) {
-        throw BackendError{"CUDA cannot be used: ", cudaGetErrorString(error), "; it needs a GPU and its driver"};
-    }
+    if (error != cudaSuccess) ThrowUnusable(error);
     if (device_count_ == 0) throw BackendError{"CUDA cannot be used: there is no GPU"};
     CudaKernels::RegisterAll(*this);
     g_dnn_version = &cudnn::GetVersion;

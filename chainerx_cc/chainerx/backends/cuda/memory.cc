@@ -87,7 +87,7 @@ void MemoryPool::Free(void* block, size_t bytes, cudaStream_t stream) noexcept {
 }
 
 StreamSet::Owner MemoryPool::FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept {
-    // Errors of earlier kernels show here again; whoever synchronizes raises them.
+    // Errors of earlier kernels show here again; the next synchronization raises them.
     cudaFreeAsync(block, stream);
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     return streams_.RemoveUser(stream);

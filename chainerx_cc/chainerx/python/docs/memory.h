@@ -26,7 +26,7 @@ Raises:
 )";
 
 constexpr const char* kResetMemoryPeaks = R"(
-Starts the peaks and the counts of :meth:`memory_statistics` anew.
+Resets the peaks and the counts of :meth:`memory_statistics`.
 
 Raises:
     ~chainerx.NotImplementedError: If the device keeps no account, as those of the native backend.

@@ -227,8 +227,20 @@ class TestJoin:
         assert view.get_examples(None, None)[0] == ['z', 'x']
         assert [int(x) for x in view.get_examples(None, (1,))[0]] == [b[2], b[0]]
 
-    def test_mode(self):
-        assert tabular.from_data(('x', [1])).join(tabular.from_data(('y', [2]))).mode is tuple
+    @pytest.mark.parametrize('modes', list(itertools.product([tuple, dict, None], repeat=3)))
+    def test_mode(self, modes):
+        """A mode of several columns decides, as one column alone has no mode."""
+        tables = []
+        for name, mode in zip('xyz', modes):
+            table = tabular.from_data((name, [name, 2]))
+            if mode is not None:
+                table = table.asdict() if mode is dict else table.astuple()
+            assert table.mode is mode
+            tables.append(table)
+        joined = tables[0].join(*tables[1:])
+        expected = ([mode for mode in modes if mode is not None] or [tuple])[0]
+        assert joined.mode is expected
+        assert joined[0] == (dict(x='x', y='y', z='z') if expected is dict else ('x', 'y', 'z'))
 
     def test_errors(self):
         with pytest.raises(ValueError, match='same length'):

@@ -145,6 +145,21 @@ def test_sampler_identity():
     numpy.testing.assert_allclose(y.array, X, rtol=1e-12)
 
 
+@pytest.mark.parametrize('axis', [0, 1])
+def test_sampler_of_nan(axis):
+    """A point that is not a number spoils no other one."""
+    grid = numpy.zeros((2, 2, 1, 3))
+    expected = F.spatial_transformer_sampler(X, grid).array
+    grid[1, axis, 0, 1] = numpy.nan
+    x = chainer.Variable(X)
+    y = F.spatial_transformer_sampler(x, grid)
+    others = numpy.ones(y.shape, bool)
+    others[1, :, 0, 1] = False
+    numpy.testing.assert_array_equal(y.array[others], expected[others])
+    F.sum(F.where(others, y, numpy.zeros_like(expected))).backward()
+    assert numpy.isfinite(x.grad[0]).all()
+
+
 def test_sampler_errors():
     grid = numpy.zeros((2, 2, 3, 3))
     for x_bad, grid_bad in [

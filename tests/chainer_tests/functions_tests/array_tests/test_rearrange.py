@@ -64,6 +64,12 @@ ONE_INPUT = {
         lambda x: numpy.repeat(x, (1, 0, 3), 1),
         X,
     ),
+    'repeat True': (lambda x: F.repeat(x, True, 0), lambda x: x, X),
+    'repeat booleans': (
+        lambda x: F.repeat(x, (True, numpy.False_, 2), 1),
+        lambda x: numpy.repeat(x, (1, 0, 2), 1),
+        X,
+    ),
     'repeat tuple of one': (lambda x: F.repeat(x, (3,), 0), lambda x: numpy.repeat(x, 3, 0), X),
     'permutate': (
         lambda x: F.permutate(x, numpy.array([2, 0, 1]), 1),
@@ -203,6 +209,9 @@ SEVERAL_INPUTS = {
         (_array(2), _array(3)),
     ),
     'vstack differing': (lambda *xs: F.vstack(xs), lambda *xs: numpy.vstack(xs), (X, X[:1])),
+    'hstack one': (lambda x: F.hstack([x]), lambda x: x, (X,)),
+    'vstack one': (lambda x: F.vstack([x]), lambda x: x[None], (X[0, 0],)),
+    'dstack one': (lambda x: F.dstack([x]), lambda x: x[..., None], (X[0],)),
     'dstack differing': (lambda *xs: F.dstack(xs), lambda *xs: numpy.dstack(xs), (X, X[..., :1])),
     'pad_sequence': (
         lambda *xs: F.pad_sequence(xs),

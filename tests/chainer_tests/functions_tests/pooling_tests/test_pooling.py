@@ -241,6 +241,35 @@ def test_empty_batch():
         assert x.grad.shape == x.shape
 
 
+@pytest.mark.parametrize(
+    'shape, arguments, expected',
+    [
+        ((0, 2, 3), {'ksize': 2}, (0, 2, 5)),
+        ((2, 0, 3, 2), {'ksize': 2}, (2, 0, 5, 3)),
+        ((1, 2, 0), {'ksize': 2}, (1, 2, 0)),
+        ((1, 2, 0), {'ksize': 3, 'stride': 1, 'cover_all': False}, (1, 2, 2)),
+        ((1, 2, 0, 3), {'ksize': 2, 'cover_all': False}, (1, 2, 0, 6)),
+        ((1, 2, 0), {'ksize': 2, 'outsize': (0,)}, (1, 2, 0)),
+        ((1, 2, 1), {'ksize': 2, 'stride': 1, 'pad': 1, 'cover_all': False}, (1, 2, 0)),
+        ((1, 2, 3, 2), {'ksize': 0}, (1, 2, 1, 1)),
+        ((1, 2, 3), {'ksize': 0, 'cover_all': False}, (1, 2, 0)),
+    ],
+)
+def test_unpooling_of_sizes_of_zero(shape, arguments, expected):
+    """The output has no elements, or zeros only."""
+    x = sample(*shape)
+    check_function(
+        lambda x: F.unpooling_nd(x, **arguments),
+        [x],
+        lambda x: np.zeros(expected) + 0 * x[:0].sum(),
+    )
+    if len(shape) == 4 and arguments['ksize']:
+        indexes = np.zeros(shape, np.int32)
+        check_function(
+            lambda x: F.upsampling_2d(x, indexes, **arguments), [x], lambda x: np.zeros(expected)
+        )
+
+
 def test_attributes():
     func = AveragePooling2D(2, (3, 1), 1, False)
     assert (func.kh, func.kw, func.sy, func.sx, func.ph, func.pw, func.cover_all) == (
@@ -303,5 +332,7 @@ def test_bad_arguments():
         AveragePoolingND(2, 2, cover_all=True)
     with pytest.raises(AssertionError, match='should be positive'):
         F.average_pooling_2d(sample(1, 1, 2, 2), 3)
+    with pytest.raises(AssertionError, match='should not be negative'):
+        F.unpooling_nd(sample(1, 1, 1), 2, pad=1)
     with pytest.raises(AssertionError):
         F.max_pooling_2d(sample(1, 1, 4, 4), (2, 2, 2))

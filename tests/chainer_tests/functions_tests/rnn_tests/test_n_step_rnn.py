@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from helpers.functions import check_function
+from helpers.functions import check_function, devices
 
 import chainer
 import chainerx
@@ -199,16 +199,49 @@ def test_outputs_without_gradient(kind, used):
 
 @pytest.mark.parametrize('cell, kind', [(n_step_lstm._lstm, 'lstm'), (n_step_gru._gru, 'gru')])
 @pytest.mark.parametrize('directions', [1, 2])
-def test_impl(cell, kind, directions):
+@pytest.mark.parametrize('ratio', [0.0, 0.5])
+def test_impl(cell, kind, directions, ratio):
     inputs = _inputs(kind, 2, directions, (3, 2))
     (hx, *cx), ws, bs, xs = _unpack(kind, 2, directions, inputs)
+    np.random.seed(0)
     hy, cy, ys = n_step_rnn.n_step_rnn_impl(
-        cell, 2, 0.0, hx, cx[0] if cx else None, ws, bs, xs, directions == 2
+        cell, 2, ratio, hx, cx[0] if cx else None, ws, bs, xs, directions == 2
     )
+    next_number = np.random.rand()
     assert (cy is None) == (kind != 'lstm')
     actual = [hy, *([] if cy is None else [cy]), *ys]
-    for a, e in zip(actual, _expected(kind, 2, directions, inputs)):
-        np.testing.assert_allclose(a.array, e)
+    np.random.seed(0)
+    expected = _call(kind, 2, directions, [chainer.Variable(x) for x in inputs], ratio=ratio)
+    for a, e in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(a.array, e.array)
+    assert np.random.rand() == next_number
+    if not ratio:
+        for a, e in zip(actual, _expected(kind, 2, directions, inputs), strict=True):
+            np.testing.assert_allclose(a.array, e)
+
+
+@drawn_by_numpy
+@_kinds
+@pytest.mark.parametrize('directions', [1, 2])
+@pytest.mark.parametrize('device', devices())
+def test_masks_that_drop_nothing_are_drawn(kind, directions, device):
+    """Random numbers that follow do not depend on the ratio, as in Chainer 7."""
+    inputs = _inputs(kind, 3, directions, (3, 2))
+    v = [chainer.Variable(x) for x in inputs]
+    for x in v:
+        x.to_device(device)
+    following = []
+    for ratio in 0.5, 0.0:
+        for train in True, False:
+            np.random.seed(0)
+            with chainer.using_config('train', train):
+                _call(kind, 3, directions, v, ratio=ratio)
+            following.append(np.random.rand())
+    np.random.seed(0)
+    assert following[1] == following[3] == np.random.rand()
+    np.random.seed(0)
+    np.random.rand(2 * directions * 5 * _size * directions)
+    assert following[0] == following[2] == np.random.rand()
 
 
 def test_base_functions():

@@ -22,6 +22,40 @@ def test_swish(shape):
     testing.assert_allclose(y.array, X / (1 + numpy.exp(-2 * X)), atol=1e-5)
 
 
+@pytest.mark.parametrize('kind', ['array', 'function'])
+@pytest.mark.parametrize('in_size', [6, None])
+def test_initial_values_of_maxout(in_size, kind):
+    """They have an axis for the units of an output."""
+    arrays = [
+        numpy.arange(n, dtype='f').reshape(shape) for n, shape in [(48, (4, 2, 6)), (8, (4, 2))]
+    ]
+    if kind == 'function':
+
+        def filled(array):
+            def fill(target):
+                assert target.shape == array.shape
+                target[...] = array
+
+            fill.dtype = array.dtype
+            return fill
+
+        link = L.Maxout(in_size, 4, 2, *[filled(array.astype('d')) for array in arrays])
+    else:
+        link = L.Maxout(in_size, 4, 2, *arrays)
+    link(X.reshape(2, 6).astype('d' if kind == 'function' else 'f'))
+    for param, array in zip([link.linear.W, link.linear.b], arrays):
+        assert param.dtype == ('d' if kind == 'function' else 'f')
+        numpy.testing.assert_array_equal(param.array.reshape(array.shape), array)
+
+
+@pytest.mark.parametrize('shape', [(8, 6), (4, 2, 5), (2, 4, 6), (48,), (4, 2, 6, 1)])
+def test_initial_values_of_maxout_that_do_not_fit(shape):
+    with pytest.raises(ValueError, match=r'initialW must have the shape \(4, 2, 6\)'):
+        L.Maxout(6, 4, 2, initialW=numpy.zeros(shape, 'f'))
+    with pytest.raises(ValueError, match=r'initial_bias must have the shape \(4, 2\)'):
+        L.Maxout(6, 4, 2, initial_bias=numpy.zeros(shape, 'f'))
+
+
 @pytest.mark.parametrize('in_size', [6, None])
 def test_maxout(in_size):
     rng = numpy.random.RandomState(0)

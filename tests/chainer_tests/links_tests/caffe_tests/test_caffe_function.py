@@ -117,6 +117,7 @@ LAYERS = {
         (f(2, 6),),
         lambda x: F.linear(x, M, b),
     ),
+    'TanH': (('TanH', []), (X,), F.tanh),
     'InnerProduct-transpose': (
         ('InnerProduct', [M.T.copy()], (117, (2, False), (6, True))),
         (f(2, 6),),
@@ -358,8 +359,8 @@ def test_more_layers_can_be_registered(load, monkeypatch):
 
 @pytest.mark.parametrize('array, old', [(f(4, 3, 2, 1), False), (f(4, 3, 2, 1), True)])
 def test_sizes_of_blobs(array, old):
-    schema = _protobuf.Schema(caffe_function._schema._MESSAGES, {})
-    message = schema.read('BlobProto', (old_blob if old else blob)(array))
+    message = caffe_function.caffe_pb.BlobProto()
+    message.ParseFromString((old_blob if old else blob)(array))
     sizes = [
         get(message)
         for get in (
@@ -371,6 +372,51 @@ def test_sizes_of_blobs(array, old):
     ]
     assert tuple(sizes) == array.shape
     np.testing.assert_array_equal(caffe_function._get_array(message), array)
+
+
+def test_messages_are_written(tmp_path):
+    """The test writes a network with the names of Chainer 7 and of protoc's messages."""
+    net = caffe_function.caffe_pb.NetParameter()
+    net.name = 'net'
+    data = net.layer.add()
+    data.name, data.type = 'data', 'Input'
+    data.top.append('x')
+    data.input_param.shape.add().dim.extend([2, 6])
+    fc = net.layer.add()
+    fc.name, fc.type = 'fc', 'InnerProduct'
+    fc.bottom.append('x')
+    fc.top.extend(['y'])
+    fc.inner_product_param.num_output = 4
+    for array in M, b:
+        blob = fc.blobs.add()
+        blob.shape.dim.extend(array.shape)
+        blob.data.extend(array.ravel().tolist())
+    pool = net.layers.add()
+    pool.type = caffe_function.caffe_pb.V1LayerParameter.POOLING
+    pool.pooling_param.pool = caffe_function.caffe_pb.PoolingParameter.AVE
+    assert pool.pooling_param.global_pooling is False  # reading a default adds no field
+    assert not pool.HasField('concat_param') and pool.concat_param.axis == 1
+    assert [pool.HasField(name) for name in ('pooling_param', 'concat_param', 'bottom')] == [
+        1,
+        0,
+        0,
+    ]
+    encoded = net.SerializeToString()
+    old = 2, encode((5, 17), (19, encode((1, 1))))
+    new = layer('InnerProduct', 'fc', ['x'], ['y'], [M, b], (117, (1, 4)))
+    shape = encode((1, 2), (1, 6))
+    data = 100, encode((1, 'data'), (2, 'Input'), (4, 'x'), (143, encode((1, shape))))
+    other = caffe_function.caffe_pb.NetParameter()
+    other.name = 'replaced'
+    other.ParseFromString(encode((1, 'net'), old, data, new))
+    assert other.SerializeToString() == encoded
+    np.testing.assert_array_equal(other.layer[1].blobs[0].data, M.ravel())
+
+    path = tmp_path / 'net.caffemodel'
+    path.write_bytes(encoded)
+    x = f(2, 6)
+    y = CaffeFunction(path)({'x': x}, ['y'])[0]
+    np.testing.assert_allclose(y.array, x @ M.T + b, 1e-5, 1e-6)
 
 
 def good_file():
@@ -418,20 +464,25 @@ B 1:i:int
 )
 
 
+def read(data):
+    message = SCHEMA.classes['A']()
+    message.ParseFromString(data)
+    return message
+
+
 def test_protobuf_defaults():
-    a = SCHEMA.read('A', b'')
+    a = read(b'')
     assert (a.i, a.b, a.f, a.d, a.s, a.m.i) == (7, True, 0.5, 0.0, '', 0)
     # Lists of an absent field are the message's own.
     a.ms.append(1)
-    assert a.ms == [1] and SCHEMA.read('A', b'').ms == []
+    assert a.ms == [1] and read(b'').ms == []
     assert not a.HasField('i') and a.m.ONE == 1
     with pytest.raises(AttributeError, match='unknown'):
         a.unknown  # noqa: B018
 
 
 def test_protobuf_values():
-    a = SCHEMA.read(
-        'A',
+    a = read(
         encode(
             (1, -3),
             (2, False),
@@ -453,7 +504,7 @@ def test_protobuf_values():
     )
     assert (a.i, a.b, a.f, a.d, a.s, a.m.i) == (-3, False, 1.5, 0.1, 'é', 300)
     assert a.HasField('i') and getattr(a, 'is') == [1, -1, 1 << 40, 5]
-    assert [len(piece) for piece in a.fs] == [3, 1]
+    assert a.fs.shape == (4,) and a.fs[3] == 2
     assert [m.i for m in a.ms] == [1, 2]
 
 
@@ -479,7 +530,7 @@ def test_protobuf_values():
 )
 def test_protobuf_errors(data, match):
     with pytest.raises(ValueError, match=match):
-        SCHEMA.read('A', data)
+        read(data)
 
 
 def test_links_namespace():

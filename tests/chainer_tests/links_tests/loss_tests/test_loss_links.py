@@ -181,6 +181,15 @@ def test_crf_of_time_steps():
     link = L.CRF1d(3)
     assert (link.cost.array == 0).all()
     xs, ys = [f(2, 3), f(1, 3)], [i(0, 1), i(2)]
+    link.cost.array[...] = f(3, 3)
     np.testing.assert_array_equal(link(xs, ys).array, F.crf1d(link.cost, xs, ys).array)
     scores, path = link.argmax(xs)
-    assert scores.shape == (2,) and [p.shape for p in path] == [(2,), (1,)]
+    expected_scores, expected_path = F.argmax_crf1d(link.cost, xs)
+    np.testing.assert_array_equal(scores.array, expected_scores.array)
+    for labels, expected in zip(path, expected_path, strict=True):
+        np.testing.assert_array_equal(labels, expected)
+    # One sequence of two steps, of which rows would make two sequences.
+    scores, path = link.argmax([f(1, 3), f(1, 3)])
+    assert scores.shape == (1,) and [p.shape for p in path] == [(1,), (1,)]
+    _, path = link.argmax([f(2, 3), f(2, 3), f(1, 3)])
+    assert [p.shape for p in path] == [(2,), (2,), (1,)]

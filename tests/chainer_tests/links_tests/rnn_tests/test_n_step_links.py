@@ -161,6 +161,25 @@ def test_argsort_list_descent():
     np.testing.assert_array_equal(indices, [1, 2, 0])
 
 
+def test_argsort_list_descent_keeps_the_order_of_equal_lengths():
+    lengths = np.random.RandomState(0).randint(1, 4, 500)
+    indices = n_step_rnn.argsort_list_descent([range(n) for n in lengths])
+    assert indices.tolist() == sorted(range(500), key=lambda i: -lengths[i])
+
+
+@ALL
+def test_sequences_of_equal_lengths_get_masks_in_their_order(cls):
+    link = cls(2, 3, 4, 0.5)
+    xs = [f(length, 3) for length in [2, 2, 3, 3, 2] * 4]
+    order = sorted(range(20), key=lambda i: -len(xs[i]))
+    np.random.seed(0)
+    *_, ys = link(*[None] * link.n_cells, xs)
+    np.random.seed(0)
+    *_, expected = link(*[None] * link.n_cells, [xs[i] for i in order])
+    for i, e in zip(order, expected, strict=True):
+        np.testing.assert_allclose(ys[i].array, e.array, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     'make_copy',
     [

@@ -53,6 +53,22 @@ class TestLogReport:
         assert [(entry['epoch'], entry['iteration']) for entry in log] == [(1, 2), (2, 4), (3, 6)]
         assert [path.name for path in tmp_path.iterdir()] == ['log']
 
+    def test_values_without_statistics(self, trainer):
+        """Reports of other values than numbers do not stop a training."""
+        for name, value in [('t', (1, 2, 3)), ('l', [1.0]), ('s', 'text'), ('n', None)]:
+            trainer.extend(
+                lambda trainer, name=name, value=value: chainer.report({name: value}),
+                name=f'report {name}',
+                trigger=(1, 'iteration'),
+                priority=training.PRIORITY_WRITER,
+            )
+        report = extensions.LogReport()
+        trainer.extend(report)
+        trainer.extend(extensions.PrintReport(['x', 't', 's'], out=io.StringIO()))
+        trainer.run()
+        assert [list(entry)[:2] for entry in report.log] == [['x', 'y']] * 3
+        assert not {'t', 'l', 's', 'n'}.intersection(*report.log)
+
     def test_options(self, trainer, tmp_path):
         trainer.extend(
             extensions.LogReport(

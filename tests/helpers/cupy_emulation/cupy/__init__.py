@@ -89,6 +89,24 @@ def get_array_module(*args):
     return sys.modules[__name__] if any(isinstance(x, ndarray) for x in args) else numpy
 
 
+def take(a, indices, axis=None, out=None):
+    return a.take(indices, axis, out)
+
+
+class _Grid:
+    """``mgrid`` and ``ogrid``, whose arrays are on the device."""
+
+    def __init__(self, host):
+        self._host = host
+
+    def __getitem__(self, key):
+        result = self._host[key]
+        return [_wrap(x) for x in result] if isinstance(result, (tuple, list)) else _wrap(result)
+
+
+mgrid, ogrid = _Grid(numpy.mgrid), _Grid(numpy.ogrid)
+
+
 # -- the rest that is not NumPy's --
 
 

@@ -113,6 +113,33 @@ def call(function, args, kwargs, *, moves=False, host=()):
         return _from_host(function(*args, **kwargs), inputs)
 
 
+def in_range(shape, slices):
+    """The index as CuPy reads it: integer arrays of positions outside wrap around, without an error."""
+    parts = list(slices) if isinstance(slices, tuple) else [slices]
+    used = sum([_axes(part) for part in parts])
+    result, axis = [], 0
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(shape) - used
+        elif isinstance(part, (ndarray, list)):
+            array = part._a if isinstance(part, ndarray) else numpy.asarray(part)
+            if array.dtype.kind in 'iu' and array.ndim and axis < len(shape) and shape[axis]:
+                part = wrap(array % shape[axis])
+            axis += _axes(part)
+        else:
+            axis += _axes(part)
+        result.append(part)
+    return tuple(result) if isinstance(slices, tuple) else result[0]
+
+
+def _axes(part):
+    """Number of axes that a part of an index takes."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    is_mask = isinstance(part, ndarray) and part.dtype.kind == 'b'
+    return part.ndim if is_mask else 1
+
+
 def _operand(other):
     """Whether an operator takes the other operand, rather than leaving it to that one."""
     return isinstance(other, (ndarray, *_SCALARS)) or not (
@@ -265,10 +292,12 @@ class ndarray:
         )
         if moves and not any(s is Ellipsis for s in basic):
             slices = (*basic, ...)  # so that single elements are views, too
+        if not moves:
+            slices = in_range(self.shape, slices)
         return call(numpy.ndarray.__getitem__, (self, slices), {}, moves=moves)
 
     def __setitem__(self, slices, value):
-        call(numpy.ndarray.__setitem__, (self, slices, value), {})
+        call(numpy.ndarray.__setitem__, (self, in_range(self.shape, slices), value), {})
 
     def __len__(self):
         return len(self._a)
@@ -299,6 +328,9 @@ class ndarray:
 
     def __format__(self, spec):
         return format(self.get(), spec)
+
+    def take(self, indices, axis=None, out=None):
+        return call(numpy.take, (self, indices, axis, out, 'wrap'), {})
 
     def scatter_add(self, slices, value):
         import cupyx

@@ -112,7 +112,7 @@ def make(qualified, host_module):
     """Object of a recorded name, or ``AttributeError`` if CuPy has no such name."""
     module, _, name = qualified.rpartition('.')
     kind = API.get(qualified)
-    if kind is None:
+    if kind is None or kind.startswith('module'):  # the import system finds modules
         raise AttributeError(f'module {module!r} has no attribute {name!r}')
     host = getattr(host_module, name, None)
     if kind in ('numpy', 'value'):

@@ -1,7 +1,7 @@
 """Stand-in for CuPy's extensions; see :mod:`cupy`."""
 
 import numpy
-from cupy._array import call as _call, ndarray as _ndarray
+from cupy._array import call as _call, in_range as _in_range, ndarray as _ndarray
 
 from cupyx import scipy as scipy
 
@@ -16,7 +16,7 @@ def _scatter(routine):
     def scatter(a, slices, value):
         if not isinstance(a, _ndarray):
             raise TypeError(f'Unsupported type {type(a)}')
-        _call(routine.at, (a, slices, value), {})
+        _call(routine.at, (a, _in_range(a.shape, slices), value), {})
 
     return scatter
 

@@ -1,6 +1,6 @@
 """Devices, streams and memory."""
 
-from cupy.cuda import _memory, nccl as nccl, nvtx as nvtx, runtime as runtime
+from cupy.cuda import _memory, nvtx as nvtx, runtime as runtime
 from cupy.cuda._device import Device as Device
 from cupy.cuda._memory import (
     BaseMemory as BaseMemory,

@@ -1,1 +1,3 @@
 """SciPy's names for CuPy's arrays."""
+
+from cupyx.scipy import special as special

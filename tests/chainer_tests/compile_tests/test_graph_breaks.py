@@ -1,4 +1,4 @@
-"""What no plan can repeat runs as usual, with the reason and the line."""
+"""What no plan can repeat falls back to eager, with the reason and the line."""
 
 import collections
 import functools
@@ -212,13 +212,13 @@ def test_no_plan(function, capsys):
         function(array([1, 2, 3 + i], 'f'))  # so that lists and counts change, too
         compiled(array([1, 2, 3 + i], 'f'))
     report = compiled.report()
-    assert '4 calls: 0 ran a plan, 0 made one, 4 ran as usual' in report
+    assert '4 calls: 0 ran a plan, 0 made one, 4 ran eagerly' in report
     reason = report.splitlines()[1]
     assert reason.startswith('no plan: ')
     lines, first = __import__('inspect').getsourcelines(function)
     marked = [first + i for i, line in enumerate(lines) if line.rstrip().endswith('# here')]
     for line in marked:
-        assert f'test_obstacles.py:{line}' in reason or function.__name__ == 'appends'
+        assert f'test_graph_breaks.py:{line}' in reason or function.__name__ == 'appends'
     capsys.readouterr()
     chainer.config.__dict__.pop('my_entry', None)
 
@@ -423,6 +423,88 @@ def test_measured_times():
     assert re.fullmatch(r'(\w+ [\d.]+ us \(\d+%\)(, |$)){3}', kernels), kernels
 
 
+def test_counts_of_reasons():
+    """The report counts each reason, the most frequent first."""
+
+    def function(x, kind):
+        if kind == 1:
+            return x * float(x[0])  # here
+        return x * 2
+
+    compiled = chainer.compile(function)
+    for i in range(7):
+        compiled(array([i], 'f'), 0)
+        compiled._wait = 0
+        if i < 3:
+            compiled(array([i], 'f'), 1)
+            compiled._wait = 0
+        if i < 1:
+            compiled(np.ones(3, 'f'), 0)
+        if i < 2:
+            with chainer.function_hooks.TimerHook():
+                compiled(array([i], 'f'), 0)
+    lines = compiled.report().splitlines()
+    assert lines[0] == '13 calls: 5 ran a plan, 1 made one, 7 ran eagerly'
+    line = function.__code__.co_firstlineno + 2
+    assert lines[1:] == [
+        f'no plan: the value of an array is read (test_graph_breaks.py:{line}) (3 times)',
+        'no plan: hooks of functions or links are active (2 times)',
+        'no plan: an argument is numpy.ndarray',
+    ]
+
+
+def test_variables_that_need_gradients():
+    """A plan takes variables without gradients only, and gives such."""
+    compiled = chainer.compile(lambda x: F.relu(x) * 2)
+    reason = 'an argument is a variable that needs a gradient or is not of ChainerX'
+
+    def check(make, is_planned):
+        replays = compiled.replays
+        with chainer.using_config('enable_backprop', not is_planned):
+            for _ in range(4):
+                x = make()
+                y = compiled(x)
+        assert (compiled.replays > replays) is is_planned
+        assert (reason in compiled.report()) is not is_planned
+        assert (float(y[0].array), y.requires_grad) == (2, not is_planned)
+        if x.requires_grad:
+            F.sum(y).backward()
+            assert float(x.grad[0]) == 2
+        compiled.clear()
+        compiled._reasons.clear()
+
+    values = array([1, -1], 'f')
+    check(lambda: chainer.Variable(values, requires_grad=False), True)
+    check(lambda: chainer.Variable(values), False)
+    check(lambda: chainer.Variable(np.array([1, -1], 'f')), False)
+    y = chainer.compile(lambda x: F.relu(x))
+    for _ in range(4):
+        result = y(chainer.Variable(values, requires_grad=False))
+        assert type(result) is chainer.Variable and result.requires_grad is False
+    assert y.replays == 2
+
+
+def test_arguments_in_a_layout():
+    def refuse(x):
+        return x.layout, F.relu(x)
+
+    from chainer import memory_layouts
+
+    compiled = chainer.compile(refuse)
+    values = array(np.ones((1, 2, 2, 2)), 'f')
+    layout = memory_layouts.CUDNN_CHANNEL_LAST_X
+    for _ in range(4):
+        x = chainer.Variable(values, requires_grad=False)
+        x._layout = layout
+        assert compiled(chainer.Variable(values, requires_grad=False))[0] is None
+        try:
+            found = compiled(x)[0]
+        except RuntimeError:  # which has no function for it
+            found = layout
+        assert found is layout
+    assert 'an argument is a variable that needs a gradient or is' in compiled.report()
+
+
 def test_report_and_summary():
     @chainer.compile(max_plans=2)
     def function(x):
@@ -430,10 +512,10 @@ def test_report_and_summary():
         return F.relu(x * 2 + 1).array
 
     assert function.__doc__ == 'Documentation.' and function.__name__ == 'function'
-    assert function.report() == '0 calls: 0 ran a plan, 0 made one, 0 ran as usual'
+    assert function.report() == '0 calls: 0 ran a plan, 0 made one, 0 ran eagerly'
     for _ in range(5):
         function(array([1, 2], 'f'))
-    assert function.report() == '5 calls: 3 ran a plan, 1 made one, 1 ran as usual'
+    assert function.report() == '5 calls: 3 ran a plan, 1 made one, 1 ran eagerly'
     assert function.summary() == (
         '3 kernels in 1 parts, ran 3 times\n'
         'memory: 0 bytes, 0 without sharing\n'

@@ -1,0 +1,1 @@
+"""Tables of what other libraries call things, and what they are called here: data."""

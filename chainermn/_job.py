@@ -1,0 +1,261 @@
+"""The processes of one start of :mod:`chainermn.run`, none of which outlives it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from chainermn import _supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_END_SECONDS = 2.0  # in which the guards end the ranks; then this process does
+
+
+class _Rank:
+    """Connection to the guard of a rank, see :mod:`chainermn._supervisor`.
+
+    Args:
+        connection: New connection; whose it is the first line tells.
+
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.name: str | None = None
+        self.has_ended = False
+        self._buffer = b''
+
+    def read(self) -> list[dict[str, Any]]:
+        """Reads lines.
+
+        Raises:
+            EOFError: If the guard has closed the connection.
+            OSError: If the connection is broken.
+
+        """
+        try:
+            data = self.connection.recv(4096)
+        except BlockingIOError:
+            return []
+        if not data:
+            raise EOFError('the process that watches it has ended')
+        *lines, self._buffer = (self._buffer + data).split(b'\n')
+        if len(self._buffer) > 4096:
+            raise OSError('this is no guard')
+        return [json.loads(line) for line in lines]
+
+    def send(self, number: int) -> None:
+        """Sends a signal; whether that is possible the next reading tells."""
+        try:
+            self.connection.send(f'{number}\n'.encode())
+        except OSError:
+            pass
+
+    def kill(self) -> None:
+        """Has the guard end the rank and all that it has started."""
+        try:
+            self.connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+class Job:
+    """Ranks that an ``mpiexec`` starts. All end when one fails or this process gets a signal.
+
+    A guard on the host of each rank connects to this process. It says how its rank has ended,
+    and gets the numbers of signals; when the connection ends, it ends its rank.
+
+    Args:
+        command: Command that starts the ranks.
+        environment: Environment variables of the command.
+        hosts: Names of the hosts; none for this host.
+        grace: Seconds between a signal, or the end of a rank that fails, and ``SIGKILL``.
+        link_timeout: Seconds without an answer of a host after which it is lost.
+        signals: Signals that this process gets.
+
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        hosts: Sequence[str],
+        grace: float,
+        link_timeout: float,
+        signals: _supervisor.SignalReader,
+    ) -> None:
+        self._command = command
+        self._environment = environment
+        self._hosts = hosts
+        self._grace = grace
+        self._link_timeout = link_timeout
+        self._signals = signals
+        self._token = secrets.token_hex(16)
+        self._selector = selectors.DefaultSelector()
+        self._ranks: list[_Rank] = []
+        self._deadline: float | None = None
+        self._is_killed = False
+        self._failure: int | None = None
+        #: The signal that has ended the job.
+        self.signal: int | None = None
+
+    def run(self) -> int:
+        """Returns the exit status."""
+        start = time.time()
+        _supervisor.adopt_orphans()
+        with self._selector, self._listen() as server:
+            settings = {
+                'addresses': _addresses(self._hosts),
+                'port': server.getsockname()[1],
+                'token': self._token,
+                'grace': self._grace,
+                'link_timeout': self._link_timeout,
+            }
+            self._selector.register(server, selectors.EVENT_READ, self._accept)
+            self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
+            process = subprocess.Popen(
+                self._command,
+                env={**self._environment, _supervisor.VARIABLE: json.dumps(settings)},
+                preexec_fn=_supervisor.die_with_parent,
+            )
+            self._wait(process)
+            process.kill()
+            _supervisor.kill_descendants(process.pid)
+            for rank in self._ranks:
+                rank.connection.close()
+        _supervisor.remove_shared_memory(start)
+        status = process.wait()
+        if self.signal is not None:
+            return 128 + self.signal
+        if self._failure is not None and status in (0, -signal.SIGKILL):
+            status = self._failure
+        return status if status >= 0 else 128 - status
+
+    def _listen(self) -> socket.socket:
+        server = socket.create_server(('' if self._hosts else '127.0.0.1', 0), backlog=1024)
+        server.setblocking(False)
+        return server
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        """Waits until all have ended, or they have been killed and their time is over."""
+        while (is_running := process.poll() is None) or self._ranks:
+            if not is_running:
+                self._kill()
+            elif self._is_killed and not self._ranks:
+                self._limit(1)  # mpiexec alone is left
+            for key, _ in self._selector.select(0.1):
+                key.data(key.fileobj)
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                if self._is_killed:
+                    return
+                self._kill()
+
+    def _limit(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        if self._deadline is None or deadline < self._deadline:
+            self._deadline = deadline
+
+    def _kill(self) -> None:
+        if not self._is_killed:
+            self._is_killed = True
+            self._deadline = None
+            self._limit(_END_SECONDS)
+            for rank in self._ranks:
+                rank.kill()
+
+    def _forward(self, source: object) -> None:
+        for number in self._signals.read():
+            if number == signal.SIGCHLD:
+                continue  # it has ended the wait for events
+            if number in _supervisor.ENDING:
+                if self.signal is not None or not self._ranks:
+                    self._kill()
+                if self.signal is None:
+                    self.signal = number
+                    self._limit(self._grace)
+            for rank in self._ranks:
+                rank.send(_for_ranks(number))
+
+    def _accept(self, server: socket.socket) -> None:
+        try:
+            connection, _ = server.accept()
+        except OSError:  # it has gone again
+            return
+        connection.setblocking(False)
+        _supervisor.limit_silence(connection, self._link_timeout)
+        rank = _Rank(connection)
+        self._selector.register(connection, selectors.EVENT_READ, lambda _: self._read(rank))
+
+    def _read(self, rank: _Rank) -> None:
+        try:
+            for values in rank.read():
+                self._take(rank, values)
+        except (EOFError, OSError, ValueError, TypeError, KeyError) as error:
+            self._selector.unregister(rank.connection)
+            rank.connection.close()
+            if rank in self._ranks:
+                self._ranks.remove(rank)
+                if not (rank.has_ended or self._is_killed):
+                    self._fail(rank, f'is lost: {error}', 1)
+                    self._kill()
+
+    def _take(self, rank: _Rank, values: dict[str, Any]) -> None:
+        if rank.name is None:
+            if not secrets.compare_digest(values['token'], self._token):
+                raise ValueError('this is no guard of this job')
+            rank.name = f'rank {values["rank"]} on {values["host"]}'
+            self._ranks.append(rank)
+            if self._is_killed:
+                rank.kill()
+            elif self.signal is not None:
+                rank.send(_for_ranks(self.signal))
+            return
+        status = values.get('status')
+        if status is not None:
+            rank.has_ended = True
+        if status and self.signal is None and not self._is_killed:
+            self._fail(rank, values['text'], status if status > 0 else 128 - status)
+            self._limit(self._grace)
+        elif status is None:
+            self._print(rank, values['text'])
+
+    def _fail(self, rank: _Rank, text: str, status: int) -> None:
+        if self._failure is None:
+            self._failure = status
+            self._print(rank, text)
+
+    @staticmethod
+    def _print(rank: _Rank, text: str) -> None:
+        print(f'chainermn.run: {rank.name} {text}', file=sys.stderr, flush=True)
+
+
+def _for_ranks(number: int) -> int:
+    """The signal that ranks get. UCX, by which MPICH sends, takes SIGHUP for its own purpose."""
+    return signal.SIGTERM if number == signal.SIGHUP else number
+
+
+def _addresses(hosts: Sequence[str]) -> list[str]:
+    """Addresses of this host as others see them."""
+    if not hosts:
+        return ['127.0.0.1']
+    found = []
+    for host in hosts:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((host, 9))  # sends nothing
+            except OSError:
+                continue  # mpiexec will say so
+            address = probe.getsockname()[0]
+        if address not in found:
+            found.append(address)
+    # What only this host reaches comes last.
+    return sorted(found, key=lambda address: address.startswith('127.'))

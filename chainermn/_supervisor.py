@@ -1,0 +1,510 @@
+"""Runs a command, and lets nothing that it started outlive it or its launcher.
+
+``python -IS _supervisor.py COMMAND ...`` imports no other module of this package, so it starts fast
+and takes little memory. :mod:`chainermn.run` runs each rank so, and ``tools/two_hosts.py`` its
+command. Two processes share the work:
+
+- The *front* is the process that the launcher knows and may kill at any time, also by ``SIGKILL``.
+- The *guard* is in a session of its own and the parent of the command. It ends the command when the
+  front ends, when its connection to :mod:`chainermn.run` ends, and when a signal or a grace period
+  says so. Then it ends what the command has started, and removes the shared memory and the
+  incomplete files of killed processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+#: The variable that tells the guards where and how to connect: JSON of :class:`chainermn._job.Job`.
+VARIABLE = 'CHAINERMN_LAUNCHER'
+#: Signals that ask a job to end.
+ENDING = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
+#: Signals that the processes of a job get, too.
+FORWARDED = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
+_GRACE = 5.0  # seconds between a signal and SIGKILL, unless the launcher says another number
+_REST_GRACE = 1.0  # the same for what a command that has ended leaves
+_SAME_SIGNAL = 1.0  # seconds; Ctrl-C comes from the launcher and from mpiexec
+_RANKS = 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
+_PROXIES = 'hydra_pmi_proxy', 'prted', 'orted'
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+# Folders of chainer._core.temporary_folder; those that hold one have it open.
+_INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp', re.DOTALL)
+_SHARED_MEMORY = '/dev/shm'
+_PREFIXES = 'mpich_shm_', 'ucx_shm_posix_', 'chainermn-'
+
+
+# -- processes
+
+
+def _prctl(option: int, value: int) -> None:
+    """Changes a setting of this process on Linux; does nothing on other systems."""
+    if sys.platform == 'linux':
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of all descendants that lose theirs."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Has the system kill this process when its parent ends; called between fork and exec."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def kill(pid: int, number: int) -> None:
+    """Sends a signal to a process that may have ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _status(pid: int | str) -> tuple[int, str]:
+    """Parent and state of a process; ``(0, 'X')`` if there is none."""
+    try:
+        with open(f'/proc/{pid}/stat', errors='replace') as file:
+            state, parent = file.read().rpartition(')')[2].split()[:2]
+        return int(parent), state
+    except (OSError, ValueError):
+        return 0, 'X'
+
+
+def _all_processes() -> list[int]:
+    try:
+        return [int(entry) for entry in os.listdir('/proc') if entry.isdigit()]
+    except OSError:  # this system has no /proc
+        return []
+
+
+def descendants() -> list[int]:
+    """Processes that this process has started, directly or not, and that have not ended."""
+    children: dict[int, list[int]] = {}
+    states = {}
+    for pid in _all_processes():
+        parent, states[pid] = _status(pid)
+        children.setdefault(parent, []).append(pid)
+    found = []
+    pending = [os.getpid()]
+    while pending:
+        new = children.get(pending.pop(), [])
+        found += new
+        pending += new
+    return [pid for pid in found if states[pid] not in 'ZX']
+
+
+def reap(besides: int = 0) -> None:
+    """Takes the exit statuses of adopted processes."""
+    for pid in _all_processes():
+        parent, state = _status(pid)
+        if parent == os.getpid() and state == 'Z' and pid != besides:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def kill_descendants(besides: int = 0) -> None:
+    """Kills all that this process has started, and takes the statuses of all but one of them."""
+    limit = time.monotonic() + 5  # the system may hold a process for longer
+    while (pids := descendants()) and time.monotonic() < limit:
+        for pid in pids:
+            kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+        reap(besides)
+    reap(besides)
+
+
+# -- leftovers
+
+
+def remove_shared_memory(since: float) -> None:
+    """Removes the shared memory that killed processes left.
+
+    These are the files of the names that MPICH, UCX and ChainerMN give, of this user, changed since
+    a job began, that no process has open or mapped. Another job that is alive uses its own.
+
+    Args:
+        since: When the job began, in seconds since the epoch.
+
+    """
+    files = {}
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(_SHARED_MEMORY):
+            if entry.name.startswith(_PREFIXES):
+                with contextlib.suppress(FileNotFoundError):
+                    stat = entry.stat(follow_symlinks=False)
+                    if stat.st_uid == os.getuid() and stat.st_ctime >= since - 1:  # a coarse clock
+                        files[stat.st_dev, stat.st_ino] = entry.path
+    if not files:
+        return
+    # Read after the list was made: whoever makes a file has it open, and then mapped.
+    used = {identity for pid in _all_processes() for identity in _used_files(pid)}
+    for identity in files.keys() - used:
+        with contextlib.suppress(OSError):
+            os.unlink(files[identity])
+
+
+def _used_files(pid: int) -> Iterable[tuple[int, int]]:
+    """Devices and numbers of the files that a process has open or mapped."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f'/proc/{pid}/fd'):
+            with contextlib.suppress(OSError):
+                stat = os.stat(f'/proc/{pid}/fd/{name}')
+                yield stat.st_dev, stat.st_ino
+    with contextlib.suppress(OSError), open(f'/proc/{pid}/maps', errors='replace') as file:
+        for line in file:
+            device, number = line.split(None, 5)[3:5]
+            if number != '0':
+                major, minor = (int(text, 16) for text in device.split(':'))
+                yield os.makedev(major, minor), int(number)
+
+
+def _incomplete_folders(pid: int) -> set[str]:
+    """Folders in which a process makes files that are not yet complete."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f'/proc/{pid}/fd'):
+            with contextlib.suppress(OSError):
+                path = os.readlink(f'/proc/{pid}/fd/{name}')
+                if _INCOMPLETE.fullmatch(os.path.basename(path)):
+                    found.add(path)
+    return found
+
+
+# -- connection to the launcher
+
+
+def limit_silence(connection: socket.socket, seconds: float) -> None:
+    """Makes a connection fail if the other host does not answer for some time.
+
+    The systems of both hosts see to that, however busy the processes are.
+    """
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    first = max(int(seconds // 2), 1)
+    for name, value in (
+        ('TCP_KEEPIDLE', first),
+        ('TCP_KEEPINTVL', 1),
+        ('TCP_KEEPCNT', max(round(seconds) - first, 1)),
+        ('TCP_USER_TIMEOUT', int(seconds * 1000)),  # of data that are not acknowledged
+    ):
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+class _Launcher:
+    """Connection of a guard to :class:`chainermn._job.Job`.
+
+    Args:
+        text: Value of the environment variable.
+
+    """
+
+    def __init__(self, text: str) -> None:
+        self._settings = json.loads(text)
+        self.grace: float = self._settings['grace']
+        rank = next((os.environ[name] for name in _RANKS if name in os.environ), '?')
+        self._hello = {
+            'token': self._settings['token'],
+            'rank': rank,
+            'host': socket.gethostname(),
+        }
+        self._buffer = b''
+
+    def connect(self) -> socket.socket | None:
+        """Connects, or warns that this is not possible."""
+        errors = []
+        for address in self._settings['addresses']:
+            try:
+                connection = socket.create_connection(
+                    (address, self._settings['port']), self._settings['link_timeout']
+                )
+            except OSError as error:
+                errors.append(f'{address}: {error}')
+                continue
+            limit_silence(connection, self._settings['link_timeout'])
+            connection.setblocking(False)
+            self.send(connection, **self._hello)
+            return connection
+        print(
+            f'chainermn.run: rank {self._hello["rank"]} on {self._hello["host"]} does not reach '
+            f'the launcher, so it does not notice a cut link ({"; ".join(errors)})',
+            file=sys.stderr,
+            flush=True,
+        )
+        return None
+
+    @property
+    def is_here(self) -> bool:
+        """Tells whether the launcher is on this host."""
+        return self._settings['addresses'] == ['127.0.0.1']
+
+    @staticmethod
+    def send(connection: socket.socket, **values: object) -> None:
+        """Sends a line; whether that is possible the next reading tells."""
+        with contextlib.suppress(OSError):
+            connection.send(json.dumps(values).encode() + b'\n')
+
+    def read(self, connection: socket.socket) -> list[int]:
+        """Reads numbers of signals.
+
+        Raises:
+            EOFError: If the launcher has closed the connection.
+            OSError: If the connection is broken.
+
+        """
+        try:
+            data = connection.recv(4096)
+        except BlockingIOError:
+            return []
+        if not data:
+            raise EOFError
+        *lines, self._buffer = (self._buffer + data).split(b'\n')
+        return [int(line) for line in lines]
+
+
+# -- the two processes
+
+
+class SignalReader:
+    """Signals as something to select.
+
+    Args:
+        numbers: Signals to read.
+
+    """
+
+    def __init__(self, numbers: Collection[int]) -> None:
+        self._pipe = os.pipe()
+        for end in self._pipe:
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+        self._previous = {
+            number: signal.signal(number, lambda number, frame: None) for number in numbers
+        }
+
+    def fileno(self) -> int:
+        return self._pipe[0]
+
+    def read(self) -> list[int]:
+        """Returns the numbers of the signals that have come."""
+        try:
+            return list(os.read(self._pipe[0], 4096))
+        except BlockingIOError:
+            return []
+
+    def close(self) -> None:
+        """Has signals do what they did before."""
+        signal.set_wakeup_fd(-1)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        for end in self._pipe:
+            os.close(end)
+
+
+class _Guard:
+    """Runs the command and ends it.
+
+    Args:
+        command: Command and its arguments.
+        front: File descriptor that is at its end when the front has ended.
+        proxy: Process that started the front.
+
+    """
+
+    def __init__(self, command: list[str], front: int, proxy: int) -> None:
+        self._start = time.time()
+        self._front = front
+        self._proxy = proxy
+        self._folders: set[str] = set()
+        self._signals: dict[int, float] = {}  # when they came
+        self._limits: dict[str, float] = {}  # when to kill the command, and why
+        self._stop_seconds = float(os.environ.get('CHAINERMN_TIMEOUT', '60'))
+        self._stop_reason = f'was stopped for {self._stop_seconds:g} seconds, so it was killed'
+        self._is_stopped = False
+        self._is_killed = False
+        self._is_cut = False
+        self._connection: socket.socket | None = None
+        text = os.environ.pop(VARIABLE, None)
+        self._launcher = None if text is None else _Launcher(text)
+        os.setsid()
+        adopt_orphans()
+        self._reader = SignalReader((*FORWARDED, signal.SIGCHLD))
+        # The command needs file descriptors of mpiexec.
+        self._process = subprocess.Popen(command, close_fds=False, preexec_fn=die_with_parent)
+
+    def run(self) -> int:
+        """Returns the exit status of the command, negative for a signal."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._reader, selectors.EVENT_READ, self._read_signals)
+            selector.register(self._front, selectors.EVENT_READ, self._kill)
+            if self._launcher is not None:
+                self._connection = self._launcher.connect()
+                if self._connection is not None:
+                    selector.register(self._connection, selectors.EVENT_READ, self._read_launcher)
+                elif self._launcher.is_here:
+                    self._kill()  # it has ended
+            while self._process.poll() is None:
+                wait = min(self._limits.values()) - time.monotonic() if self._limits else None
+                for key, _ in selector.select(wait):
+                    key.data()
+                for reason, limit in tuple(self._limits.items()):
+                    if time.monotonic() >= limit:
+                        self._send(text=reason, status=-signal.SIGKILL)
+                        self._kill()
+                if self._is_killed:
+                    break
+        status = self._process.wait()
+        # That the guard has ended it is no failure of its own.
+        self._send(text=_describe(status), status=0 if self._is_killed else status)
+        self._clean_up()
+        return status
+
+    def _send(self, **values: object) -> None:
+        if self._launcher is not None and self._connection is not None:
+            self._launcher.send(self._connection, **values)
+
+    def _read_launcher(self) -> None:
+        assert self._launcher is not None and self._connection is not None
+        try:
+            numbers = self._launcher.read(self._connection)
+        except (EOFError, OSError) as error:
+            self._is_cut = isinstance(error, OSError)
+            self._kill()
+        else:
+            self._forward(numbers)
+
+    def _read_signals(self) -> None:
+        numbers = self._reader.read()
+        if signal.SIGCHLD in numbers:
+            reap(self._process.pid)
+            self._watch_stop()
+        self._forward([number for number in numbers if number != signal.SIGCHLD])
+
+    def _watch_stop(self) -> None:
+        """Tells that somebody has stopped the command; in the debug mode, limits the time."""
+        was_stopped, self._is_stopped = self._is_stopped, _status(self._process.pid)[1] == 'T'
+        if self._is_stopped and not was_stopped:
+            self._send(text='is stopped, so the others wait for it')
+            if os.environ.get('CHAINERMN_DEBUG', '0') not in ('', '0'):
+                self._limits[self._stop_reason] = time.monotonic() + self._stop_seconds
+        elif was_stopped and not self._is_stopped:
+            self._limits.pop(self._stop_reason, None)
+
+    def _forward(self, numbers: Iterable[int]) -> None:
+        now = time.monotonic()
+        for number in numbers:
+            if number not in ENDING:
+                kill(self._process.pid, number)
+            elif now - self._signals.get(number, -_SAME_SIGNAL) < _SAME_SIGNAL:
+                continue
+            elif self._signals:
+                self._kill()
+            else:
+                self._signals[number] = now
+                grace = _GRACE if self._launcher is None else self._launcher.grace
+                self._limits['did not end in time, so it was killed'] = now + grace
+                self._end([self._process.pid], number)
+
+    def _kill(self) -> None:
+        if not self._is_killed and self._process.poll() is None:
+            self._is_killed = True
+            self._end([self._process.pid], signal.SIGKILL)
+
+    def _end(self, pids: Collection[int], number: int) -> None:
+        """Sends processes a signal that may end them; notes which incomplete files they have."""
+        for pid in pids:
+            kill(pid, signal.SIGSTOP)
+        limit = time.monotonic() + 0.2
+        while any([_status(pid)[1] in 'RSD' for pid in pids]) and time.monotonic() < limit:
+            time.sleep(0.001)
+        for pid in pids:
+            self._folders |= _incomplete_folders(pid)
+            kill(pid, number)
+            kill(pid, signal.SIGCONT)
+
+    def _clean_up(self) -> None:
+        """Ends what the command has left, and removes what it has left."""
+        limit = time.monotonic() + _REST_GRACE
+        asked: set[int] = set()
+        while (pids := descendants()) and time.monotonic() < limit:
+            # First SIGTERM: multiprocessing has a process that removes the memory of the others.
+            self._end([pid for pid in pids if pid not in asked], signal.SIGTERM)
+            asked.update(pids)
+            time.sleep(0.01)
+            reap()
+        self._end(pids, signal.SIGKILL)
+        kill_descendants()
+        for folder in self._folders:
+            if os.path.isdir(folder):
+                import shutil
+
+                shutil.rmtree(folder, ignore_errors=True)
+        remove_shared_memory(self._start)
+        if self._is_cut and _name(self._proxy) in _PROXIES:
+            kill(self._proxy, signal.SIGKILL)  # it waits for its launcher for ever
+
+
+def _describe(status: int) -> str | None:
+    """How a process ended, unless it ended well."""
+    if status >= 0:
+        return f'ended with exit status {status}' if status else None
+    try:
+        return f'was killed by signal {-status} ({signal.Signals(-status).name})'
+    except ValueError:  # a signal without a name
+        return f'was killed by signal {-status}'
+
+
+def _name(pid: int) -> str:
+    try:
+        with open(f'/proc/{pid}/comm') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends this process as another one has ended."""
+    if status < 0 and -status not in (signal.SIGSTOP, signal.SIGCHLD):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status % 256)
+
+
+def main(command: list[str]) -> NoReturn:
+    """Runs a command; ends as it ends."""
+    proxy = os.getppid()
+    front, held = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 127
+        try:
+            os.close(held)
+            status = _Guard(command, front, proxy).run()
+        except OSError as error:
+            print(error, file=sys.stderr, flush=True)
+        finally:
+            kill(os.getppid(), signal.SIGCONT)  # somebody may have stopped the front
+            _leave(status)
+    for number in FORWARDED:
+        signal.signal(number, lambda number, frame: kill(pid, number))
+    _leave(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -1,0 +1,192 @@
+"""Jobs of several ranks that end in all ways: nothing of them stays, and who failed is named."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tools import two_hosts
+from tools.stress import guard
+
+START_SECONDS = 120  # in which all ranks are there; a loaded machine takes long to start them
+END_SECONDS = 10  # in which all is gone
+TIMEOUT = 2  # seconds that a rank waits for a stopped one in the debug mode
+N_RANKS = 2
+WAYS = {
+    'signal to the launcher': 4,
+    'kill of the launcher': 1,
+    'kill of a rank': 1,
+    'stop of a rank': 4,
+    'cut link': 4,
+}
+_SHARED_MEMORY = Path('/dev/shm')
+_INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
+
+
+def train(options: dict[str, Any]) -> None:
+    """The training of one rank, which has workers and writes files all the time."""
+    import numpy as np
+
+    import chainer
+    import chainer.links as L
+    import chainermn
+    from chainer import training
+
+    if options['handler'] == 'ignores':
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif options['handler'] == 'raises':
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
+    comm = chainermn.create_communicator('naive')
+    data = np.random.rand(96, 200).astype('f'), np.zeros(96, 'i')
+    optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm)
+    optimizer.setup(L.Classifier(L.Linear(200, 1000)))
+    part = chainermn.scatter_dataset(chainer.datasets.TupleDataset(*data), comm)
+    iterator = chainer.iterators.MultiprocessIterator(part, 8, n_processes=2)
+    updater = training.StandardUpdater(iterator, optimizer)
+    trainer = training.Trainer(updater, (10**6, 'iteration'), out='result')
+    trainer.extend(
+        chainermn.create_multi_node_checkpointer('run', comm, 2, 2), trigger=(1, 'iteration')
+    )
+    writer = training.extensions.snapshot_writers.ProcessQueueWriter()
+    snapshot = training.extensions.snapshot(filename=f'snapshot.{comm.rank}', writer=writer)
+    trainer.extend(snapshot, trigger=(3, 'iteration'))
+    Path(f'ready.{comm.rank}').write_text(f'{os.getpid()} {comm.size}')
+    trainer.run()
+
+
+def _start(folder: Path, way: str, options: dict[str, Any]) -> guard.Child:
+    command = ['-m', 'chainermn.run', '-n', str(N_RANKS)]
+    if way == 'cut link':
+        tool = [str(Path(two_hosts.__file__)), sys.executable]
+        command = [*tool, *command, '--hosts', 'left,right']
+    with _variables(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1'):
+        with _variables(**options['variables']):
+            return guard.Child(*command, __file__, json.dumps(options), folder=folder)
+
+
+@contextlib.contextmanager
+def _variables(**variables: str) -> Any:
+    os.environ.update(variables)
+    yield
+    for name in variables:
+        del os.environ[name]
+
+
+def _wait_for_ranks(child: guard.Child, folder: Path) -> list[int]:
+    """Waits until all ranks train; returns their processes."""
+    limit = time.monotonic() + START_SECONDS
+    paths = [folder / f'ready.{rank}' for rank in range(N_RANKS)]
+    while not all([path.exists() and path.read_text() for path in paths]):
+        if child.process.poll() is not None or time.monotonic() > limit:
+            raise guard.Finding(f'the ranks do not train\n{child.describe()}')
+        time.sleep(0.02)
+    return [int(path.read_text().split()[0]) for path in paths]
+
+
+def _cut(pid: int) -> None:
+    """Cuts the link between the hosts of a job."""
+    environment = Path(f'/proc/{pid}/environ').read_text()
+    left = re.findall(r'TWO_HOSTS=left=(\d+)', environment)[0]
+    down = 'ip', 'link', 'set', 'eth0', 'down'
+    subprocess.run(['nsenter', '-t', left, '--net', *down], check=True)
+
+
+def _leftovers(child: guard.Child, folder: Path, way: str, before: set[str]) -> list[str]:
+    """What has stayed of a job."""
+    found = [guard.describe_process(pid) for pid in child.members()]
+    if way != 'kill of a rank':  # the incomplete files of that rank go when the job starts again
+        folders = [path for path, _, _ in os.walk(folder)]
+        found += [path for path in folders if _INCOMPLETE.fullmatch(os.path.basename(path))]
+    found += [str(path) for path in (folder / 'tmp').iterdir()]
+    if new := {path.name for path in _SHARED_MEMORY.iterdir()} - before:
+        used = ''.join(map(_used_files, os.listdir('/proc')))
+        found += [name for name in new if name not in used]  # others may run jobs, too
+    return found
+
+
+def _used_files(entry: str) -> str:
+    texts = []
+    with contextlib.suppress(OSError):
+        texts.append(Path(f'/proc/{entry}/maps').read_text(errors='replace'))
+        texts += [os.readlink(path) for path in Path(f'/proc/{entry}/fd').iterdir()]
+    return ''.join(texts)
+
+
+def _wait_for_nothing(
+    child: guard.Child, folder: Path, way: str, before: set[str], seconds: float
+) -> None:
+    """Checks that all of a job is gone in time."""
+    start = time.monotonic()
+    while (found := _leftovers(child, folder, way, before)) or child.process.poll() is None:
+        if time.monotonic() > start + seconds:
+            text = '\n'.join(found)
+            child.kill()
+            raise guard.Finding(f'after {seconds:g} s there is\n{text}\n{child.describe()}')
+        time.sleep(0.05)
+    print(f'all was gone after {time.monotonic() - start:.2f} s', flush=True)
+
+
+def case(rng: random.Random) -> dict[str, int]:
+    """Starts a job and ends it at a random moment in one of the ways."""
+    if importlib.util.find_spec('mpi4py') is None:
+        print('mpi4py is not installed')
+        return {'mpi4py is not installed': 1}
+    way = rng.choices(list(WAYS), list(WAYS.values()))[0]
+    if way == 'cut link':
+        try:
+            with two_hosts.two_hosts():
+                pass
+        except two_hosts.Unavailable as error:
+            print(error)
+            return {'no two hosts here': 1}
+    options = {
+        'handler': rng.choice(['none', 'none', 'ignores', 'raises']),
+        'variables': {},
+    }
+    if way == 'stop of a rank':
+        options['variables'] = {'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': str(TIMEOUT)}
+    is_early = way in ('signal to the launcher', 'kill of the launcher') and rng.random() < 0.4
+    moment = rng.uniform(0, 3 if is_early else 0.5)
+    number = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    rank = rng.randrange(N_RANKS)
+    print(way, options, is_early, moment, number, rank, flush=True)
+    folder = Path('job')
+    folder.mkdir()
+    before = {path.name for path in _SHARED_MEMORY.iterdir()}
+    child = _start(folder.resolve(), way, options)
+    pids = [] if is_early else _wait_for_ranks(child, folder)
+    time.sleep(moment)
+    seconds: float = END_SECONDS
+    if way == 'signal to the launcher':
+        child.process.send_signal(number)
+    elif way == 'kill of the launcher':
+        child.process.kill()
+    elif way == 'kill of a rank':
+        os.kill(pids[rank], signal.SIGKILL)
+    elif way == 'stop of a rank':
+        os.kill(pids[rank], signal.SIGSTOP)
+        seconds += TIMEOUT
+    else:
+        _cut(pids[0])
+    _wait_for_nothing(child, folder, way, before, seconds)
+    if way == 'kill of a rank' and not re.search(
+        rf'rank {rank} on \S+ was killed by signal 9 \(SIGKILL\)', child.errors
+    ):
+        raise guard.Finding(f'rank {rank} is not named\n{child.describe()}')
+    if child.process.returncode == 0:
+        raise guard.Finding(f'the exit status is 0\n{child.describe()}')
+    return {way: 1}
+
+
+if __name__ == '__main__':
+    train(json.loads(sys.argv[1]))
