@@ -266,7 +266,7 @@ def make_pages():
     for name in NAMESPACES:
         try:
             module = importlib.import_module(name)
-        except ModuleNotFoundError:
+        except ImportError:  # It needs ChainerX or a library that is not there.
             continue
         if any(_members(module)):
             _add_namespace(pages, module)
