@@ -22,11 +22,13 @@ extensions = [
     'sphinx_gallery.gen_gallery',
     'check_html',
     'cpp_overview',
+    'descriptions',
     'mathml',
     'names_elsewhere',
     'native_functions',
     'onnx_converters',
     'reference',
+    'sidebar',
     'source_anchors',
 ]
 exclude_patterns = ['_build', '_gallery', '_tutorial']
@@ -35,7 +37,7 @@ html_theme = 'furo'
 html_title = f'Chainer {version}'
 html_static_path = ['_static']
 html_css_files = ['site.css']
-html_copy_source = html_show_sourcelink = False
+html_favicon = '_static/favicon.svg'
 html_math_renderer = 'mathml'
 python_maximum_signature_line_length = 90
 copybutton_prompt_text = r'>>> |\.\.\. |\$ '

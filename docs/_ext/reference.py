@@ -2,8 +2,7 @@
 
 One more page per package lists names that are public in a submodule but not in the package.
 
-Each build regenerates the pages, so new names appear automatically. Pages of functions and classes
-are not in the table of contents: each page would list them all at its side.
+Each build regenerates the pages, so new names appear automatically.
 """
 
 import importlib
@@ -105,9 +104,12 @@ DIVIDED = {'chainer.functions', 'chainer.links'}
 def _members(module):
     """Returns the names of the project's public classes and functions in the module."""
     classes, functions = [], []
-    for name, value in sorted(vars(module).items()):
+    for name in dir(module):  # packages load many names at their first use
+        if name.startswith('_'):
+            continue
+        value = getattr(module, name)
         home = getattr(value, '__module__', None) or ''
-        if name.startswith('_') or home.split('.')[0] not in _PACKAGES:
+        if home.split('.')[0] not in _PACKAGES:
             continue
         if inspect.isclass(value):
             classes.append(name)
@@ -131,31 +133,32 @@ def _sections(module):
 
 
 class _Pages:
-    """The pages by their paths, and the objects that they describe."""
+    """The pages by their paths, and the names that they describe."""
 
     def __init__(self):
         self._texts = {}
-        self._described = set()  # of ids: some objects cannot be hashed
+        self._names = {}  # by the ids of objects: some cannot be hashed
 
     def add(self, path, lines):
         self._texts[path] = '\n'.join(lines) + '\n'
 
-    def describes(self, value):
-        return id(value) in self._described
+    def name_of(self, value):
+        """Returns the name under which an object has a page, or ``None``."""
+        return self._names.get(id(value))
 
     def describe(self, module, name, parent):
-        """Adds the page of an object, unless another namespace has described it."""
+        """Adds the page of an object; returns whether no other name has one already."""
         value = getattr(module, name)
-        if self.describes(value):
-            return
-        self._described.add(id(value))
-        title = f'{module.__name__}.{name}'
+        if self.name_of(value):
+            return False
+        title = self._names[id(value)] = f'{module.__name__}.{name}'
         directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
         self.add(
             f'{module.__name__}/{name}',
-            [':orphan:', '', *_title(title), f'A part of :doc:`/reference/generated/{parent}`.', '']
+            [*_title(title), f'A part of :doc:`/reference/generated/{parent}`.', '']
             + ['.. currentmodule:: ' + module.__name__, '', f'.. {directive}:: {name}'],
         )
+        return True
 
     def write(self, folder):
         """Writes the pages that changed, so that Sphinx reads those only, and removes others."""
@@ -172,8 +175,26 @@ def _title(text, line='='):
     return [text, line * len(text), '']
 
 
-def _summary(names):
-    return ['.. autosummary::', '', *['   ' + name for name in names], '']
+def _summary(pages, module, names):
+    """Returns a table of names, and a list of those that are described by another name."""
+    found = {name: pages.name_of(getattr(module, name)) for name in names}
+    others = {name: title for name, title in found.items() if title.rpartition('.')[2] != name}
+    table = [
+        f'   {name}' if title == f'{module.__name__}.{name}' else f'   ~{title}'
+        for name, title in found.items()
+        if name not in others
+    ]
+    return [
+        *(['.. autosummary::', '', *table, ''] if table else []),
+        *[f'- ``{name}``: another name of :obj:`{title}`' for name, title in others.items()],
+        '',
+    ]
+
+
+def _contents(module, names):
+    """Returns the entries of pages in the sidebar."""
+    entries = [f'   {name} <{module.__name__}/{name}>' for name in names]
+    return ['.. toctree::', '   :hidden:', '', *entries, ''] if names else []
 
 
 def _add_namespace(pages, module):
@@ -185,12 +206,14 @@ def _add_namespace(pages, module):
         config = napoleon.Config(napoleon_use_ivar=False)  # its attributes are listed only here
         doc = inspect.cleandoc(module.__doc__)
         lines += [str(napoleon.GoogleDocstring(doc, config, what='module')), '']
+    described = []
     for title, names in _sections(module).items():
+        # Of several names of an object, that in its definition is described.
+        own = sorted(names, key=lambda name: getattr(module, name).__name__ != name)
+        described += [name for name in own if pages.describe(module, name, module.__name__)]
         if names:
-            lines += _title(title, '-') + _summary(names)
-        for name in names:
-            pages.describe(module, name, module.__name__)
-    pages.add(module.__name__, lines)
+            lines += _title(title, '-') + _summary(pages, module, names)
+    pages.add(module.__name__, lines + _contents(module, sorted(described)))
 
 
 def _public_modules():
@@ -219,14 +242,13 @@ def _add_submodules(pages):
             name
             for name in sum(_members(module), [])
             if getattr(module, name).__module__ == module.__name__
-            and not pages.describes(getattr(module, name))
+            and pages.describe(module, name, package)
         ]
-        for name in names:
-            pages.describe(module, name, package)
         if names:
             lists.setdefault(package, []).extend(
                 [*_title(module.__name__, '-'), '.. currentmodule:: ' + module.__name__, '']
-                + _summary(names)
+                + _summary(pages, module, names)
+                + _contents(module, names)
             )
     for name, lines in lists.items():
         package = name.removesuffix('.submodules')
@@ -238,12 +260,13 @@ def _add_submodules(pages):
     return list(lists)
 
 
-def write_pages(app):
+def make_pages():
+    """Returns the pages of the reference."""
     names, pages = [], _Pages()
     for name in NAMESPACES:
         try:
             module = importlib.import_module(name)
-        except ModuleNotFoundError:
+        except ImportError:  # It needs ChainerX or a library that is not there.
             continue
         if any(_members(module)):
             _add_namespace(pages, module)
@@ -255,7 +278,11 @@ def write_pages(app):
     )
     contents = ['.. toctree::', '   :maxdepth: 1', '', *['   ' + name for name in names]]
     pages.add('index', [*_title('Reference'), about, '', *contents])
-    pages.write(Path(app.srcdir) / 'reference' / 'generated')
+    return pages
+
+
+def write_pages(app):
+    make_pages().write(Path(app.srcdir) / 'reference' / 'generated')
 
 
 def setup(app):
