@@ -194,19 +194,22 @@ class BaseNStepRNN(Operation):
         """Returns what draws the dropout masks for the directions of a layer but the first."""
         ratio = self.dropout_ratio
         scale = dtype.type(1 / (1 - ratio))
-        shape = self.directions, sum(self.lengths), state.shape[2] * self.directions
+        shape = self._mask_shape(state)
         return lambda xp: (xp.random.rand(*shape) >= ratio) * scale
 
+    def _mask_shape(self, state):
+        return self.directions, sum(self.lengths), state.shape[2] * self.directions
+
     def skip_masks(self, state: NdArray) -> None:
-        """Draws masks that drop nothing, since random numbers come after them in Chainer 7.
+        """Draws the random numbers of masks that drop nothing, as Chainer 7 does.
 
         Args:
             state (array): Initial or final hidden states.
 
         """
-        draw = self._masks_of_a_layer(state, state.dtype)
+        shape = self._mask_shape(state)
         for _ in range(self.n_layers - 1):
-            draw_like(state, lambda xp: draw(xp)[:0])
+            draw_like(state, lambda xp: xp.random.rand(*shape)[:0])
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(len(inputs)))

@@ -223,3 +223,10 @@ def test_discriminative_loss(norm):
         grad_tolerance=1e-3,
         on_chainerx=False,
     )
+
+
+@pytest.mark.parametrize('shape', [(2, 3, 2), (6, 2), (2, 6), (1, 2, 3), (3, 2, 2), (2, 2, 3, 1)])
+def test_discriminative_loss_of_labels_of_another_shape(shape):
+    labels = np.zeros(shape, np.int32)
+    with pytest.raises(type_check.InvalidType, match=r'labels\.shape'):
+        F.discriminative_margin_based_clustering_loss(_sample((2, 4, 2, 3)), labels, 0.2, 1.5, 3)
