@@ -51,6 +51,10 @@ class CompiledFunction:
         self.replays: int = 0
         self.recordings: int = 0
 
+    def __repr__(self) -> str:
+        name = getattr(self, '__qualname__', type(self._compiled_function).__name__)
+        return f'<compiled {name}: {self.calls} calls, {self.replays} of them by a plan>'
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
