@@ -28,12 +28,13 @@ def of_arguments(self: Any) -> str:
     if 'hyperparam' in found:
         found = {**found['hyperparam'].get_dict(), **found}
     texts = []
-    for i, (name, default) in enumerate(_parameters(type(self)).items()):
+    cls: Any = type(self)
+    for i, (name, default) in enumerate(_parameters(cls).items()):
         value = _find(found, name)
         is_shown = i == 0 and value is not None
         if value is not _MISSING and (is_shown or not _is_same(value, default)):
             texts.append(f'{name}={_text(value)}')
-    return f'{type(self).__name__.lstrip("_")}({", ".join(texts)})'
+    return f'{cls.__name__.lstrip("_")}({", ".join(texts)})'
 
 
 def of_length(self: Any) -> str:
@@ -75,7 +76,8 @@ def _text(value: Any) -> str:
     shape = getattr(value, 'shape', None) if hasattr(type(value), 'shape') else None
     if shape is not None:
         return f'<{type(value).__name__} of shape {shape}>'
-    if type(value).__repr__ in (of_arguments, of_length):
+    own_repr: Any = type(value).__repr__
+    if own_repr in (of_arguments, of_length):
         return repr(value)
     if isinstance(value, type) or inspect.isroutine(value):
         return value.__name__

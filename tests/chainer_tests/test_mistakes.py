@@ -257,9 +257,9 @@ def test_entries_of_users_do_not_warn(name):
     finally:
         del chainer.config.trains
     other = chainer.configuration.LocalConfig(chainer.configuration.GlobalConfig())
-    other.train = 'yes'
-    with chainer.using_config('mode', 'no', other):
-        assert other.mode == 'no'
+    for name in 'train', 'trian':
+        with chainer.using_config(name, 'no', other):
+            assert getattr(other, name) == 'no'
 
 
 @pytest.mark.parametrize('value', [1, 0, None, np.bool_(True), True])
