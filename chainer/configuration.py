@@ -254,7 +254,9 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> _UsingC
     return _UsingConfig(name, value, config)
 
 
-def _check(name: str, value: Any, config: LocalConfig) -> None:
+def _check(name: str, value: Any, of_config: LocalConfig) -> None:
+    if of_config is not config:
+        return  # a program's own, whose entries may be anything
     if name in _defaults:
         environment.check_text(name, value, _defaults[name])
     elif not hasattr(config, name) and (meant := _similar_entry(name)) is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -64,6 +66,8 @@ class FunctionHook:
         _ * _
 
     """
+
+    __repr__ = representation.of_arguments
 
     name = 'FunctionHook'
 

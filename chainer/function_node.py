@@ -335,7 +335,8 @@ class FunctionNode:
                 'incompatible array types are mixed in the forward input '
                 f'({self.label}).\nActual: {kinds}\nDevices: {devices}\n'
                 'All arrays must be on one device: make them with model.xp (xp.asarray and so on), '
-                'send them by model.device.send(x), or move the model by model.to_device(device).'
+                'send them by model.device.send(x), which device= of an updater or an evaluator '
+                'does, or move the model by model.to_device(device).'
             )
 
     def _check_types(self, in_data: tuple[Any, ...]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -72,6 +74,8 @@ class LinkHook:
         Sequential
 
     """
+
+    __repr__ = representation.of_arguments
 
     name = 'LinkHook'
 

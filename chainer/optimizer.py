@@ -13,7 +13,13 @@ from chainer import (
     optimizer_hooks,
     serializer as serializer_module,
 )
-from chainer._core import hints, link_errors, optimizer_hooks as _optimizer_hooks, update
+from chainer._core import (
+    hints,
+    link_errors,
+    optimizer_hooks as _optimizer_hooks,
+    representation,
+    update,
+)
 from chainer._core.mixed16 import mixed16
 from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer.optimizer_hooks import _base as hooks_base
@@ -64,6 +70,8 @@ class Optimizer:
         1
 
     """
+
+    __repr__ = representation.of_arguments
 
     target: Any = None
     t: int = 0
@@ -392,7 +400,15 @@ class GradientMethod(Optimizer):
                 update.fill_grad(param)
 
     def _replace_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
-        loss = lossfun(*args, **kwds)
+        try:
+            loss = lossfun(*args, **kwds)
+        except TypeError:
+            if callable(lossfun):
+                raise
+            raise TypeError(
+                f'lossfun must be a function, but a {type(lossfun).__name__} was given. For a loss '
+                'that exists: model.cleargrads(), loss.backward(), optimizer.update()'
+            ) from None
         if self._use_cleargrads:
             self.target.cleargrads()
         else:

@@ -8,6 +8,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
+from chainer._core import link_errors
 from chainer._core.link import check_copy_mode, indent
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _check_layer(layer):
             'All elements of a Sequential class should be callable, but given '
             f'{layer} is not callable.'
         )
+    if isinstance(layer, type):
+        link_errors.warn_of_class(layer, 'a layer of Sequential')
 
 
 class Sequential(link_module.ChainList):

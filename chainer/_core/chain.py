@@ -67,6 +67,8 @@ class Chain(Link):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
             value.name = name
             self._children.add(name)
+        elif isinstance(value, type) and self.within_init_scope:
+            link_errors.warn_of_class(value, name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -206,4 +208,5 @@ class ChainList(Link, collections.abc.MutableSequence[Any]):
 
 def _check_child(link: object) -> None:
     if not isinstance(link, Link):
-        raise TypeError(f'cannot register a non-link object as a child: {type(link)}')
+        hint = ' (for a list of links, write ChainList(*links))' if isinstance(link, list) else ''
+        raise TypeError(f'cannot register a non-link object as a child: {type(link)}{hint}')

@@ -138,6 +138,10 @@ class Link(device_resident.DeviceResident):
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
         return f'{type(self).__name__}({specs})'
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Shows the link in IPython."""
+        printer.text(f'{type(self).__name__}(...)' if cycle else str(self))
+
     def _repr_html_(self) -> str | None:
         return link_html.render(self) if '_params' in self.__dict__ else None
 

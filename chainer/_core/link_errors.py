@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ def explain(error: InvalidType, link: Link, args: tuple[Any, ...], kwargs: dict[
     """
     cause = getattr(error, '_cause', None)
     if cause is None:
-        cause = link, str(error), _explain_dtype(error, link, [*args, *kwargs.values()])
+        reason = _explain_dtype(error, link, [*args, *kwargs.values()]) + _explain_axes(error)
+        cause = link, str(error), reason
         error._cause = cause  # type: ignore[attr-defined]
         where = f'in the link {type(link).__name__}'
     else:
@@ -35,6 +37,13 @@ def explain(error: InvalidType, link: Link, args: tuple[Any, ...], kwargs: dict[
             return
         where = f'in the link {path} ({type(failed).__name__}) of {type(link).__name__}'
     error.args = (f'{cause[1]}\n\nIt happened {where}{cause[2]}',)
+
+
+def _explain_axes(error: InvalidType) -> str:
+    expect = re.fullmatch(r'x\.ndim == (\d+)', error.expect)
+    if expect is None or error.actual != f'{int(expect[1]) - 1} != {expect[1]}':
+        return ''
+    return ' The first axis is that of the batch; x[None] is a batch of one example.'
 
 
 def _explain_dtype(error: InvalidType, link: Link, values: list[Any]) -> str:
@@ -98,6 +107,21 @@ def warn_of_ignored_links(root: Link, stacklevel: int) -> None:
             ignored = [x for x in links_in(value) if id(x) not in known and _has_params(x)]
             if ignored:
                 _warn(type(root), f'{path.rstrip("/")}/{name}', value, ignored[0], stacklevel + 1)
+
+
+def warn_of_class(cls: type, what: str) -> None:
+    """Warns if a class of links stands where a link is meant.
+
+    Args:
+        cls (type): Class.
+        what (str): What it is given as.
+
+    """
+    if issubclass(cls, DeviceResident):
+        warnings.warn(
+            f'{what} is the class {cls.__name__}, not a link: call it, as in {cls.__name__}(...)',
+            stacklevel=4,
+        )
 
 
 def links_in(value: Any) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, serializer as serializer_module
-from chainer._core import optimizer_hooks as _optimizer_hooks, update
+from chainer._core import optimizer_hooks as _optimizer_hooks, representation, update
 from chainer.backends import cuda
 from chainer.variable import Parameter, Variable
 
@@ -134,6 +134,8 @@ class UpdateRule:
         (array([0.5, 2.5], dtype=float32), 1)
 
     """
+
+    __repr__ = representation.of_arguments
 
     t: int
 

@@ -79,6 +79,10 @@ class CompiledFunction:
         args = self._compiled_function, self._max_plans, self._check, self._measure
         return CompiledFunction, args
 
+    def __repr__(self) -> str:
+        name = getattr(self, '__qualname__', type(self._compiled_function).__name__)
+        return f'<compiled {name}: {self.calls} calls, {self.replays} of them by a plan>'
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self

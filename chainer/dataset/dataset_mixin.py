@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy
 
+from chainer._core import representation
+
 
 class DatasetMixin:
     """Base of datasets: implements indexing by slices and index arrays.
@@ -22,6 +24,8 @@ class DatasetMixin:
         (9, [0, 1, 4, 9], [4, 25])
 
     """
+
+    __repr__ = representation.of_length
 
     def __getitem__(self, index: Any) -> Any:
         """Returns one example, or a list of examples.

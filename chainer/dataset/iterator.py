@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -29,6 +31,8 @@ class Iterator:
         [['a', 'b'], ['c']]
 
     """
+
+    __repr__ = representation.of_arguments
 
     def __del__(self) -> None:
         self.finalize()

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from chainer.types import Dataset
 
@@ -26,6 +28,8 @@ class TupleDataset:
         3
 
     """
+
+    __repr__ = representation.of_length
 
     def __init__(self, *datasets: Dataset) -> None:
         if not datasets:

@@ -72,6 +72,11 @@ class OrderedIterator(iterator.Iterator):
                 '`shuffle` to `None` to use the custom order sampler.'
             )
         _check_batch_size(batch_size)
+        if not hasattr(dataset, '__len__'):
+            raise TypeError(
+                'dataset must have a length and take indexes, as a list does, but a '
+                f'{type(dataset).__name__} was given'
+            )
         self.dataset = dataset
         self.batch_size = batch_size
         self.order_sampler = order_sampler

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import random_state
+from chainer._core import random_state, representation
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -23,6 +23,8 @@ class OrderSampler:
         ['c', 'b', 'a']
 
     """
+
+    __repr__ = representation.of_arguments
 
     def __call__(self, current_order: numpy.ndarray, current_position: int) -> numpy.ndarray:
         """Returns the order of the next epoch.

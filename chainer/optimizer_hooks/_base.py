@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
-from chainer._core import update
+from chainer._core import representation, update
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class GradientHook:
     parameter and of its gradient (NumPy, CuPy or ChainerX) and the loss scale.
     It may also define a faster ``_call_for_all``, the loop over all parameters.
     """
+
+    __repr__ = representation.of_arguments
 
     call_for_each_param = True
     timing = 'pre'

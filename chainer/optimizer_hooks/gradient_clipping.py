@@ -4,6 +4,7 @@ import contextlib
 import math
 from typing import TYPE_CHECKING
 
+from chainer._core import representation
 from chainer.backends import cuda
 from chainer.optimizer_hooks import _base
 
@@ -40,6 +41,8 @@ class GradientClipping:
         array([[0.6, 0.8]], dtype=float32)
 
     """
+
+    __repr__ = representation.of_arguments
 
     name = 'GradientClipping'
     timing = 'pre'

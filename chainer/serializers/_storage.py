@@ -72,7 +72,8 @@ def not_found(key, name, names, remedy):
         remedy (str): How to go on without the value.
 
     """
-    names = sorted(names)
+    last = key.rpartition('/')[2]
+    names = sorted(names, key=lambda name: (name.rpartition('/')[2] != last, name))
     shown = ', '.join(names[:_MAX_NAMES]) or 'nothing'
     if len(names) > _MAX_NAMES:
         shown += f' and {len(names) - _MAX_NAMES} more'

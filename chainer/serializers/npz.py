@@ -294,7 +294,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         is_archive = isinstance(self.npz, _npz_archive.NpzArchive)
         remedy = 'strict=False to keep the current values of all that is missing'
         prefixes = [name.removesuffix(key) for name in self.npz if name.endswith(f'/{key}')]
-        if prefixes and not self.path:
+        if prefixes:
             remedy = f'path={prefixes[0]!r} to load that part, or {remedy}'
         name = self.npz.name if is_archive else 'the dictionary'
         return _storage.not_found(key, name, self.npz, remedy)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
@@ -28,6 +30,8 @@ class Updater:
         1
 
     """
+
+    __repr__ = representation.of_arguments
 
     def connect_trainer(self, trainer: Trainer) -> None:
         """Called once with the trainer that uses the updater.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import representation
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Extension:
         iteration 4
 
     """
+
+    __repr__ = representation.of_arguments
 
     trigger: TriggerSpec = 1, 'iteration'
     priority = PRIORITY_READER

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter as reporter_module, serializer as serializer_module
-from chainer._core import random_state, temporary_folder
+from chainer._core import random_state, representation, temporary_folder
 from chainer.training import (
     _interrupts,
     _serialization,
@@ -81,6 +81,8 @@ class Trainer:
 
     """
 
+    __repr__ = representation.of_arguments
+
     observation: dict[str, Any]
 
     def __init__(
@@ -96,6 +98,10 @@ class Trainer:
         self.out = out
         self.reporter: Reporter = reporter_module.Reporter()
         for name, optimizer in updater.get_all_optimizers().items():
+            if optimizer.target is None:
+                raise RuntimeError(
+                    f'the optimizer {name!r} has no model: call optimizer.setup(model) first'
+                )
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
 
@@ -212,7 +218,8 @@ class Trainer:
 
         """
         if name not in self._extensions:
-            raise ValueError(f'extension {name} not found')
+            names = ', '.join(self._extensions) or 'none'
+            raise ValueError(f'extension {name} not found: the trainer has {names}')
         return self._extensions[name].extension
 
     def run(self, show_loop_exception_msg: bool = True) -> None:

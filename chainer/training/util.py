@@ -22,6 +22,10 @@ def get_trigger(trigger: TriggerSpec | None) -> Callable[[Trainer], bool]:
     Returns:
         Callable of a trainer that returns whether to fire.
 
+    Raises:
+        TypeError: If it is something else.
+        ValueError: If the unit is neither ``'epoch'`` nor ``'iteration'``.
+
     .. admonition:: Example
 
         >>> print(chainer.training.get_trigger((2, 'epoch')))
@@ -34,6 +38,11 @@ def get_trigger(trigger: TriggerSpec | None) -> Callable[[Trainer], bool]:
         return _never_fire_trigger
     if callable(trigger):
         return trigger
+    if not isinstance(trigger, (tuple, list)) or len(trigger) != 2:
+        raise TypeError(
+            "a trigger must be a pair such as (1, 'epoch') or (100, 'iteration'), a callable or "
+            f'None, but {trigger!r} was given'
+        )
     return interval_trigger.IntervalTrigger(*trigger)
 
 

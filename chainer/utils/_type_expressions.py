@@ -79,6 +79,9 @@ class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
 
     __module__ = 'chainer.utils.type_check'
 
+    def __str__(self) -> str:
+        return self.args[0]  # NumPy's error has its text elsewhere
+
 
 # Binding strengths as in Python, so that expressions are printed with the parentheses they need.
 _PRIORITY_ATOM = 8

@@ -37,13 +37,28 @@ def tables(names, owners):
         yield ''
 
 
+def arguments_table(rows):
+    """Yields lines of markup: a table of arguments."""
+    yield from ['.. rubric:: Arguments', '', '.. list-table::', '   :header-rows: 1']
+    yield from ['   :widths: 30 15 30 25', '', '   * - Of', '     - PyTorch', '     - Chainer']
+    yield '     -'
+    for row in rows:
+        yield f'   * - {", ".join(f"``{owner}``" for owner in row.owner.split())}'
+        yield f'     - ``{row.theirs}=``'
+        yield from [f'     - {_code(row.ours)}', f'     - {_plain(row.remark)}']
+    yield ''
+
+
 class NamesElsewhere(Directive):
     def run(self):
         from chainer._core import names_elsewhere
+        from chainer._core.elsewhere import arguments, methods, modules
 
         source = names_elsewhere.__file__
-        self.state.document.settings.record_dependencies.add(source)
+        for module in names_elsewhere, arguments, methods, modules:
+            self.state.document.settings.record_dependencies.add(module.__file__)
         lines = list(tables(names_elsewhere.NAMES, names_elsewhere.PYTORCH))
+        lines += arguments_table(arguments.ARGUMENTS)
         node = self.state.parent.__class__()
         self.state.nested_parse(StringList(lines, source=source), self.content_offset, node)
         return node.children

@@ -34,6 +34,23 @@ def _set_dtype(value, func):
         del chainer.config.dtype
 
 
+def _iterator():
+    return iterators.SerialIterator([1, 2], 1)
+
+
+def _trainer_with_log():
+    trainer = testing.get_trainer_with_mock_updater()
+    trainer.extend(extensions.LogReport())
+    return trainer
+
+
+def _stepped():
+    trainer = testing.get_trainer_with_mock_updater()
+    trainer.updater.update()
+    trainer.observation = {'loss': 1}
+    return trainer
+
+
 def _exhaust(cls, **kwargs):
     iterator = cls([1, 2], 2, repeat=False, shuffle=False, **kwargs)
     assert iterator.next() == [1, 2]
@@ -133,6 +150,82 @@ MISTAKES = {
         TypeError,
         r'lr must be a number, but a Linear was given.*optimizer.setup\(model\)',
     ),
+    'text for a trigger': (
+        lambda: training.get_trigger('1 epoch'),
+        TypeError,
+        r"a trigger must be a pair such as \(1, 'epoch'\).* but '1 epoch' was given",
+    ),
+    'number for a trigger': (lambda: training.get_trigger(3), TypeError, 'but 3 was given'),
+    'triple for a trigger': (
+        lambda: training.get_trigger((1, 2, 3)),
+        TypeError,
+        r'\(1, 2, 3\) was',
+    ),
+    'optimizer without a model': (
+        lambda: training.Trainer(training.StandardUpdater(_iterator(), optimizers.SGD())),
+        RuntimeError,
+        r"the optimizer 'main' has no model: call optimizer.setup\(model\) first",
+    ),
+    'optimizer for an iterator': (
+        lambda: training.StandardUpdater(optimizers.SGD(), _iterator()),
+        TypeError,
+        'iterator must be an iterator, .* but a SGD was given',
+    ),
+    'dataset for an iterator': (
+        lambda: training.StandardUpdater([1, 2], optimizers.SGD()),
+        TypeError,
+        'iterator must be an iterator, .* but a list was given',
+    ),
+    'model for an optimizer of an updater': (
+        lambda: training.StandardUpdater(_iterator(), L.Linear(3, 2)),
+        TypeError,
+        'optimizer must be an optimizer, .* but a Linear was given',
+    ),
+    'generator for a dataset': (
+        lambda: iterators.SerialIterator((i for i in range(3)), 2),
+        TypeError,
+        'dataset must have a length .* but a generator was given',
+    ),
+    'unknown extension': (
+        lambda: _trainer_with_log().get_extension('Log'),
+        ValueError,
+        'extension Log not found: the trainer has LogReport',
+    ),
+    'value that nobody reports': (
+        lambda: training.triggers.MinValueTrigger('val/loss', (1, 'iteration'))(_stepped()),
+        KeyError,
+        "'val/loss' has not been reported .*: the observation has loss. An Evaluator",
+    ),
+    'labels for a model without a loss': (
+        lambda: L.Linear(3, 2)(X, _labels(4)),
+        ValueError,
+        r'must be an integer, but a ndarray was given. L.Classifier\(model\)',
+    ),
+    'loss for a function': (
+        lambda: optimizers.SGD().setup(L.Linear(3, 2)).update(F.sum(X)),
+        TypeError,
+        r'lossfun must be a function, but a Variable was given.*loss.backward\(\)',
+    ),
+    'error in a loss function': (
+        lambda: optimizers.SGD().setup(L.Linear(3, 2)).update(lambda: len(3)),
+        TypeError,
+        "object of type 'int' has no len",
+    ),
+    'list of links': (
+        lambda: chainer.ChainList([L.Linear(3, 2)]),
+        TypeError,
+        r"<class 'list'> \(for a list of links, write ChainList\(\*links\)\)",
+    ),
+    'example without an axis for the batch': (
+        lambda: L.Linear(3, 2)(X[0]),
+        IndexError,
+        r'(?s)x.ndim == 2.*in the link Linear. The first axis is that of the batch; x\[None\]',
+    ),
+    'image without an axis for the batch': (
+        lambda: chainer.Sequential(L.Convolution2D(3, 2, 3))(np.ones((3, 8, 8), np.float32)),
+        chainer.utils.type_check.InvalidType,
+        r'(?s)in the link /0 \(Convolution2D\) of Sequential. The first axis is that of the batch',
+    ),
     'generator for setup': (
         lambda: optimizers.SGD().setup(L.Linear(3, 2).params()),
         TypeError,
@@ -164,9 +257,9 @@ def test_entries_of_users_do_not_warn(name):
     finally:
         del chainer.config.trains
     other = chainer.configuration.LocalConfig(chainer.configuration.GlobalConfig())
-    other.train = 'yes'
-    with chainer.using_config('mode', 'no', other):
-        assert other.mode == 'no'
+    for name in 'train', 'trian':
+        with chainer.using_config(name, 'no', other):
+            assert getattr(other, name) == 'no'
 
 
 @pytest.mark.parametrize('value', [1, 0, None, np.bool_(True), True])
@@ -301,7 +394,36 @@ def test_loss_of_nan_warns_once(tmp_path, loss, warns):
         assert 'FailOnNonNumber' in messages[0]
 
 
+class ClassOfLink(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.kind = dict
+            self.layer = L.Linear
+
+
+def test_class_of_a_link_warns():
+    """Chainer 7 takes classes as layers: they are callable."""
+    with pytest.warns(UserWarning, match=r'layer is the class Linear, not a link: call it, as in'):
+        ClassOfLink()
+    with pytest.warns(UserWarning, match=r'layer of Sequential is the class Linear, not a link'):
+        model = chainer.Sequential(L.Linear, int)
+    assert len(model) == 2
+
+
 class TestMissingValue:
+    def test_snapshot_as_a_model(self, tmp_path):
+        path = str(tmp_path / 'snapshot')
+        model = L.Classifier(L.Linear(3, 2))
+        iterator = iterators.SerialIterator([(X[0], np.int32(0))], 1)
+        updater = training.StandardUpdater(iterator, optimizers.SGD().setup(model))
+        trainer = training.Trainer(updater, (1, 'iteration'), out=str(tmp_path))
+        trainer.extend(extensions.snapshot(filename='snapshot'), trigger=(1, 'iteration'))
+        trainer.run()
+        with pytest.raises(KeyError, match="Use path='updater/model:main/' to load that part"):
+            serializers.load_npz(path, model)
+        serializers.load_npz(path, model, path='updater/model:main/')
+
     def test_npz(self, tmp_path):
         path = str(tmp_path / 'model.npz')
         model = L.Linear(3, 2)

@@ -33,6 +33,7 @@ LAYERS = {
         'chainer._core.names_elsewhere',
         'chainer._core.namespace',
         'chainer._core.profile_report',
+        'chainer._core.representation',
         'chainer._core.plan_data',
         'chainer._core.start_method',
         'chainer._core.temporary_folder',

@@ -107,6 +107,16 @@ class LinearGradWeight(Operation):
         ]
 
 
+def _check_batch_axes(n_batch_axes):
+    if getattr(n_batch_axes, 'ndim', 0) > 0:  # labels, passed to a model without a loss
+        raise ValueError(
+            f'n_batch_axes must be an integer, but a {type(n_batch_axes).__name__} was given. '
+            'L.Classifier(model) takes an input and labels, and returns the loss.'
+        )
+    if n_batch_axes <= 0:
+        raise ValueError(f'n_batch_axes should be greater than 0, got {n_batch_axes}')
+
+
 def linear(
     x: VariableLike, W: VariableLike, b: VariableLike | None = None, n_batch_axes: int = 1
 ) -> Variable:
@@ -141,8 +151,8 @@ def linear(
         (3, 4, 3)
 
     """
-    if n_batch_axes <= 0:
-        raise ValueError(f'n_batch_axes should be greater than 0, got {n_batch_axes}')
+    if type(n_batch_axes) is not int or n_batch_axes <= 0:
+        _check_batch_axes(n_batch_axes)
     if n_batch_axes > 1 or x.ndim > 2:
         # No -1 in the new shape: it is undefined for empty arrays.
         batch_shape = x.shape[:n_batch_axes]

@@ -12,7 +12,7 @@ import warnings
 from multiprocessing import reduction
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import start_method
+from chainer._core import representation, start_method
 from chainer.serializers import npz
 from chainer.training import _files, _processes
 
@@ -41,6 +41,8 @@ class Writer:
         snapshot_iter_0 ['W', 'b']
 
     """
+
+    __repr__ = representation.of_arguments
 
     def __init__(self) -> None:
         self._post_save_hooks = []

@@ -3,12 +3,16 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
 
 
 class ScheduleTrigger:
     """Base of the triggers that compare the progress with their last call."""
+
+    __repr__ = representation.of_arguments
 
     # Where a trigger of iterations finds the epochs for a snapshot. Looking them up in each
     # iteration would take more time than all the rest.

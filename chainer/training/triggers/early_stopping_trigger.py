@@ -5,6 +5,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter, serializer as serializer_module
+from chainer._core import representation
 from chainer.training import _serialization, util
 from chainer.utils import argument
 
@@ -46,6 +47,8 @@ class EarlyStoppingTrigger:
         2.2 True
 
     """
+
+    __repr__ = representation.of_arguments
 
     count: int
     best: float

@@ -4,6 +4,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from chainer import reporter
+from chainer._core import representation
 from chainer.training import _serialization, util
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class BestValueTrigger:
 
     """
 
+    __repr__ = representation.of_arguments
+
     def __init__(
         self, key: str, compare: Callable[[float, float], bool], trigger: TriggerSpec = (1, 'epoch')
     ) -> None:
@@ -67,7 +70,14 @@ class BestValueTrigger:
         if not self._interval_trigger(trainer):
             return False
 
-        value = float(self._summary.compute_mean()[self._key])  # copies from a GPU
+        means = self._summary.compute_mean()
+        if self._key not in means:
+            names = ', '.join(trainer.observation) or 'nothing'
+            raise KeyError(
+                f'{self._key!r} has not been reported since the last call: the observation has '
+                f'{names}. An Evaluator, which comes first, reports values of validation.'
+            )
+        value = float(means[self._key])  # copies from a GPU
         self._summary = reporter.DictSummary()
         if self._best_value is None or self._compare(self._best_value, value):
             self._best_value = value

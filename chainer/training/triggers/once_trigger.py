@@ -3,6 +3,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
@@ -25,6 +27,8 @@ class OnceTrigger:
         True
 
     """
+
+    __repr__ = representation.of_arguments
 
     def __init__(self, call_on_resume: bool = False) -> None:
         self._flag_first = True

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer._core import representation
+
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
@@ -26,6 +28,8 @@ class TimeTrigger:
         25.0 True
 
     """
+
+    __repr__ = representation.of_arguments
 
     def __init__(self, period: float) -> None:
         self._period = period

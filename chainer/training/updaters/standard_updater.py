@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer import compilation, device_resident
+from chainer import compilation, device_resident, link, optimizer as optimizer_module
 from chainer.backends import cuda
 from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
@@ -78,6 +78,16 @@ class StandardUpdater(_updater.Updater):
             kwargs, ('input_device', None), ('compile', False)
         )
 
+        if isinstance(iterator, (link.Link, optimizer_module.Optimizer, list)):
+            raise TypeError(
+                'iterator must be an iterator, such as SerialIterator(dataset, batch_size), but a '
+                f'{type(iterator).__name__} was given'
+            )
+        if isinstance(optimizer, (link.Link, iterator_module.Iterator)):
+            raise TypeError(
+                'optimizer must be an optimizer, such as SGD().setup(model), but a '
+                f'{type(optimizer).__name__} was given'
+            )
         if isinstance(iterator, iterator_module.Iterator) or not isinstance(iterator, dict):
             iterator = {'main': iterator}
         self._iterators = iterator
