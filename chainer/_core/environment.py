@@ -48,12 +48,10 @@ def _get_dtype(name: str) -> numpy.dtype[Any] | _Mixed16:
     return numpy.dtype(text)
 
 
-_LEVELS = ('always', 'auto', 'never')
-_FALLBACKS = ('silent', 'warn', 'raise', 'report')
-
-
 def check_text(name: str, text: str, default: Any) -> None:
     """Checks a text that a program gives as an entry of the configuration.
+
+    Entries with a few words as values are checked where they are used, as in Chainer 7.
 
     Args:
         name (str): Name of the entry.
@@ -62,16 +60,11 @@ def check_text(name: str, text: str, default: Any) -> None:
 
     Raises:
         TypeError: The entry is a flag, or the text names no dtype.
-        ValueError: The entry has a few words as values, and the text is another one.
 
     """
     what = f'chainer.config.{name} must be'
     if isinstance(default, bool):
         raise TypeError(f'{what} True or False, but the text {text!r} was given')
-    if isinstance(default, str):
-        choices = _FALLBACKS if name == 'chainerx_fallback' else _LEVELS
-        if text not in choices:
-            raise ValueError(f'{what} one of {", ".join(choices)}, but {text!r} was given')
     if name == 'dtype':
         try:
             numpy.dtype(text)
@@ -88,26 +81,29 @@ def get_default_config() -> dict[str, Any]:
         ValueError, TypeError: If an environment variable has an invalid value.
 
     """
+    levels = ('always', 'auto', 'never')
     return {
         'autotune': False,
-        'chainerx_fallback': _get_choice('CHAINERX_FALLBACK', 'silent', _FALLBACKS),
+        'chainerx_fallback': _get_choice(
+            'CHAINERX_FALLBACK', 'silent', ('silent', 'warn', 'raise', 'report')
+        ),
         'compute_mode': None,
         'cudnn_deterministic': False,
         'cudnn_fast_batch_normalization': get_flag('CHAINER_CUDNN_FAST_BATCH_NORMALIZATION'),
         'debug': get_flag('CHAINER_DEBUG'),
         'dtype': _get_dtype('CHAINER_DTYPE'),
         'enable_backprop': True,
-        'exact_resume': _get_choice('CHAINER_EXACT_RESUME', 'auto', _LEVELS),
+        'exact_resume': _get_choice('CHAINER_EXACT_RESUME', 'auto', levels),
         'in_recomputing': False,
         'keep_graph_on_report': get_flag('CHAINER_KEEP_GRAPH_ON_REPORT'),
         'lazy_grad_sum': get_flag('CHAINER_LAZY_GRAD_SUM'),
         'schedule_func': None,
         'train': True,
         'type_check': get_flag('CHAINER_TYPE_CHECK', True),
-        'use_cudnn': _get_choice('CHAINER_USE_CUDNN', 'auto', _LEVELS),
+        'use_cudnn': _get_choice('CHAINER_USE_CUDNN', 'auto', levels),
         'use_cudnn_tensor_core': 'auto',
-        'use_ideep': _get_choice('CHAINER_USE_IDEEP', 'never', _LEVELS),
-        'use_native_kernels': _get_choice('CHAINER_USE_NATIVE_KERNELS', 'auto', _LEVELS),
+        'use_ideep': _get_choice('CHAINER_USE_IDEEP', 'never', levels),
+        'use_native_kernels': _get_choice('CHAINER_USE_NATIVE_KERNELS', 'auto', levels),
         'use_static_graph': True,
         'warn_nondeterministic': False,
     }

@@ -65,16 +65,6 @@ MISTAKES = {
         "chainer.config.train must be True or False, but the text 'False' was given",
     ),
     'text for another flag': (lambda: _using('enable_backprop', 'no'), TypeError, "text 'no'"),
-    'unknown level': (
-        lambda: _using('use_cudnn', 'allways'),
-        ValueError,
-        "use_cudnn must be one of always, auto, never, but 'allways' was given",
-    ),
-    'unknown reaction': (
-        lambda: _using('chainerx_fallback', 'auto'),
-        ValueError,
-        'one of silent, warn, raise, report',
-    ),
     'unknown dtype': (lambda: _using('dtype', 'float33'), TypeError, "mixed16, but 'float33' was"),
     'unknown dtype in the configuration': (
         lambda: _set_dtype('float33', lambda: L.Linear(3, 2)),
