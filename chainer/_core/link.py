@@ -138,9 +138,11 @@ class Link(device_resident.DeviceResident):
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
         return f'{type(self).__name__}({specs})'
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Shows the link in IPython."""
-        printer.text(f'{type(self).__name__}(...)' if cycle else str(self))
+    def __repr__(self) -> str:
+        try:
+            return str(self)
+        except AttributeError:  # in the midst of a constructor, where debuggers ask for it
+            return f'{type(self).__name__}(...)'
 
     def _repr_html_(self) -> str | None:
         return link_html.render(self) if '_params' in self.__dict__ else None
