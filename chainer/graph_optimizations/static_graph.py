@@ -17,7 +17,7 @@ def static_graph(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     The decorator is for ``forward`` or ``__call__`` of a chain, as ``@static_graph`` or with
     arguments. Where no graph is needed, within :func:`~chainer.no_backprop_mode`, calls run as
     those of :func:`chainer.compile`: on ChainerX's native devices, they repeat without Python. All
-    other calls record their graphs as usual; compile the whole training step instead. Results never
+    other calls record their graphs; compile the whole training step instead. Results never
     depend on the decorator. The plans keep the last eight models alive.
 
     ``chainer.config.use_static_graph = False`` makes the decorator do nothing.
