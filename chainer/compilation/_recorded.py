@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import function_hook, link_hook, reporter
 from chainer.compilation import _trees
-from chainer.compilation._objects import INNER_ATTRIBUTES
+from chainer.compilation._trees import CHAINED, INNER_ATTRIBUTES, flags_of
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from chainer.compilation._update import EagerUpdate, PlannedUpdate
 
 _chx_ndarray = chainerx.ndarray
-_flags_of: Any = chainerx._core._Watch().flags_of if chainerx.is_available() else None
-_CHAINED = 4  # of the flags
 
 
 def environment() -> tuple[Any, ...]:
@@ -51,8 +49,8 @@ def slot_form(value: Any, is_used: bool) -> Any:
         return _trees.key(value) if _trees.is_constant(value) else None
     if type(array) is not _chx_ndarray:
         return None
-    flags = _flags_of(array)
-    if is_used and flags & _CHAINED:
+    flags = flags_of(array)
+    if is_used and flags & CHAINED:
         return None
     if kind is Variable:
         if value._layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
