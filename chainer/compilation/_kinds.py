@@ -138,7 +138,8 @@ def _watch_function(scope: Scope, value: types.FunctionType, label: str) -> None
         except ValueError:  # it is empty
             continue
         scope.visit_variable(code, name, contents)
-    scope.visit_code(code, value.__globals__, value.__builtins__)
+    function: Any = value  # typeshed does not know all that it has
+    scope.visit_code(code, value.__globals__, function.__builtins__)
 
 
 def _watch_method(scope: Scope, value: types.MethodType, label: str) -> None:

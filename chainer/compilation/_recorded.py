@@ -118,23 +118,22 @@ class Recorded:
             Exception: What a kernel raises, with the text of the eager call.
 
         """
+        plan = self.plan
+        self.runs += 1
         try:
-            return self._run(inputs)
+            arrays = plan.start(
+                [*inputs, *[draw() for draw in self.draws]] if self.draws else inputs
+            )
+            segment = 0
+            for update in self.updates:
+                plan.run(segment)
+                segment = update.run(plan, segment + 1)
+            plan.run(segment)
         except chainerx.ChainerxError as error:
             text = str(error)
             if not text.startswith('run: '):  # which ChainerX calls the plan itself
                 raise
             raise type(error)(text[len('run: ') :]) from None
-
-    def _run(self, inputs: list[Any]) -> Any:
-        plan = self.plan
-        self.runs += 1
-        arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
-        segment = 0
-        for update in self.updates:
-            plan.run(segment)
-            segment = update.run(plan, segment + 1)
-        plan.run(segment)
         for attributes, name, make in self.slot_results:
             attributes[name] = make(arrays)
         if self.reports:
