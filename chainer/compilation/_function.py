@@ -101,8 +101,15 @@ class CompiledFunction:
                 return self._run_eagerly(args, kwargs, str(error))
             if has_hooks():
                 return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
-            plan, inputs = self._find_plan(arrays, form)
-            if plan is not None:
+            plan = inputs = None
+            if self._plans:
+                # Most calls are like the last one. A lookup finds the few others that may fit.
+                plan, here = self._plans[0], environment()
+                if plan.environment == here and plan.form == form:
+                    inputs = plan.find_inputs(arrays)
+                if inputs is None:
+                    plan, inputs = self._look_up(here, arrays, form)
+            if plan is not None and inputs is not None:
                 self.replays += 1
                 self._credit += 1
                 if self._unused:
@@ -116,19 +123,12 @@ class CompiledFunction:
         finally:
             self._busy.release()
 
-    def _find_plan(self, arrays: list[Any], form: Any) -> tuple[Recorded | None, Any]:
+    def _look_up(
+        self, here: Any, arrays: list[Any], form: Any
+    ) -> tuple[Recorded | None, list[Any] | None]:
         plans = self._plans
-        if not plans:
-            return None, None
-        here = environment()
-        # Most calls are like the last one. A lookup finds the few others that may fit.
-        first = plans[0]
-        if first.environment == here and first.form == form:
-            inputs = first.find_inputs(arrays)
-            if inputs is not None:
-                return first, inputs
         for plan in self._plans_by_key.get(_key_of(arrays, form), ()):
-            if plan is not first and plan.environment == here:
+            if plan is not plans[0] and plan.environment == here:
                 inputs = plan.find_inputs(arrays)
                 if inputs is not None:
                     plans.remove(plan)

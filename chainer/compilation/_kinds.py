@@ -32,6 +32,13 @@ _IMMUTABLE = 1 << 8  # a flag of classes
 #: Attributes of classes that no computation reads, unless code names them. Registered subclasses
 #: (``_abc_impl``) are a part of the environment.
 _NOT_READ = '__dict__', '__weakref__', '__doc__', '_abc_impl', '__annotations__'
+#: Those that Python reads where no code names them, such as `__len__`.
+_IMPLICIT = {
+    name
+    for kind in (object, type, float, int, str, list, dict, set, types.GeneratorType, property)
+    for name, member in vars(kind).items()
+    if name.startswith('__') and callable(member)
+} | {'__bool__', '__call__', '__enter__', '__exit__', '__getattr__', '__index__', '__missing__'}
 
 
 class Kind(NamedTuple):
@@ -131,7 +138,8 @@ def _watch_function(scope: Scope, value: types.FunctionType, label: str) -> None
         except ValueError:  # it is empty
             continue
         scope.visit_variable(code, name, contents)
-    scope.visit_code(code, value.__globals__, value.__builtins__)
+    function: Any = value  # typeshed does not know all that it has
+    scope.visit_code(code, value.__globals__, function.__builtins__)
 
 
 def _watch_method(scope: Scope, value: types.MethodType, label: str) -> None:
@@ -191,6 +199,7 @@ def _watch_class(scope: Scope, value: type, label: str) -> None:
             continue
         scope.known[id(cls)] = cls
         if cls.__flags__ & _IMMUTABLE:
+            scope.note_reader(cls.__name__)
             # No trace sees that one is called, so they must be known to do nothing else.
             module = cls.__module__
             if not (module in ('builtins', 'types') or is_harmless_module(module)):
@@ -207,6 +216,8 @@ def _watch_class(scope: Scope, value: type, label: str) -> None:
                 continue
             if is_own:
                 _visit_foreign(scope, name, part, f'{cls.__name__}.{name}')
+            elif name in _IMPLICIT and type(part) is not types.FunctionType:
+                scope.visit(part, f'{cls.__name__}.{name}')
             # A function that has not run, or comes from a library, matters to nobody.
             elif type(part) is not types.FunctionType or (
                 is_program_code(part.__code__) and scope.may_read(name, part)
@@ -243,6 +254,22 @@ def is_own_object(value: Any) -> bool:
         return is_framework_module(value.__module__)
     is_imported = kind is types.ModuleType or kind.__module__ == 'typing'
     return value is None or is_imported or is_framework_module(kind.__module__)
+
+
+def is_patched(kind: type) -> bool:
+    """Tells whether a program has replaced methods of this package's classes."""
+    methods = (types.FunctionType, property, staticmethod, classmethod)
+    return any(
+        not is_own_object(part) if isinstance(part, methods) else _is_foreign_callable(part)
+        for cls in kind.__mro__
+        if is_framework_module(cls.__module__)
+        for part in vars(cls).values()
+    )
+
+
+def _is_foreign_callable(value: Any) -> bool:
+    kind = type(value)
+    return callable(value) and kind.__module__ != 'builtins' and not is_own_object(value)
 
 
 # -- the table

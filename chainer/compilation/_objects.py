@@ -10,7 +10,7 @@ from chainer._core.mixed16 import mixed16
 from chainer.compilation import _kinds
 from chainer.compilation._kinds import Kind, names, watch_attributes, watch_nothing
 from chainer.compilation._trace import GraphBreak, is_framework_module
-from chainer.compilation._trees import chx_ndarray
+from chainer.compilation._trees import INNER_ATTRIBUTES, chx_ndarray
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -20,13 +20,6 @@ _MADE_BY_PYTHON = 1 << 9  # a flag of classes
 #: Values that cannot change; objects of classes that derive from them may have attributes.
 _VALUES = {int: None, float: None, complex: None, str: None, bytes: None, tuple: tuple.__iter__,
            frozenset: frozenset.__iter__}  # fmt: skip
-#: Attributes of variables that are arrays, or only this package reads.
-INNER_ATTRIBUTES = frozenset(
-    (
-        '_array _chainerx_array_cache _fresh_grad _grad _grad_cleared _grad_var _initial_device '
-        '_layout _loss_scale _name _node _requires_grad _sharing'
-    ).split()
-)
 #: Those that no computation reads. An initializer may be the array that the parameter has.
 OF_PARAMETERS = 'initializer', 'update_rule', '_grad_initializer'
 #: Attributes of optimizers and update rules that updates change, or that are watched otherwise.
@@ -113,7 +106,8 @@ def _watch_trusted(scope: Scope, value: Any, label: str) -> None:
 
 
 def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
-    if type(value).update is not optimizer.GradientMethod.update:
+    update = type(value).update
+    if update is not optimizer.GradientMethod.update or not _kinds.is_own_object(update):
         raise GraphBreak(f'{label} has an update of its own')
     scope.optimizers.append(value)
     if value.target is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import function_hook, link_hook, reporter
 from chainer.compilation import _trees
-from chainer.compilation._objects import INNER_ATTRIBUTES
+from chainer.compilation._trees import CHAINED, INNER_ATTRIBUTES, flags_of
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from chainer.compilation._update import EagerUpdate, PlannedUpdate
 
 _chx_ndarray = chainerx.ndarray
-_flags_of: Any = chainerx._core._Watch().flags_of if chainerx.is_available() else None
-_CHAINED = 4  # of the flags
 
 
 def environment() -> tuple[Any, ...]:
@@ -51,8 +49,8 @@ def slot_form(value: Any, is_used: bool) -> Any:
         return _trees.key(value) if _trees.is_constant(value) else None
     if type(array) is not _chx_ndarray:
         return None
-    flags = _flags_of(array)
-    if is_used and flags & _CHAINED:
+    flags = flags_of(array)
+    if is_used and flags & CHAINED:
         return None
     if kind is Variable:
         if value._layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
@@ -120,23 +118,22 @@ class Recorded:
             Exception: What a kernel raises, with the text of the eager call.
 
         """
+        plan = self.plan
+        self.runs += 1
         try:
-            return self._run(inputs)
+            arrays = plan.start(
+                [*inputs, *[draw() for draw in self.draws]] if self.draws else inputs
+            )
+            segment = 0
+            for update in self.updates:
+                plan.run(segment)
+                segment = update.run(plan, segment + 1)
+            plan.run(segment)
         except chainerx.ChainerxError as error:
             text = str(error)
             if not text.startswith('run: '):  # which ChainerX calls the plan itself
                 raise
             raise type(error)(text[len('run: ') :]) from None
-
-    def _run(self, inputs: list[Any]) -> Any:
-        plan = self.plan
-        self.runs += 1
-        arrays = plan.start([*inputs, *[draw() for draw in self.draws]] if self.draws else inputs)
-        segment = 0
-        for update in self.updates:
-            plan.run(segment)
-            segment = update.run(plan, segment + 1)
-        plan.run(segment)
         for attributes, name, make in self.slot_results:
             attributes[name] = make(arrays)
         if self.reports:

@@ -87,6 +87,8 @@ class Scope:
             ('chainer.global_config', configuration.global_config),
             ('chainer.config', configuration.config),
         ):
+            for cls in type(config).__mro__[:-1]:  # a local one has a class of its own
+                self.add(self.watch.add_class, label, cls)
             entries = vars(config)
             self.add(self.watch.add_items, label, entries)
             for name, value in list(entries.items()):

@@ -11,6 +11,16 @@ from chainer.compilation._trace import GraphBreak
 from chainer.variable import Variable
 
 chx_ndarray = chainerx.ndarray
+#: Returns what the graph knows of an array: see `flags_of` of the watch in C++.
+flags_of: Any = chainerx._core._Watch().flags_of if chainerx.is_available() else None
+BACKPROP_REQUIRED, CHAINED = 2, 4
+#: Attributes of variables that are arrays, or only this package reads.
+INNER_ATTRIBUTES = frozenset(
+    (
+        '_array _chainerx_array_cache _fresh_grad _grad _grad_cleared _grad_var _initial_device '
+        '_layout _loss_scale _name _node _requires_grad _sharing'
+    ).split()
+)
 
 #: Types of values that cannot change. Those that derive from them may have attributes, which can.
 CONSTANTS = frozenset(
@@ -48,16 +58,19 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     """
     kind = type(value)
     if kind is chx_ndarray:
-        if value.is_backprop_required():
+        flags = flags_of(value)
+        if flags & BACKPROP_REQUIRED:
             raise GraphBreak('an argument belongs to a graph')
         arrays.append(value)
-        return ARRAY
+        return (ARRAY, flags) if flags else ARRAY
     if kind is Variable:
         array = value._array
         if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
             raise GraphBreak(
                 'an argument is a variable that needs a gradient or is not of ChainerX'
             )
+        if not INNER_ATTRIBUTES.issuperset(vars(value)):
+            raise GraphBreak('an argument is a variable with attributes of the program')
         arrays.append(array)
         return Variable, value._name
     if kind is tuple or kind is list:

@@ -9,6 +9,7 @@ import numpy
 import chainerx
 from chainer import optimizer
 from chainer._core import update
+from chainer.compilation._kinds import is_patched
 from chainer.compilation._trace import is_framework_module
 from chainer.optimizer_hooks._base import AddingHook
 
@@ -123,14 +124,18 @@ class PlannedUpdate:
         """Lets the plan run only while an update does the same, but for hyperparameters."""
         opt = self._optimizer
         hyperparams: dict[int, Any] = {}
+        rules = {id(rule): rule for group in self._groups for rule in group.rules}
+        params = list(opt.target.params())
         for name in vars(opt).keys() & {*_SETTINGS}:  # the scope sees it if others come
             scope.add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
             scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)
+        parts = [*opt._pre_update_hooks.values(), *rules.values(), *params]
+        for kind in {type(part) for part in parts}:
+            scope.visit(kind, kind.__name__)
         for hook in opt._pre_update_hooks.values():
             scope.add(scope.watch.add_attributes, f'hook {hook.name}', hook, ['rate'])
-        rules = {id(rule): rule for group in self._groups for rule in group.rules}
-        for param in opt.target.params():
+        for param in params:
             rule = param.update_rule
             if rule is not None and id(rule) not in rules:
                 scope.add(scope.watch.add_entry, 'a frozen parameter', vars(rule), 'enabled')
@@ -198,6 +203,9 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
     groups: dict[Any, _Group] = {}
     params = list(opt.target.params())
     if len(set(map(id, params))) < len(params):
+        return None
+    parts = [opt, *opt._pre_update_hooks.values(), *params, *[p.update_rule for p in params]]
+    if any(map(is_patched, {type(part) for part in parts})):
         return None
     for param in params:
         rule, array = param.update_rule, param._array

@@ -1,4 +1,4 @@
-"""Running a program as usual and under ``chainer.compile``, and comparing all that it leaves."""
+"""Running a program eagerly and under ``chainer.compile``, and comparing all that it leaves."""
 
 import numpy as np
 

@@ -513,6 +513,31 @@ class Cases:
         text = '{0.s.text}'
         return lambda x: x * len(text.format(own)), lambda: setattr(own.s, 'text', 'abc')
 
+    def attribute_by_an_alias_of_attrgetter_ends():
+        own, read = Own(), operator.attrgetter
+        own.number = Unknown()
+        name = 'number_of_it'[:6]
+        return lambda x: x * len(read(name)(own).text), lambda: setattr(own.number, 'text', 'abc')
+
+    def special_method_that_no_code_names_ends():
+        class Sized:
+            __len__ = Unknown()
+
+        own = Sized()
+        return lambda x: x * len(own), lambda: setattr(Sized.__len__, 'text', 'abc')
+
+    def special_method_that_a_class_gets():
+        class Sized:
+            def __len__(self):
+                return 2
+
+        own = Sized()
+        return lambda x: x * len(own), lambda: setattr(Sized, '__len__', lambda self: 3)
+
+    def attribute_of_the_class_of_the_configuration():
+        type(chainer.config)._own = 2
+        return lambda x: x * chainer.config._own, lambda: setattr(type(chainer.config), '_own', 3)
+
     def attribute_by_formatting():
         own = Own()
         return lambda x: x * len(f'{own.s}'), lambda: setattr(own, 's', 'abc')
@@ -558,6 +583,9 @@ class Unknown:
     def __init__(self):
         self.text = 'a'
 
+    def __call__(self):
+        return len(self.text)
+
 
 CASES = inspect.getmembers(Cases, inspect.isfunction)
 
@@ -566,6 +594,7 @@ CASES = inspect.getmembers(Cases, inspect.isfunction)
 def restored(monkeypatch):
     global OPTIMIZER
     places = (F, chainer, builtins, chainer.Parameter, chainer.Variable, L.Linear, F.relu)
+    places += (type(chainer.config),)
     saved = [dict(vars(place)) for place in places]
     configurations = chainer.config, chainer.global_config
     OPTIMIZER = optimizers.SGD(lr=2).setup(L.Linear(1, 1).to_device(DEVICE))
@@ -601,6 +630,75 @@ def test_change(name, case):
     assert changed == bits(step(x))
     assert changed != expected
     assert compiled.replays == replays
+
+
+def test_attributes_of_arguments():
+    def step(x):
+        return x.array * getattr(x, 'tag', 2)
+
+    compiled = chainer.compile(step)
+    for i in range(9):
+        x = chainer.Variable(array([1, 2], 'f'), requires_grad=False)
+        if i % 3 == 2:
+            x.tag = i
+        assert bits(compiled(x)) == bits(step(x))
+    assert compiled.replays == 4
+    assert 'a variable with attributes of the program (3 times)' in compiled.report()
+
+
+def test_flags_of_arguments():
+    def step(x):
+        return x.as_grad_stopped() * (2 if x.is_grad_required() else 3)
+
+    compiled = chainer.compile(step)
+    with chainer.no_backprop_mode():
+        for i in range(12):
+            x = array([1, 2], 'f')
+            if i % 3 == 2:
+                x.require_grad()
+            assert bits(compiled(x)) == bits(step(x))
+    assert compiled.replays >= 6
+
+
+@pytest.mark.parametrize(
+    'owner, name',
+    [
+        ('AdamRule', 'update_core'), ('AdamRule', '_scalars'), ('WeightDecay', '__call__'),
+        ('Parameter', 'update'), ('GradientMethod', 'update'), ('GradientMethod', 'call_hooks'),
+    ],
+)  # fmt: skip
+def test_patched_updates(owner, name, monkeypatch):
+    from chainer.optimizers import adam
+
+    classes = adam.AdamRule, chainer.optimizer_hooks.WeightDecay, chainer.Parameter
+    (cls,) = (c for c in (*classes, chainer.GradientMethod) if c.__name__ == owner)
+    link = L.Linear(2, 2).to_device(DEVICE)
+    optimizer = optimizers.Adam().setup(link)
+    optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+
+    def step(x):
+        link.cleargrads()
+        F.sum(link(x)).backward()
+        optimizer.update()
+
+    compiled = chainer.compile(step)
+    x = array([[1, 2]], 'f')
+    for _ in range(6):
+        compiled(x)
+    assert compiled.replays
+    calls = []
+    original = getattr(cls, name)
+
+    def patched(*args, **kwargs):
+        calls.append(1)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(cls, name, patched)
+    step(x)
+    calls_of_a_step = len(calls)  # none where an eager update groups parameters
+    for i in range(3):
+        compiled(x)
+        assert len(calls) == calls_of_a_step * (i + 2)
 
 
 #: What a step may ask of a state of a link without a kernel.
