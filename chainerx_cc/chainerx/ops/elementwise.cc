@@ -32,7 +32,7 @@ void SetInputs(ElementwiseCall& call, const ElementwiseInfo& info, const Operand
         Dtype dtype = InputDtype(info, call.dtype, i);
         const Operand& x = inputs[i];
         if (!x.is_array()) {
-            CheckScalarFits(x.scalar(), dtype);
+            if (IsInteger(dtype)) CheckScalarFits(x.scalar(), dtype);  // others take all numbers, without a call
             x.scalar().Store(dtype, call.scalars[i]);
             call.in[i] = nullptr;
             continue;
