@@ -14,7 +14,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from onnx_chainer import onnx_helper
 
-from . import _standard as standard, _tensors as tensors
+from . import _domains as domains, _standard as standard, _tensors as tensors
 from ._plan import Node, Plan, Step
 from ._values import is_float
 from .errors import ModelError, naming
@@ -22,6 +22,11 @@ from .registry import Operator, find
 
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000
+
+# Of a message of protocol buffers. What is larger is external data.
+MOST_BYTES = 2**31 - 1
+
+_WORDS_AND_INTEGERS = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
 
 # Called with the name of an initializer in the file, its array, and whether training changes it;
 # gives the name that a run knows it by.
@@ -36,7 +41,10 @@ def read(source: Any) -> tuple[ModelProto, Path | None]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         folder = path.absolute().parent
-        data = path.read_bytes()
+        with path.open('rb') as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise ModelError(f'{source} is no ONNX model: it has more than 2 GiB')
+            data = file.read()
     else:
         data = source.read() if hasattr(source, 'read') else bytes(source)
     model = ModelProto()
@@ -79,11 +87,25 @@ class Planner:
                 raise ModelError(f'function {function.name!r} is defined twice')
             self._functions[key] = function
         self._calling: list[tuple[str, str, str]] = []
-        self._count = 0
+        self._sizes: dict[tuple[str, str, str], int] = {}
 
     def main(self, graph: GraphProto) -> Plan:
         """The plan of the model's graph."""
+        if self._size(graph.node) > MOST_NODES:
+            raise ModelError(f'the model has more than {MOST_NODES} nodes')
         return self._graph(graph, frozenset(), self._opsets, {})
+
+    def _size(self, nodes: Sequence[NodeProto]) -> int:
+        """How many nodes there are when each call has nodes of its own."""
+        size = 0
+        for node in nodes:
+            key = (domain_of(node.domain), node.op_type, getattr(node, 'overload', ''))
+            if key in self._functions and key not in self._sizes:
+                self._sizes[key] = 1  # for a function that calls itself, which is an error later
+                self._sizes[key] = 1 + self._size(self._functions[key].node)
+            size += self._sizes.get(key, 1)
+            size += sum(self._size(a.g.node) for a in node.attribute if a.HasField('g'))
+        return size
 
     # -- graphs
 
@@ -144,9 +166,6 @@ class Planner:
         used: set[str] = set()
         steps = []
         for proto in nodes:
-            self._count += 1
-            if self._count > MOST_NODES:
-                raise ModelError(f'the model has more than {MOST_NODES} nodes')
             node = Node(
                 domain_of(proto.domain),
                 proto.op_type,
@@ -166,9 +185,11 @@ class Planner:
                         )
                 if not node.outputs:
                     raise ModelError('it has no outputs')
+                given: set[str] = set()
                 for value in filter(None, node.outputs):
-                    if value in own:
+                    if value in own or value in given:
                         raise ModelError(f'its output {value!r} is there already')
+                    given.add(value)
                 if node.domain not in opsets and (node.domain or opsets):
                     raise ModelError(f'the model imports no version of the domain {node.domain!r}')
                 step = self._step(node, proto, own | outer, opsets, bound)
@@ -207,6 +228,10 @@ class Planner:
         if key in self._functions:
             return self._call(node, key, protos)
         row = find(node.domain, node.op_type)
+        if not node.domain:
+            for name, attribute in protos.items():
+                if attribute.type in _WORDS_AND_INTEGERS:
+                    domains.check(node.op_type, name, self._attribute(attribute))
         if row is None:
             return self._standard(node, proto, protos)
         least, most = row.inputs
@@ -287,7 +312,7 @@ class Planner:
         """An operator without a row, which the standard defines by others."""
         body = standard.function_of(node)
         if body is not None:
-            return standard.function_step(node, self.function(body, node, given))
+            return standard.function_step(node, self.function(body, node, given), True)
         if standard.needs_types(node):
             resolved = NodeProto()
             resolved.CopyFrom(proto)

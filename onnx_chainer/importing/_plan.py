@@ -65,7 +65,10 @@ class Step:
         attributes: Keyword arguments for its function.
         bodies: Those among them that are graphs.
         last: Names of values that no later step uses.
+        is_defined: Whether the standard defines the operator by others, whose nodes run.
     """
+
+    is_defined = False
 
     def __init__(
         self,
@@ -99,7 +102,7 @@ class Step:
     def run(self, run: Run, values: dict[str, Any]) -> None:
         """Computes the outputs of the node into ``values``."""
         node = self.node
-        with naming(node):
+        with naming(node, self.is_defined):
             inputs = [values[name] if name else None for name in node.inputs]
             attributes = self.attributes
             if self.bodies:
