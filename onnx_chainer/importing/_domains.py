@@ -21,10 +21,12 @@ class _Range(NamedTuple):
     may_be_empty: bool = True
 
 
+_Domains = dict[str, _Range | tuple[str, ...]]
+
 _POSITIVE, _NOT_NEGATIVE, _FLAG = _Range(1), _Range(0), _Range(0, 1)
-_STEPS = {'strides': _POSITIVE, 'dilations': _POSITIVE, 'pads': _NOT_NEGATIVE}
-_AUTO_PAD = {'auto_pad': ('NOTSET', 'SAME_UPPER', 'SAME_LOWER', 'VALID', '')}
-_CONVOLUTION = {
+_STEPS: _Domains = {'strides': _POSITIVE, 'dilations': _POSITIVE, 'pads': _NOT_NEGATIVE}
+_AUTO_PAD: _Domains = {'auto_pad': ('NOTSET', 'SAME_UPPER', 'SAME_LOWER', 'VALID', '')}
+_CONVOLUTION: _Domains = {
     **_STEPS,
     **_AUTO_PAD,
     'kernel_shape': _POSITIVE,
@@ -33,24 +35,24 @@ _CONVOLUTION = {
     'output_padding': _NOT_NEGATIVE,
     'output_shape': _POSITIVE,
 }
-_POOLING = {
+_POOLING: _Domains = {
     **_STEPS,
     **_AUTO_PAD,
     'kernel_shape': _Range(1, may_be_empty=False),
     'p': _POSITIVE,
 }
-_RECURRENT = {
+_RECURRENT: _Domains = {
     'hidden_size': _POSITIVE,
     'layout': _FLAG,
     'direction': ('forward', 'reverse', 'bidirectional'),
 }
-_LOSS = {'reduction': ('none', 'sum', 'mean')}
-_SCATTER = {'reduction': ('none', 'add', 'mul', 'max', 'min')}
-_BLOCKS = {'blocksize': _POSITIVE, 'mode': ('DCR', 'CRD')}
-_QUANTIZED = {'block_size': _NOT_NEGATIVE}
+_LOSS: _Domains = {'reduction': ('none', 'sum', 'mean')}
+_SCATTER: _Domains = {'reduction': ('none', 'add', 'mul', 'max', 'min')}
+_BLOCKS: _Domains = {'blocksize': _POSITIVE, 'mode': ('DCR', 'CRD')}
+_QUANTIZED: _Domains = {'block_size': _NOT_NEGATIVE}
 
 # For an operator and an attribute, a range of integers or a tuple of words.
-_DOMAINS: dict[str, dict[str, _Range | tuple[str, ...]]] = {
+_DOMAINS: dict[str, _Domains] = {
     **dict.fromkeys(('Conv', 'ConvInteger', 'ConvTranspose'), _CONVOLUTION),
     **dict.fromkeys(('DeformConv', 'QLinearConv'), _CONVOLUTION),
     **dict.fromkeys(('AveragePool', 'GlobalLpPool', 'LpPool', 'MaxPool', 'MaxUnpool'), _POOLING),

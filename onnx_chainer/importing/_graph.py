@@ -12,13 +12,16 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from chainer.backend import CpuDevice
 from onnx_chainer import onnx_helper
 
 from . import _domains as domains, _standard as standard, _tensors as tensors
-from ._plan import Node, Plan, Step
+from ._plan import Node, Plan, Run, Step
 from ._values import is_float
 from .errors import ModelError, naming
 from .registry import Operator, find
+
+CONSTANT = find('', 'Constant')
 
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000
@@ -164,6 +167,7 @@ class Planner:
         own = {*inputs, *weights, ''}
         later = {output for proto in nodes for output in proto.output}
         used: set[str] = set()
+        constants: dict[str, Any] = {}
         steps = []
         for proto in nodes:
             node = Node(
@@ -195,12 +199,15 @@ class Planner:
                 step = self._step(node, proto, own | outer, opsets, bound)
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
-            steps.append(step)
+            if step.operator is CONSTANT:
+                step.run(Run(_no_weight, CpuDevice()), constants)
+            else:
+                steps.append(step)
         for value in filter(None, outputs):
             if value not in own and value not in outer:
                 raise ModelError(f'nothing gives the output {value!r} of graph {name!r}')
         used |= set(outputs) - own
-        return Plan(name, inputs, outputs, steps, weights, used)
+        return Plan(name, inputs, outputs, steps, weights, used, constants)
 
     # -- nodes
 
@@ -325,6 +332,10 @@ class Planner:
 def plan_definition(function: FunctionProto, node: Node, given: dict[str, AttributeProto]) -> Plan:
     """The plan of a definition of the standard, which needs nothing of a model."""
     return Planner(ModelProto(), None, _refuse_weight).function(function, node, given)
+
+
+def _no_weight(name: str) -> Any:
+    raise KeyError(name)
 
 
 def _refuse_weight(name: str, array: Any, trained: bool) -> str:
