@@ -3,30 +3,34 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <new>
 
 #include "chainerx_onnx/error.h"
+#include "chainerx_onnx/open_file.h"
 
 namespace chainerx::onnx {
+namespace {
+
+// Of a message of protocol buffers. What is larger is external data.
+constexpr int64_t kMostBytes = INT32_MAX;
+
+}  // namespace
 
 FileBytes::FileBytes(const std::string& path) {
-    std::ifstream file{path, std::ios::binary | std::ios::ate};
-    if (!file) throw ModelError{"'", path, "' cannot be opened: ", std::strerror(errno)};
-    auto size = file.tellg();
-    if (size < 0 || !file.seekg(0)) throw ModelError{"'", path, "' cannot be read"};
-    if (size == 0) return;
-    size_ = static_cast<size_t>(size);
+    OpenFile file = OpenFile::At(path);
+    if (file.size() > kMostBytes) throw ModelError{"'", path, "' is no ONNX model: it has more than 2 GiB"};
+    if (file.size() == 0) return;
+    size_ = static_cast<size_t>(file.size());
     // Not the file itself: another program may cut it meanwhile.
     void* data = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc{};
     data_ = static_cast<char*>(data);
-    if (!file.read(data_, size)) {
+    try {
+        file.Read(0, data_, file.size());
+    } catch (...) {
         munmap(data_, size_);
-        throw ModelError{"'", path, "' cannot be read"};
+        throw;
     }
 }
 

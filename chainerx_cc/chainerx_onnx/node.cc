@@ -11,10 +11,9 @@ Device& Node::device() const { return planner_->device(); }
 Array Node::Constant(int i) const { return HasInput(i) ? planner_->value(inputs[i]).constant : Array{}; }
 
 const AttributeMessage* Node::Find(const char* name) const {
-    auto it = attributes_.find(name);
-    if (it == attributes_.end()) return nullptr;
-    read_.insert(name);
-    return it->second;
+    const AttributeMessage* attribute = Peek(name);
+    if (attribute != nullptr) read_.insert(name);
+    return attribute;
 }
 
 const AttributeMessage& Node::Get(const char* name, AttributeType type) const {

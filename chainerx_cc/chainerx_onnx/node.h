@@ -67,6 +67,11 @@ public:
 
     std::string Label() const;
     void SetAttribute(const std::string& name, const AttributeMessage* attribute) { attributes_[name] = attribute; }
+    // An attribute without reading it, or null.
+    const AttributeMessage* Peek(const std::string& name) const {
+        auto it = attributes_.find(name);
+        return it == attributes_.end() ? nullptr : it->second;
+    }
     // The name of an attribute that no operator has read, or null.
     const char* UnreadAttribute() const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/ops/manipulation.h"
+#include "chainerx_onnx/domains.h"
 #include "chainerx_onnx/error.h"
 #include "chainerx_onnx/registry.h"
 #include "chainerx_onnx/tensor.h"
@@ -176,6 +177,7 @@ void Planner::AddNode(const NodeMessage& message) {
             for (int i = 0; i < RequiredInputs(node); ++i) {
                 if (!node.HasInput(i)) throw ModelError{"its input ", i, " is missing"};
             }
+            if (message.domain.empty()) CheckDomains(node);
         }
         Capture(&node);
         for (const std::string& name : message.outputs) {

@@ -3,16 +3,13 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <utility>
 
 #include "chainerx_onnx/error.h"
+#include "chainerx_onnx/open_file.h"
 
 namespace chainerx::onnx {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct TypePair {
     ElementType element_type;
@@ -49,7 +46,13 @@ int64_t ParseNumber(const std::string& text, const char* what) {
     return value;
 }
 
-std::string ReadExternal(const TensorMessage& message, const std::string& folder, int64_t expected) {
+// A part of a file of external data.
+struct ExternalData {
+    OpenFile file;
+    int64_t offset;
+};
+
+ExternalData OpenExternal(const TensorMessage& message, const std::string& folder, int64_t expected) {
     auto entry = [&](const char* key) {
         auto it = message.external_data.find(key);
         return it == message.external_data.end() ? std::string{} : it->second;
@@ -57,29 +60,16 @@ std::string ReadExternal(const TensorMessage& message, const std::string& folder
     std::string location = entry("location");
     if (folder.empty()) throw ModelError{"its data is in '", location, "', and a model in memory has no folder"};
     if (location.empty()) throw ModelError{"its data is in another file without a name"};
-    std::error_code error;
-    fs::path root = fs::weakly_canonical(folder, error);
-    fs::path path = fs::weakly_canonical(root / location, error);
-    auto [end, _] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-    if (error || location.find('\0') != std::string::npos || fs::path{location}.is_absolute() || end != root.end()) {
-        throw ModelError{"its data is in '", location, "', outside of the folder of the model"};
-    }
-    if (!fs::is_regular_file(path, error)) {
-        throw ModelError{"its data is in '", location, "', which is not a file beside the model"};
-    }
     int64_t offset = ParseNumber(entry("offset"), "offset");
     std::string length = entry("length");
     if (!length.empty() && ParseNumber(length, "length") != expected) {
         throw ModelError{"its data has ", length, " bytes, and ", expected, " belong to its shape"};
     }
-    auto size = static_cast<int64_t>(fs::file_size(path, error));
-    if (error || offset > size - expected) {
-        throw ModelError{"its data is at ", offset, " of '", location, "', which has ", size, " bytes"};
+    OpenFile file = OpenFile::Beneath(folder, location);
+    if (offset > file.size() - expected) {
+        throw ModelError{"its data is at ", offset, " of '", location, "', which has ", file.size(), " bytes"};
     }
-    std::string bytes(static_cast<size_t>(expected), '\0');
-    std::ifstream file{path, std::ios::binary};
-    if (!file.seekg(offset) || !file.read(bytes.data(), expected)) throw ModelError{"'", location, "' cannot be read"};
-    return bytes;
+    return {std::move(file), offset};
 }
 
 template <class T, class Values>
@@ -120,17 +110,17 @@ Array ReadUnnamed(const TensorMessage& message, const std::string& folder) {
     Dtype dtype = DtypeOf(message.data_type);
     Shape shape = CheckedShape(message.dims, GetItemSize(dtype));
     int64_t bytes = shape.GetTotalSize() * GetItemSize(dtype);
+    // Memory is taken when the data is known to be there.
+    std::optional<ExternalData> external;
     if (message.is_segment) throw ModelError{"it is a segment of a tensor, which is not supported"};
-    std::string external;
-    std::optional<std::string_view> raw = message.raw_data;
     if (message.is_external) {
-        external = ReadExternal(message, folder, bytes);
-        raw = external;
-    }
-    if (raw && static_cast<int64_t>(raw->size()) != bytes) {
-        throw ModelError{"it has ", raw->size(), " bytes, and ", bytes, " belong to its shape ", shape};
-    }
-    if (!raw && bytes > 0) {
+        external.emplace(OpenExternal(message, folder, bytes));
+    } else if (message.raw_data) {
+        if (static_cast<int64_t>(message.raw_data->size()) != bytes) {
+            throw ModelError{"it has ", message.raw_data->size(), " bytes, and ",
+                             bytes,     " belong to its shape ",  shape};
+        }
+    } else {
         size_t items = message.float_data.size() + message.double_data.size() + message.int32_data.size() +
                        message.int64_data.size() + message.uint64_data.size();
         if (static_cast<int64_t>(items) != shape.GetTotalSize()) {
@@ -138,14 +128,17 @@ Array ReadUnnamed(const TensorMessage& message, const std::string& folder) {
         }
     }
     Array out = Empty(shape, dtype, HostDevice());
-    if (raw) {
-        if (dtype == Dtype::kBool) {
-            for (int64_t i = 0; i < bytes; ++i) out.data<bool>()[i] = (*raw)[i] != 0;
-        } else if (bytes > 0) {
-            std::memcpy(out.raw_data(), raw->data(), bytes);
-        }
+    if (external) {
+        external->file.Read(external->offset, out.raw_data(), bytes);
+    } else if (message.raw_data) {
+        if (bytes > 0) std::memcpy(out.raw_data(), message.raw_data->data(), bytes);
     } else {
         CopyTypedData(message, out);
+        return out;
+    }
+    if (dtype == Dtype::kBool) {
+        // Any byte but zero is true in a file.
+        for (int64_t i = 0; i < bytes; ++i) out.raw_data()[i] = static_cast<char>(out.raw_data()[i] != 0);
     }
     return out;
 }

@@ -12,16 +12,24 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from chainer.backend import CpuDevice
 from onnx_chainer import onnx_helper
 
-from . import _standard as standard, _tensors as tensors
-from ._plan import Node, Plan, Step
+from . import _domains as domains, _standard as standard, _tensors as tensors
+from ._plan import Node, Plan, Run, Step
 from ._values import is_float
 from .errors import ModelError, naming
 from .registry import Operator, find
 
+CONSTANT = find('', 'Constant')
+
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000
+
+# Of a message of protocol buffers. What is larger is external data.
+MOST_BYTES = 2**31 - 1
+
+_WORDS_AND_INTEGERS = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
 
 # Called with the name of an initializer in the file, its array, and whether training changes it;
 # gives the name that a run knows it by.
@@ -36,7 +44,10 @@ def read(source: Any) -> tuple[ModelProto, Path | None]:
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         folder = path.absolute().parent
-        data = path.read_bytes()
+        with path.open('rb') as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise ModelError(f'{source} is no ONNX model: it has more than 2 GiB')
+            data = file.read()
     else:
         data = source.read() if hasattr(source, 'read') else bytes(source)
     model = ModelProto()
@@ -79,11 +90,25 @@ class Planner:
                 raise ModelError(f'function {function.name!r} is defined twice')
             self._functions[key] = function
         self._calling: list[tuple[str, str, str]] = []
-        self._count = 0
+        self._sizes: dict[tuple[str, str, str], int] = {}
 
     def main(self, graph: GraphProto) -> Plan:
         """The plan of the model's graph."""
+        if self._size(graph.node) > MOST_NODES:
+            raise ModelError(f'the model has more than {MOST_NODES} nodes')
         return self._graph(graph, frozenset(), self._opsets, {})
+
+    def _size(self, nodes: Sequence[NodeProto]) -> int:
+        """How many nodes there are when each call has nodes of its own."""
+        size = 0
+        for node in nodes:
+            key = (domain_of(node.domain), node.op_type, getattr(node, 'overload', ''))
+            if key in self._functions and key not in self._sizes:
+                self._sizes[key] = 1  # for a function that calls itself, which is an error later
+                self._sizes[key] = 1 + self._size(self._functions[key].node)
+            size += self._sizes.get(key, 1)
+            size += sum(self._size(a.g.node) for a in node.attribute if a.HasField('g'))
+        return size
 
     # -- graphs
 
@@ -142,11 +167,9 @@ class Planner:
         own = {*inputs, *weights, ''}
         later = {output for proto in nodes for output in proto.output}
         used: set[str] = set()
+        constants: dict[str, Any] = {}
         steps = []
         for proto in nodes:
-            self._count += 1
-            if self._count > MOST_NODES:
-                raise ModelError(f'the model has more than {MOST_NODES} nodes')
             node = Node(
                 domain_of(proto.domain),
                 proto.op_type,
@@ -166,20 +189,25 @@ class Planner:
                         )
                 if not node.outputs:
                     raise ModelError('it has no outputs')
+                given: set[str] = set()
                 for value in filter(None, node.outputs):
-                    if value in own:
+                    if value in own or value in given:
                         raise ModelError(f'its output {value!r} is there already')
+                    given.add(value)
                 if node.domain not in opsets and (node.domain or opsets):
                     raise ModelError(f'the model imports no version of the domain {node.domain!r}')
                 step = self._step(node, proto, own | outer, opsets, bound)
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
-            steps.append(step)
+            if step.operator is CONSTANT:
+                step.run(Run(_no_weight, CpuDevice()), constants)
+            else:
+                steps.append(step)
         for value in filter(None, outputs):
             if value not in own and value not in outer:
                 raise ModelError(f'nothing gives the output {value!r} of graph {name!r}')
         used |= set(outputs) - own
-        return Plan(name, inputs, outputs, steps, weights, used)
+        return Plan(name, inputs, outputs, steps, weights, used, constants)
 
     # -- nodes
 
@@ -207,6 +235,10 @@ class Planner:
         if key in self._functions:
             return self._call(node, key, protos)
         row = find(node.domain, node.op_type)
+        if not node.domain:
+            for name, attribute in protos.items():
+                if attribute.type in _WORDS_AND_INTEGERS:
+                    domains.check(node.op_type, name, self._attribute(attribute))
         if row is None:
             return self._standard(node, proto, protos)
         least, most = row.inputs
@@ -287,7 +319,7 @@ class Planner:
         """An operator without a row, which the standard defines by others."""
         body = standard.function_of(node)
         if body is not None:
-            return standard.function_step(node, self.function(body, node, given))
+            return standard.function_step(node, self.function(body, node, given), True)
         if standard.needs_types(node):
             resolved = NodeProto()
             resolved.CopyFrom(proto)
@@ -300,6 +332,10 @@ class Planner:
 def plan_definition(function: FunctionProto, node: Node, given: dict[str, AttributeProto]) -> Plan:
     """The plan of a definition of the standard, which needs nothing of a model."""
     return Planner(ModelProto(), None, _refuse_weight).function(function, node, given)
+
+
+def _no_weight(name: str) -> Any:
+    raise KeyError(name)
 
 
 def _refuse_weight(name: str, array: Any, trained: bool) -> str:

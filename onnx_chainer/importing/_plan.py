@@ -65,7 +65,10 @@ class Step:
         attributes: Keyword arguments for its function.
         bodies: Those among them that are graphs.
         last: Names of values that no later step uses.
+        is_defined: Whether the standard defines the operator by others, whose nodes run.
     """
+
+    is_defined = False
 
     def __init__(
         self,
@@ -99,7 +102,7 @@ class Step:
     def run(self, run: Run, values: dict[str, Any]) -> None:
         """Computes the outputs of the node into ``values``."""
         node = self.node
-        with naming(node):
+        with naming(node, self.is_defined):
             inputs = [values[name] if name else None for name in node.inputs]
             attributes = self.attributes
             if self.bodies:
@@ -196,6 +199,7 @@ class Plan:
         steps: Its nodes.
         weights: For the name of each initializer, the name that :attr:`Run.weights` knows.
         captured: Names that it takes from the graph around it.
+        constants: Values of nodes that take nothing, which are not steps.
     """
 
     def __init__(
@@ -206,6 +210,7 @@ class Plan:
         steps: Sequence[Step],
         weights: dict[str, str],
         captured: set[str],
+        constants: dict[str, Any],
     ) -> None:
         self.name = name
         self.inputs = tuple(inputs)
@@ -213,6 +218,7 @@ class Plan:
         self.steps = tuple(steps)
         self.weights = weights
         self.captured = frozenset(captured)
+        self.constants = constants
         self._free_early()
 
     def _free_early(self) -> None:
@@ -228,6 +234,7 @@ class Plan:
         for name, key in self.weights.items():
             if name not in values:
                 values[name] = run.weights(key)
+        values.update(self.constants)
         for step in self.steps:
             step.run(run, values)
         return [values[name] if name else None for name in self.outputs]

@@ -78,6 +78,8 @@ class TypedStep(Step):
         make_plan: Plans a definition for the node and its attributes.
     """
 
+    is_defined = True
+
     def __init__(self, node: Node, proto: NodeProto, make_plan: MakePlan) -> None:
         super().__init__(node, _DEFINED, {}, {})
         self._make_plan = make_plan
@@ -88,7 +90,7 @@ class TypedStep(Step):
         return super().__getstate__() | {'_plans': {}}
 
     def run(self, run: Run, values: dict[str, Any]) -> None:
-        with naming(self.node):
+        with naming(self.node, self.is_defined):
             xs = [values[name] if name else None for name in self.node.inputs]
             types = tuple(None if x is None else (elem_type_of(x.dtype), x.ndim) for x in xs)
             if types not in self._plans:
@@ -121,9 +123,11 @@ _DEFINED = Operator(
 )
 
 
-def function_step(node: Node, body: Plan) -> Step:
-    """A step that runs the plan of a function."""
-    return Step(node, _DEFINED, {}, {'body': body})
+def function_step(node: Node, body: Plan, is_defined: bool = False) -> Step:
+    """A step that runs the plan of a function, of the file or, if it ``is_defined``, of ONNX."""
+    step = Step(node, _DEFINED, {}, {'body': body})
+    step.is_defined = is_defined
+    return step
 
 
 def _tensor_type(of: tuple[int, int] | None) -> TypeProto:

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from . import _files
 from .errors import ModelError, naming
 
 if TYPE_CHECKING:
@@ -87,11 +88,13 @@ def read_tensor(tensor: TensorProto, folder: Path | None) -> np.ndarray[Any, Any
         size = checked_size(tensor.dims, dtype.itemsize)
         expected = _byte_count(size, tensor.data_type)
         if tensor.data_location == TensorProto.EXTERNAL:
+            if tensor.data_type not in _BITS and dtype.kind != 'O':
+                return _external_array(tensor, folder, dtype, expected)
             whole = TensorProto()
             whole.CopyFrom(tensor)
             whole.ClearField('external_data')
             whole.data_location = TensorProto.DEFAULT
-            whole.raw_data = _external_bytes(tensor, folder, expected)
+            whole.raw_data = _external_bytes(tensor, folder, expected).tobytes()
             tensor = whole
         elif tensor.HasField('segment'):
             raise ModelError('it is a segment of a tensor, which is not supported')
@@ -116,31 +119,35 @@ def decode_strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return out
 
 
-def _external_bytes(tensor: TensorProto, folder: Path | None, expected: int) -> bytes:
+def _external_array(tensor, folder, dtype, expected):
+    """External data as an array, without a copy: it may be large."""
+    array = _external_bytes(tensor, folder, expected).view(dtype.newbyteorder('<'))
+    if dtype.kind == 'b':
+        array = array.view(np.uint8) != 0
+    return array.reshape(tuple(tensor.dims)).astype(dtype, copy=False)
+
+
+def _external_bytes(
+    tensor: TensorProto, folder: Path | None, expected: int
+) -> np.ndarray[Any, Any]:
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get('location', '')
     if folder is None:
         raise ModelError(f'its data is in {location!r}, and a model in memory has no folder')
     if not location:
         raise ModelError('its data is in another file without a name')
-    root = folder.resolve()
-    path = (root / location).resolve()
-    if Path(location).is_absolute() or not path.is_relative_to(root):
-        raise ModelError(f'its data is in {location!r}, outside of the folder of the model')
-    if not path.is_file():
-        raise ModelError(f'its data is in {location!r}, which is not a file beside the model')
     offset = int(entries.get('offset', 0))
     length = int(entries.get('length', expected))
     if length != expected:
         raise ModelError(f'its data has {length} bytes, and {expected} belong to its shape')
-    if not 0 <= offset <= path.stat().st_size - length:
-        raise ModelError(
-            f'its data is at {offset} to {offset + length} of {location!r}, '
-            f'which has {path.stat().st_size} bytes'
-        )
-    with path.open('rb') as file:
-        file.seek(offset)
-        return file.read(length)
+    with _files.open_beneath(folder, location) as file:
+        size = os.fstat(file.fileno()).st_size
+        if not 0 <= offset <= size - length:
+            raise ModelError(
+                f'its data is at {offset} to {offset + length} of {location!r}, '
+                f'which has {size} bytes'
+            )
+        return _files.read(file, offset, length)
 
 
 def read_sparse(tensor: onnx.SparseTensorProto, folder: Path | None) -> np.ndarray[Any, Any]:

@@ -123,6 +123,14 @@ def scalar(x: Value) -> Any:
     return x.reshape(()).item()
 
 
+def axis_of(axis: Any, ndim: int) -> int:
+    """An axis that may count from the end, counted from the first of ``ndim`` axes."""
+    axis = int(axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f'there is no axis {axis} among {ndim}')
+    return axis % ndim
+
+
 def ints(x: Value) -> list[int] | None:
     """The elements of an array or a list as Python ints; ``None`` stays."""
     return None if x is None else [int(i) for i in np.ravel(on_host(x))]

@@ -49,7 +49,7 @@ class ImportedChain(Chain):
         self._inputs = {value.name: _Input(value) for value in model.graph.input}
         self.input_names: tuple[str, ...] = ()
         self.output_names: tuple[str, ...] = ()
-        self._plan = Plan('', (), (), (), {}, set())
+        self._plan = Plan('', (), (), (), {}, set(), {})
         self._plan = Planner(model, folder, self._keep).main(model.graph)
         self.input_names = self._plan.inputs
         self.output_names = self._plan.outputs

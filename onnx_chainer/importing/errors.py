@@ -17,15 +17,16 @@ class ModelError(ValueError):
 
 
 @contextlib.contextmanager
-def naming(what: object) -> Iterator[None]:
+def naming(what: object, always: bool = False) -> Iterator[None]:
     """Turns errors inside into a :class:`ModelError` that begins with ``what``.
 
-    An error that names a node already, such as one inside of a loop's body, passes as it is.
+    An error that names a node already, such as one inside of a loop's body, passes as it is,
+    unless ``always``: a node of the standard's definition of an operator is not in the file.
     """
     try:
         yield
     except ModelError as error:
-        if error.args[0].startswith(('node ', 'Node ')):
+        if not always and error.args[0].startswith(('node ', 'Node ')):
             raise
         raise ModelError(f'{what}: {error}') from error
     except Exception as error:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx_chainer_tests import helpers_of_export
 
+from onnx_chainer import _opsets
 from onnx_chainer.testing import test_onnxruntime as checks
 
 
@@ -17,11 +18,7 @@ def test_export_onnx(name, shape, tmp_path, monkeypatch):
     import onnx
 
     image = pytest.importorskip('PIL.Image')
-    monkeypatch.setattr(
-        importlib.import_module('onnx_chainer.export'),
-        'MAXIMUM_OPSET_VERSION',
-        helpers_of_export.newest_opset(),
-    )
+    monkeypatch.setattr(_opsets, 'MAXIMUM_OPSET_VERSION', helpers_of_export.newest_opset())
     picture = np.random.RandomState(0).randint(0, 256, (40, 50, 3)).astype(np.uint8)
     image.fromarray(picture).save(tmp_path / 'picture.png')
     example = importlib.import_module(f'onnx_chainer.examples.{name}.export')

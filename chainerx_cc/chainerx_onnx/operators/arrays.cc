@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "chainerx_onnx/operators/common.h"
 
@@ -51,6 +52,9 @@ Kernel Flatten(const Node& node) {
 
 Kernel Transpose(const Node& node) {
     auto perm = node.OptionalInts("perm");
+    for (int64_t i = 0; perm && i < static_cast<int64_t>(perm->size()); ++i) {
+        if (std::count(perm->begin(), perm->end(), i) != 1) throw ModelError{"its attribute 'perm' is no permutation"};
+    }
     return [perm](const Inputs& in) {
         if (!perm) return chainerx::Transpose(in[0]);
         return chainerx::Transpose(in[0], CheckAxes(*perm, in[0].ndim()));
@@ -97,6 +101,10 @@ Kernel Split(const Node& node) {
     int64_t axis = node.Int("axis", 0);
     int64_t count = node.Int("num_outputs", node.output_count());
     IntsParameter given{node, "split", 1};
+    int64_t n_outputs = node.output_count();
+    if (count != n_outputs) {
+        throw ModelError{"its attribute 'num_outputs' is ", count, ", and it has ", n_outputs, " outputs"};
+    }
     return [axis, count, given](const Inputs& in) {
         const Array& x = in[0];
         int8_t at = CheckAxis(axis, x.ndim());
@@ -105,6 +113,9 @@ Kernel Split(const Node& node) {
         if (!given.is_given()) {
             int64_t each = (length + count - 1) / count;
             for (int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<int64_t>(length - i * each, 0, each));
+        }
+        if (static_cast<int64_t>(sizes.size()) != count) {
+            throw ModelError{"it has ", sizes.size(), " sizes for ", count, " outputs"};
         }
         Arrays ys;
         int64_t begin = 0;
@@ -155,8 +166,10 @@ Kernel SliceNode(const Node& node) {
             throw ModelError{"starts, ends, axes and steps differ in their lengths"};
         }
         ArrayIndices indices(x.ndim(), Slice{});
+        std::set<int8_t> seen;
         for (size_t i = 0; i < first.size(); ++i) {
             int8_t axis = CheckAxis(on[i], x.ndim());
+            if (!seen.insert(axis).second) throw ModelError{"axis ", on[i], " is given twice"};
             indices[axis] = MakeSlice(first[i], last[i], by[i], x.shape()[axis]);
         }
         return At(x, indices);

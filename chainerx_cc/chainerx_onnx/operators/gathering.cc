@@ -221,7 +221,10 @@ Kernel Compress(const Node& node) {
 }
 
 Kernel ArrayFeatureExtractor(const Node&) {
-    return [](const Inputs& in) { return Take(in[0], Ravel(in[1]), in[0].ndim() - 1); };
+    return [](const Inputs& in) {
+        Array y = Take(in[0], Ravel(in[1]), in[0].ndim() - 1);
+        return y.ndim() == 1 ? Reshape(y, Shape{1, y.GetTotalSize()}) : y;  // a vector is a row
+    };
 }
 
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.

@@ -180,6 +180,7 @@ Kernel Resize(const Node& node) {
         } else if (in.Has(3)) {
             sizes = ReadInts(in[3]);
             for (size_t i = 0; i < sizes.size() && i < axes.size(); ++i) {
+                if (sizes[i] < 1) throw ModelError{"a size is ", sizes[i]};
                 scales.push_back(static_cast<double>(sizes[i]) / static_cast<double>(x.shape()[axes[i]]));
             }
             if (policy != 0 && !scales.empty()) {

@@ -19,6 +19,8 @@ def reshape(node, x, wanted=None, /, *, allowzero=0, shape=None, consumed_inputs
         if any(n == 0 for n in shape[x.ndim :]):
             raise ValueError(f'the shape {shape} takes a dimension that {x.shape} has not')
         shape = [x.shape[i] if n == 0 else n for i, n in enumerate(shape)]
+    if any(n < -1 for n in shape):
+        raise ValueError(f'the shape {shape} has a negative dimension')
     if -1 in shape and x.size == 0:
         known = math.prod(n for n in shape if n != -1)
         shape = [(x.size // known if known else 0) if n == -1 else n for n in shape]
@@ -27,12 +29,15 @@ def reshape(node, x, wanted=None, /, *, allowzero=0, shape=None, consumed_inputs
 
 @operator('Flatten', any_dtype=True)
 def flatten(node, x, /, *, axis=1):
-    axis = axis + x.ndim if axis < 0 else axis
+    if axis != x.ndim:
+        axis = v.axis_of(axis, x.ndim)
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator('Transpose', any_dtype=True)
 def transpose(node, x, /, *, perm=None):
+    if perm is not None and sorted(perm) != list(range(x.ndim)):
+        raise ValueError(f'perm is {perm}, no permutation of {x.ndim} axes')
     return F.transpose(x, perm)
 
 
@@ -40,10 +45,7 @@ def _axes(given, attribute, ndim):
     axes = v.ints(attribute if given is None else given)
     if axes is None:
         return None
-    for axis in axes:
-        if not -ndim <= axis < ndim:
-            raise ValueError(f'there is no axis {axis} among {ndim}')
-    return tuple(axis % ndim for axis in axes)
+    return tuple(v.axis_of(axis, ndim) for axis in axes)
 
 
 @operator('Squeeze', host=(1,), any_dtype=True)
@@ -75,11 +77,15 @@ def concat(node, first, /, *rest, axis=1):
 @operator('Split', host=(1,), any_dtype=True)
 def split(node, x, sizes=None, /, *, axis=0, num_outputs=None, split=None):
     sizes = v.ints(split if sizes is None else sizes)
-    length = x.shape[axis]
+    length = x.shape[v.axis_of(axis, x.ndim)]
+    count = len(node.outputs)
+    if num_outputs not in (None, count):
+        raise ValueError(f'num_outputs is {num_outputs}, and the node has {count} outputs')
     if sizes is None:
-        count = num_outputs or len(node.outputs)
         each = -(-length // count)
         sizes = [min(each, length - i * each) for i in range(count)]
+    if len(sizes) != count:
+        raise ValueError(f'there are {len(sizes)} sizes for {count} outputs')
     if sum(sizes) != length or min(sizes) < 0:
         raise ValueError(f'the sizes {sizes} do not add up to {length}')
     ends = np.cumsum(sizes)
@@ -103,6 +109,9 @@ def slices(
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise ValueError('starts, ends, axes and steps differ in their lengths')
     index = [slice(None)] * x.ndim
+    axes = [v.axis_of(axis, x.ndim) for axis in axes]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f'an axis is given twice in {axes}')
     for start, end, axis, step in zip(starts, ends, axes, steps):
         index[axis] = _slice(start, end, step, x.shape[axis])
     return F.get_item(x, tuple(index))
@@ -156,7 +165,7 @@ def pad(
         raise ValueError(f'{len(widths)} widths for {count} axes')
     pairs = [(0, 0)] * x.ndim
     for axis, before, behind in zip(axes, widths[:count], widths[count:]):
-        pairs[axis] = (before, behind)
+        pairs[v.axis_of(axis, x.ndim)] = (before, behind)
     shape = [n + before + behind for n, (before, behind) in zip(x.shape, pairs)]
     v.checked_size(shape, x.dtype.itemsize)
     if any(before < 0 or behind < 0 for before, behind in pairs):
@@ -224,7 +233,12 @@ def trilu(node, x, k=None, /, *, upper=1):
 
 @operator('ReverseSequence', host=(1,), any_dtype=True)
 def reverse_sequence(node, x, lengths, /, *, batch_axis=1, time_axis=0):
-    steps = np.arange(x.shape[time_axis])[:, None]
+    length, count = x.shape[time_axis], x.shape[batch_axis]
+    if time_axis == batch_axis:
+        raise ValueError(f'time_axis and batch_axis are both {time_axis}')
+    if lengths.shape != (count,) or (count and not 0 <= lengths.min() <= lengths.max() <= length):
+        raise ValueError(f'the lengths must be {count} numbers from 0 to {length}')
+    steps = np.arange(length)[:, None]
     lengths = lengths[None, :]
     places = np.where(steps < lengths, lengths - 1 - steps, steps)
     swapped = F.moveaxis(x, (time_axis, batch_axis), (0, 1))
@@ -247,7 +261,7 @@ def size_of(node, x, /):
 def one_hot(node, indices, depth, values, /, *, axis=-1):
     depth = int(v.scalar(depth))
     v.checked_size((*indices.shape, depth), values.dtype.itemsize)
-    axis = axis % (indices.ndim + 1)
+    axis = v.axis_of(axis, indices.ndim + 1)
     steps = np.arange(depth).reshape((-1,) + (1,) * (indices.ndim - axis))
     indices = indices.astype(np.int64)
     inside = (indices >= -depth) & (indices < depth)

@@ -54,6 +54,12 @@ def pad_spatial(x, pads, value=0.0):
     return F.pad(x, ((0, 0), (0, 0), *pads), 'constant', constant_values=value)
 
 
+def check_kernel(kernel_shape, w):
+    """Checks the attribute that says the shape of a kernel again."""
+    if kernel_shape and tuple(kernel_shape) != w.shape[2:]:
+        raise ValueError(f'kernel_shape is {kernel_shape}, and the kernel has {w.shape[2:]}')
+
+
 def convolve(x, w, b, strides, pads, dilations, group):
     """A convolution; ``pads`` has a pair for each spatial axis."""
     if all(before == behind >= 0 for before, behind in pads):
@@ -81,8 +87,7 @@ def conv(
     strides=None,
 ):
     count = x.ndim - 2
-    if kernel_shape and tuple(kernel_shape) != w.shape[2:]:
-        raise ValueError(f'kernel_shape is {kernel_shape}, and the kernel has {w.shape[2:]}')
+    check_kernel(kernel_shape, w)
     strides, dilations = spread(strides, count), spread(dilations, count)
     pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
     return convolve(x, w, b, strides, pads, dilations, group)
@@ -108,6 +113,9 @@ def conv_transpose(
     count = x.ndim - 2
     strides, dilations = spread(strides, count), spread(dilations, count)
     extra = spread(output_padding, count, 0)
+    check_kernel(kernel_shape, w)
+    if output_shape and len(output_shape) < count:
+        raise ValueError(f'output_shape is {output_shape} for {count} spatial axes')
     spans = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations)]
     if output_shape:
         shape = tuple(output_shape)[-count:]
@@ -201,8 +209,14 @@ def deform_conv(
     count = x.ndim - 2
     kernel = w.shape[2:]
     strides, dilations = spread(strides, count), spread(dilations, count)
+    check_kernel(kernel_shape, w)
     pads = padding('NOTSET', pads, x.shape[2:], kernel, strides, dilations)
     steps = offset.shape[2:]
+    for n, k, s, d, (before, behind), step in zip(
+        x.shape[2:], kernel, strides, dilations, pads, steps
+    ):
+        if (n + before + behind - (k - 1) * d - 1) // s + 1 != step:
+            raise ValueError(f'the offsets have the spatial shape {steps}, not that of the output')
     taps = int(np.prod(kernel))
     batch, channels = x.shape[:2]
     offset = F.reshape(offset, (batch, offset_group, taps, count, *steps))

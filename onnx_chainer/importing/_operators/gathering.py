@@ -21,8 +21,8 @@ def nonnegative(indices, length):
 
 @operator('Gather', any_dtype=True)
 def gather(node, x, indices, /, *, axis=0):
+    axis = v.axis_of(axis, x.ndim)
     indices = nonnegative(v.array_of(indices), x.shape[axis])
-    axis %= x.ndim
     if axis == 0 and x.ndim == 2 and indices.ndim and v.is_float(x):
         return F.embed_id(indices, x)
     if isinstance(indices, np.ndarray) and indices.ndim == 0:
@@ -32,7 +32,7 @@ def gather(node, x, indices, /, *, axis=0):
 
 def _grid(indices, axis, shape):
     """Indices of all axes for indices along one."""
-    axis %= len(shape)
+    axis = v.axis_of(axis, len(shape))
     indices = nonnegative(indices, shape[axis])
     places = np.ogrid[tuple(slice(n) for n in indices.shape)]
     places = [np.broadcast_to(place, indices.shape).copy() for place in places]
@@ -103,7 +103,7 @@ def scatter_nd(node, x, indices, updates, /, *, reduction='none'):
 
 @operator('TensorScatter', host=(2,), any_dtype=True)
 def tensor_scatter(node, past, update, begin=None, /, *, axis=-2, mode='linear'):
-    axis %= past.ndim
+    axis = v.axis_of(axis, past.ndim)
     length, count = past.shape[axis], update.shape[axis]
     begin = np.zeros(past.shape[0], np.int64) if begin is None else begin
     steps = begin[:, None] + np.arange(count)

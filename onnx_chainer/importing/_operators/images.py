@@ -21,13 +21,20 @@ _ROUND = {
 }
 
 
+def _checked_scales(scales):
+    scales = [float(s) for s in scales]
+    if not all(s > 0 for s in scales):
+        raise ValueError(f'the scales {scales} are not all positive')
+    return scales
+
+
 @operator('Upsample', host=(1,))
 def upsample(
     node, x, factors=None, /, *, mode='nearest', scales=None, height_scale=None, width_scale=None
 ):
     if scales is None and factors is None:
         scales = (1.0, 1.0, height_scale, width_scale)
-    scales = [float(s) for s in (scales if factors is None else factors)]
+    scales = _checked_scales(scales if factors is None else factors)
     sizes = [math.floor(n * s) for n, s in zip(x.shape, scales)]
     for axis, (size, scale) in enumerate(zip(sizes, scales)):
         places = np.arange(size) / scale
@@ -56,13 +63,15 @@ def resize(
 ):
     if node.opset < 11:  # its second input are the scales
         coordinate_transformation_mode, nearest_mode, scales = 'asymmetric', 'floor', roi
-    axes = [a % x.ndim for a in axes] if axes else list(range(x.ndim))
+    axes = [v.axis_of(a, x.ndim) for a in axes] if axes else list(range(x.ndim))
     lengths = [x.shape[a] for a in axes]
     if scales is not None and scales.size:
-        scales = [float(s) for s in scales]
+        scales = _checked_scales(scales)
         sizes = [math.floor(n * s) for n, s in zip(lengths, scales)]
     else:
         sizes = v.ints(sizes)
+        if any(n < 1 for n in sizes):
+            raise ValueError(f'the sizes {sizes} are not all positive')
         scales = [m / n for m, n in zip(sizes, lengths)]
         if keep_aspect_ratio_policy != 'stretch':
             scale = (min if keep_aspect_ratio_policy == 'not_larger' else max)(scales)
@@ -258,6 +267,8 @@ def sample_linear(x, coordinates):
 def grid_sample(node, x, grid, /, *, align_corners=0, mode='linear', padding_mode='zeros'):
     mode = mode.removeprefix('bi').removeprefix('tri')
     shape = x.shape[2:]
+    if grid.shape[-1] != len(shape):
+        raise ValueError(f'the grid has {grid.shape[-1]} coordinates for {len(shape)} spatial axes')
     ends = [(0.0, n - 1.0) if align_corners else (-0.5, n - 0.5) for n in shape]
     coordinates = []
     for axis, n in enumerate(shape):
@@ -319,6 +330,8 @@ def roi_align(
         coordinate_transformation_mode = 'half_pixel' if node.opset >= 16 else 'output_half_pixel'
     half = coordinate_transformation_mode == 'half_pixel'
     outs = (output_height, output_width)
+    if images.size and not 0 <= images.min() <= images.max() < x.shape[0]:
+        raise IndexError(f'a region is in none of the {x.shape[0]} images')
     regions = []
     for roi, image in zip(np.asarray(rois, np.float64), images):
         corners = roi * spatial_scale - (0.5 if half else 0)
@@ -360,6 +373,9 @@ def non_max_suppression(
     *,
     center_point_box=0,
 ):
+    count = boxes.shape[1] if boxes.ndim == 3 else None
+    if boxes.shape[2:] != (4,) or scores.ndim != 3 or scores.shape[::2] != (len(boxes), count):
+        raise ValueError(f'the shapes are {boxes.shape} and {scores.shape}')
     most = 0 if most is None else int(v.scalar(most))
     iou_threshold = 0.0 if iou_threshold is None else v.scalar(iou_threshold)
     chosen = []

@@ -89,7 +89,7 @@ def group_normalization(node, x, scale, bias, /, *, num_groups, epsilon=1e-5, st
 
 @operator('LayerNormalization')
 def layer_normalization(node, x, scale, bias=None, /, *, axis=-1, epsilon=1e-5, stash_type=1):
-    axis %= x.ndim
+    axis = v.axis_of(axis, x.ndim)
     dtype = x.dtype
     if not (node.wants(1) or node.wants(2)) and scale.shape == x.shape[axis:] and bias is not None:
         rows = F.reshape(x, (-1, math.prod(x.shape[axis:])))
@@ -103,7 +103,7 @@ def layer_normalization(node, x, scale, bias=None, /, *, axis=-1, epsilon=1e-5, 
 
 @operator('RMSNormalization')
 def rms_normalization(node, x, scale, /, *, axis=-1, epsilon=1e-5, stash_type=1):
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = tuple(range(v.axis_of(axis, x.ndim), x.ndim))
     dtype = x.dtype
     stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
     x = v.cast(x, stash)

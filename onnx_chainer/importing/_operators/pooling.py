@@ -222,7 +222,7 @@ def global_lp_pool(node, x, /, *, p=2):
 @operator('MaxUnpool', host=(1, 2))
 def max_unpool(node, x, indices, shape=None, /, *, kernel_shape, pads=None, strides=None):
     count = x.ndim - 2
-    strides = spread(strides, count)
+    strides, kernel_shape = spread(strides, count), spread(kernel_shape, count)
     pads = padding('NOTSET', pads, x.shape[2:], kernel_shape, strides, (1,) * count)
     inner = tuple(
         (n - 1) * s + k - sum(pair)

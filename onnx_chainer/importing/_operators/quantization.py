@@ -11,7 +11,7 @@ from chainer import backend
 from .. import _values as v
 from .._tensors import dtype_of
 from ..registry import HOST, operator
-from .convolutions import convolve, padding, spread
+from .convolutions import check_kernel, convolve, padding, spread
 from .types import converted
 
 
@@ -30,7 +30,7 @@ def _aligned(parameter, x, axis, block_size):
     """A scale or zero point in a shape that is broadcast with ``x``."""
     if parameter.ndim == 0 or parameter.size == 1:
         return parameter.reshape(())
-    axis %= x.ndim
+    axis = v.axis_of(axis, x.ndim)
     if block_size:
         blocks = np.repeat(parameter, block_size, axis=axis)
         return blocks[tuple(slice(n) for n in x.shape)]
@@ -115,8 +115,9 @@ def qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero
     return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
 
 
-def _convolution(x, w, auto_pad, dilations, group, pads, strides):
+def _convolution(x, w, auto_pad, dilations, group, kernel_shape, pads, strides):
     count = x.ndim - 2
+    check_kernel(kernel_shape, w)
     strides, dilations = spread(strides, count), spread(dilations, count)
     pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
     return v.array_of(convolve(x, w, None, strides, pads, dilations, group))
@@ -128,7 +129,9 @@ def conv_integer(
     kernel_shape=None, pads=None, strides=None,
 ):  # fmt: skip
     x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
-    return _convolution(x, w, auto_pad, dilations, group, pads, strides).astype(np.int32)
+    return _convolution(x, w, auto_pad, dilations, group, kernel_shape, pads, strides).astype(
+        np.int32
+    )
 
 
 @operator('QLinearConv', takes=HOST)
@@ -137,7 +140,8 @@ def qlinear_conv(
     auto_pad='NOTSET', dilations=None, group=1, kernel_shape=None, pads=None, strides=None,
 ):  # fmt: skip
     y = _convolution(
-        _centered(x, x_zero, 0), _centered(w, w_zero, 0), auto_pad, dilations, group, pads, strides
+        *(_centered(x, x_zero, 0), _centered(w, w_zero, 0), auto_pad, dilations, group),
+        *(kernel_shape, pads, strides),
     )
     channels = (-1,) + (1,) * (x.ndim - 2)
     if bias is not None:

@@ -19,10 +19,7 @@ def _reduction(name, differentiable, plain):
                 axes = ()
             else:
                 axes = range(x.ndim)
-        for axis in axes:
-            if not -x.ndim <= axis < x.ndim:
-                raise ValueError(f'there is no axis {axis} in the shape {x.shape}')
-        axes = tuple(axis % x.ndim for axis in axes)
+        axes = tuple(v.axis_of(axis, x.ndim) for axis in axes)
         keepdims = bool(keepdims)
         if v.is_float(x) and x.size:
             return differentiable(x, axes, keepdims)
@@ -135,7 +132,7 @@ _arg('min')
 def _cumulative(name, differentiable, start):
     @operator(name, host=(1,))
     def cumulative(node, x, axis, /, *, exclusive=0, reverse=0):
-        axis = v.scalar(axis) % x.ndim
+        axis = v.axis_of(v.scalar(axis), x.ndim)
         front = (slice(None),) * axis
         if reverse:
             x = F.get_item(x, (*front, slice(None, None, -1)))
@@ -160,7 +157,7 @@ _cumulative('CumProd', F.cumprod, 1)
 @operator('TopK', host=(1,))
 def top_k(node, x, count=None, /, *, axis=-1, k=None, largest=1, sorted=1):
     k = int(v.scalar(count)) if k is None else k
-    axis %= x.ndim
+    axis = v.axis_of(axis, x.ndim)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f'k is {k} for an axis of {x.shape[axis]}')
     # A stable order, so that the first of equal elements comes first.

@@ -27,7 +27,11 @@ def dft(node, x, length=None, on=None, /, *, axis=None, inverse=0, onesided=0):
     elif axis is None:
         axis = 1 if node.opset < 20 else -2
     # The last axis has the real and the imaginary part.
-    axis = axis % x.ndim
+    axis = v.axis_of(axis, x.ndim)
+    if axis == x.ndim - 1:
+        raise ValueError(f'axis {axis} has the real and the imaginary part')
+    if length is not None and v.scalar(length) < 1:
+        raise ValueError(f'the length is {v.scalar(length)}')
     real = F.moveaxis(x[..., 0], axis, -1)
     imaginary = F.moveaxis(x[..., 1], axis, -1) if x.shape[-1] == 2 else v.array_of(real) * 0
     if inverse and onesided:
@@ -61,6 +65,8 @@ def _resized(x, length):
 def stft(node, signal, step, window=None, length=None, /, *, onesided=1):
     step = v.scalar(step)
     length = v.scalar(length) if length is not None else window.shape[0]
+    if step < 1 or not 1 <= length <= signal.shape[1]:
+        raise ValueError(f'frames of {length} in steps of {step} do not fit in {signal.shape[1]}')
     count = (signal.shape[1] - length) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(length)
     frames = F.get_item(signal, (slice(None), v.like(signal, places)))

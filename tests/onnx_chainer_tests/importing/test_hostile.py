@@ -1,16 +1,11 @@
-"""Broken and hostile files are errors that name the node or tensor."""
+"""Broken graphs are errors that name the node. ``test_attacks.py`` has what both loaders refuse."""
 
 import numpy as np
 import pytest
 
 onnx = pytest.importorskip('onnx')
-from onnx import TensorProto, helper  # noqa: E402
-from onnx_chainer_tests.helpers_of_import import (  # noqa: E402
-    info,
-    model_of,
-    node_model,
-    numpy_helper,
-)
+from onnx import helper  # noqa: E402
+from onnx_chainer_tests.helpers_of_import import info, model_of, node_model  # noqa: E402
 
 import onnx_chainer  # noqa: E402
 from onnx_chainer.importing import ModelError, _graph as graph  # noqa: E402
@@ -94,134 +89,6 @@ def test_functions_that_grow(monkeypatch):
         onnx_chainer.load(graph_of(call('f0'), functions=functions, **MINE))
 
 
-@pytest.mark.parametrize(
-    'data',
-    [b'', b'\x00' * 100, b'not a model', b'\x0a\xff\xff\xff\xff\x0f', b'PK\x03\x04' + b'\x00' * 64],
-)
-def test_other_files(data, tmp_path):
-    path = tmp_path / 'model.onnx'
-    path.write_bytes(data)
-    for source in data, path:
-        with pytest.raises(ModelError, match='no ONNX model'):
-            onnx_chainer.load(source)
-
-
-def test_truncated_files():
-    data = node_model('Add', [X, X]).SerializeToString()
-    for length in range(len(data)):
-        try:
-            model = onnx_chainer.load(data[:length])
-        except ModelError:
-            continue
-        # What remains may be a smaller model.
-        assert len(model.input_names) <= 2
-
-
-def test_damaged_files():
-    """Random changes of bytes give models or errors of the package, and nothing else."""
-    weights = {'w': X, 'i': np.array([1, -1])}
-    nodes = [helper.make_node('Mul', ['x', 'w'], ['a']), node('Reshape', ['a', 'i'])]
-    data = graph_of(*nodes, weights=weights).SerializeToString()
-    rng = np.random.RandomState(0)
-    errors = 0
-    for _ in range(300):
-        damaged = bytearray(data)
-        for place in rng.randint(0, len(data), rng.randint(1, 4)):
-            damaged[place] = rng.randint(256)
-        try:
-            model = onnx_chainer.load(bytes(damaged))
-            model(*[X] * len(model.input_names))
-        except ModelError:
-            errors += 1
-    assert 100 < errors < 300
-
-
-# -- tensors
-
-
-def with_weight(**fields):
-    tensor = numpy_helper.from_array(X, 'w')
-    for name, value in fields.items():
-        if name == 'dims':
-            tensor.dims[:] = value
-        else:
-            setattr(tensor, name, value)
-    model = graph_of(node('Add', ['x', 'w']))
-    model.graph.initializer.append(tensor)
-    return model
-
-
-@pytest.mark.parametrize(
-    'fields,message',
-    [
-        ({'dims': [2, 4]}, r'it has 24 bytes, and 32 belong to its shape \(2, 4\)'),
-        ({'dims': [2, -3]}, 'has a negative dimension'),
-        ({'dims': [2**40, 2**40]}, 'and this machine has'),
-        ({'dims': [2**62, 4]}, 'and this machine has'),
-        ({'data_type': 99}, 'there is no element type 99'),
-        ({'data_type': 0}, 'it has no element type'),
-        ({'raw_data': b''}, 'it has 0 bytes, and 24 belong'),
-    ],
-)
-def test_wrong_tensors(fields, message):
-    with pytest.raises(ModelError, match="^tensor 'w': .*" + message):
-        onnx_chainer.load(with_weight(**fields))
-
-
-def external(folder, **entries):
-    model = with_weight(raw_data=b'')
-    tensor = model.graph.initializer[0]
-    tensor.ClearField('raw_data')
-    tensor.data_location = TensorProto.EXTERNAL
-    for key, value in entries.items():
-        tensor.external_data.add(key=key, value=str(value))
-    path = folder / 'model.onnx'
-    path.write_bytes(model.SerializeToString())
-    return path
-
-
-@pytest.mark.parametrize(
-    'entries,message',
-    [
-        ({'location': '../secret'}, 'outside of the folder'),
-        ({'location': 'link'}, 'outside of the folder'),
-        ({'location': '/etc/hostname'}, 'outside of the folder'),
-        ({'location': 'absent'}, 'not a file'),
-        ({'location': '.'}, 'not a file'),
-        ({}, 'another file without a name'),
-        ({'location': 'data', 'offset': 4}, 'which has 24 bytes'),
-        ({'location': 'data', 'offset': -4}, 'which has 24 bytes'),
-        ({'location': 'data', 'offset': 2**63}, 'which has 24 bytes'),
-        ({'location': 'data', 'length': 20}, 'it has|its data has 20 bytes'),
-        ({'location': 'data', 'offset': 'x'}, 'ValueError'),
-    ],
-)
-def test_external_data_stays_in_the_folder(entries, message, tmp_path):
-    folder = tmp_path / 'folder'
-    folder.mkdir()
-    (tmp_path / 'secret').write_bytes(X.tobytes())
-    (folder / 'data').write_bytes(X.tobytes())
-    (folder / 'link').symlink_to(tmp_path / 'secret')
-    with pytest.raises(ModelError, match="^tensor 'w': .*(" + message + ')'):
-        onnx_chainer.load(external(folder, **entries))
-
-
-def test_external_data_of_a_model_in_memory(tmp_path):
-    data = external(tmp_path, location='data').read_bytes()
-    with pytest.raises(ModelError, match="in 'data', and a model in memory has no folder"):
-        onnx_chainer.load(data)
-
-
-def test_wrong_sparse_indices():
-    values = numpy_helper.from_array(np.ones(2, 'f'), 'w')
-    for indices in ([0, 9], [-1, 0], [0]):
-        sparse = helper.make_sparse_tensor(values, numpy_helper.from_array(np.array(indices)), [6])
-        model = graph_of(node('Add', ['x', 'w']))
-        model.graph.sparse_initializer.append(sparse)
-        with pytest.raises(ModelError, match="sparse tensor 'w'"):
-            onnx_chainer.load(model)
-
-
 # -- sizes that only running shows
 
 HUGE = np.array([2**31, 2**31])
@@ -251,6 +118,5 @@ HUGE = np.array([2**31, 2**31])
     ],
 )
 def test_sizes(op, inputs, attributes):
-    model = onnx_chainer.load(node_model(op, inputs, attributes))
     with pytest.raises(ModelError, match=rf'^node \({op}\)'):
-        model(*[x for x in inputs if x is not None])
+        onnx_chainer.load(node_model(op, inputs, attributes))(*[x for x in inputs if x is not None])

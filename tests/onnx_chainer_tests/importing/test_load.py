@@ -372,6 +372,34 @@ def test_external_data(tmp_path):
     assert (tmp_path / 'weights.bin').stat().st_size > 0
 
 
+@pytest.mark.parametrize(
+    'kind',
+    [
+        *('FLOAT', 'FLOAT16', 'DOUBLE', 'INT8', 'UINT64', 'BOOL', 'COMPLEX64'),
+        *('BFLOAT16', 'FLOAT8E5M2', 'INT4', 'UINT4'),
+    ],
+)
+@pytest.mark.parametrize('shape', [(), (0, 2), (3, 5)])
+def test_external_data_of_every_type(kind, shape, tmp_path):
+    """They are what the same bytes are inside of the file, at any offset."""
+    from onnx_chainer.importing._tensors import read_tensor
+
+    elem_type = getattr(TensorProto, kind)
+    dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+    values = (np.arange(int(np.prod(shape))).reshape(shape) % 7).astype(dtype)
+    inline = numpy_helper.from_array(values, 'w')
+    assert inline.data_type == elem_type
+    (tmp_path / 'data').write_bytes(b'x' + inline.raw_data)
+    outside = TensorProto(name='w', dims=shape, data_type=elem_type)
+    outside.data_location = TensorProto.EXTERNAL
+    for key, value in {'location': 'data', 'offset': '1'}.items():
+        outside.external_data.add(key=key, value=value)
+    array, other = read_tensor(outside, tmp_path), read_tensor(inline, None)
+    assert (array.dtype, array.shape) == (other.dtype, other.shape)
+    assert array.tobytes() == other.tobytes()
+    array[...] = values  # the memory is its own
+
+
 # -- the interface of ONNX
 
 
