@@ -47,9 +47,10 @@ Array ZerosOf(const char* name, const std::optional<Array>& zero, const Array& o
 }
 
 // (..., rows, 1) and (..., 1, columns)
-Shape RowsOf(Shape shape) {
-    shape.back() = 1;
-    return shape;
+Shape RowsOf(const Shape& shape) {
+    Shape rows(shape.begin(), shape.end() - 1);
+    rows.push_back(1);
+    return rows;
 }
 Shape ColumnsOf(Shape shape) {
     shape[shape.ndim() - 2] = 1;
@@ -184,14 +185,16 @@ Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& 
     Shape shape = batch;
     if (a.ndim() > 1) shape.push_back(m);
     shape.push_back(n);
-    if (count == 0) return Empty(shape, Dtype::kInt32, a.device());
-    std::vector<Array> ys;
+    Array y = Empty(shape, Dtype::kInt32, a.device());
+    if (y.GetTotalSize() == 0) return y;
+    Array ys = Reshape(y, Shape{count, m, n});
     auto at = [](const std::optional<Array>& x, int64_t i) {
         return x.has_value() ? std::optional<Array>{At(*x, {i})} : std::nullopt;
     };
-    for (int64_t i = 0; i < count; ++i)
-        ys.push_back(PackedIntegerMatrix{At(bs, {i}), at(b_zeros, i)}(At(as, {i}), at(a_zeros, i)));
-    return Reshape(Stack(ys, 0), shape);
+    for (int64_t i = 0; i < count; ++i) {
+        CopyData(PackedIntegerMatrix{At(bs, {i}), at(b_zeros, i)}(At(as, {i}), at(a_zeros, i)), At(ys, {i}));
+    }
+    return y;
 }
 
 Array IntegerConv(const WindowGeometry& g, const Array& x, const Array& w, const std::optional<Array>& x_zero,

@@ -43,10 +43,19 @@ protected:
             Shape b;
         };
         const Case cases[] = {
-                {Shape{1, 1}, Shape{1, 1}},          {Shape{3, 5}, Shape{5, 7}}, {Shape{17, 33}, Shape{33, 49}},
-                {Shape{2, 3, 4}, Shape{4, 5}},       {Shape{6}, Shape{6, 4}},    {Shape{2, 6}, Shape{6}},
-                {Shape{2, 1, 3, 4}, Shape{5, 4, 2}}, {Shape{4}, Shape{3, 4, 2}}, {Shape{0, 4}, Shape{4, 3}},
-                {Shape{3, 0}, Shape{0, 4}},          {Shape{3, 4}, Shape{4, 0}}, {Shape{0, 2, 3}, Shape{0, 3, 4}},
+                {Shape{1, 1}, Shape{1, 1}},
+                {Shape{3, 5}, Shape{5, 7}},
+                {Shape{17, 33}, Shape{33, 49}},
+                {Shape{2, 3, 4}, Shape{4, 5}},
+                {Shape{6}, Shape{6, 4}},
+                {Shape{2, 6}, Shape{6}},
+                {Shape{2, 1, 3, 4}, Shape{5, 4, 2}},
+                {Shape{4}, Shape{3, 4, 2}},
+                {Shape{0, 4}, Shape{4, 3}},
+                {Shape{3, 0}, Shape{0, 4}},
+                {Shape{3, 4}, Shape{4, 0}},
+                {Shape{0, 2, 3}, Shape{0, 3, 4}},
+                {Shape{int64_t{1} << 40, 0, 3}, Shape{1, 3, 4}},
         };
         for (Dtype a_dtype : {Dtype::kInt8, Dtype::kUInt8}) {
             for (Dtype b_dtype : {Dtype::kInt8, Dtype::kUInt8}) {

@@ -11,6 +11,7 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/gemm.h"
+#include "chainerx/backends/native/kernels/gemm_int8.h"
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/kernels/norm.h"
@@ -99,6 +100,29 @@ void BenchGemm() {
         std::snprintf(name, sizeof(name), "gemm packed %ld %ld %ld", static_cast<long>(s.m), static_cast<long>(s.n),
                       static_cast<long>(s.k));
         Bench(name, [&] { packed.Multiply({s.m, a.data(), s.k, false, nullptr, false, c.data(), s.n}); });
+    }
+}
+
+void BenchInt8() {
+    struct Shape {
+        int64_t m, n, k;
+    };
+    for (Shape s :
+         {Shape{1, 1000, 784}, Shape{1, 10, 1000}, Shape{100, 1000, 784}, Shape{100, 10, 1000}, Shape{512, 512, 512}}) {
+        std::vector<uint8_t> a(s.m * s.k, 3);
+        std::vector<int8_t> b(s.k * s.n, 5);
+        std::vector<int32_t> c(s.m * s.n);
+        Int8Matrix left{a.data(), false, s.k, 1};
+        Int8Matrix right{b.data(), true, s.n, 1};
+        char name[80];
+        auto bench = [&](const char* what, const auto& body) {
+            std::snprintf(name, sizeof(name), "int8 %s %ld %ld %ld", what, static_cast<long>(s.m),
+                          static_cast<long>(s.n), static_cast<long>(s.k));
+            Bench(name, body);
+        };
+        PackedInt8 packed{s.k, s.n, right, nullptr, false};
+        bench("packed", [&] { packed.Multiply(s.m, left, nullptr, false, c.data(), s.n); });
+        bench("packing", [&] { PackedInt8{s.k, s.n, right, nullptr, false}; });
     }
 }
 
@@ -249,6 +273,7 @@ int main(int argc, char** argv) {
                 static_cast<int>(chainerx::native::GetIsa()));
     chainerx::native::BenchAllocator();
     chainerx::native::BenchGemm();
+    chainerx::native::BenchInt8();
     chainerx::native::BenchConv();
     chainerx::native::BenchMath();
     chainerx::native::BenchLayers();

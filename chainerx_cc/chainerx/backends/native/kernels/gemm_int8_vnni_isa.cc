@@ -172,6 +172,38 @@ void StoreSums(const Int8Factor& b, const Int8Product<T>& p, int64_t row, int ro
 
 CHAINERX_INLINE int64_t Steps(int64_t k) { return (k + kDepth - 1) / kDepth; }
 
+template <class T>
+constexpr int kColumnShift = std::is_signed_v<T> ? 0 : 128;
+
+// Packs kDepth rows of B, `row` apart, and adds them to totals. Bytes may share memory with anything, so the compiler
+// vectorizes only with __restrict.
+template <class T>
+void PackStep(int columns, const T* __restrict from, int64_t row, int8_t* __restrict to, uint32_t* __restrict totals) {
+    for (int i = 0; i < columns; ++i) {
+        uint32_t sum = 0;
+#pragma GCC unroll 4
+        for (int d = 0; d < kDepth; ++d) {
+            int value = from[d * row + i] - kColumnShift<T>;
+            to[i * kDepth + d] = static_cast<int8_t>(value);
+            sum += static_cast<uint32_t>(value);
+        }
+        totals[i] += sum;
+    }
+}
+
+// As above.
+template <class T>
+void PackRow(int64_t k, const T* __restrict from, Wide* __restrict to) {
+    constexpr int kShift = std::is_signed_v<T> ? 128 : 0;
+    for (int64_t q = 0; q < k; ++q) to[q] = static_cast<Wide>(from[q] + kShift);
+}
+
+int32_t SumRow(int64_t k, const Wide* row) {
+    uint32_t sum = 0;
+    for (int64_t q = 0; q < k; ++q) sum += static_cast<uint32_t>(row[q]);
+    return static_cast<int32_t>(sum);
+}
+
 // Bytes of rows of A that stay in the second-level cache
 constexpr int64_t kRowBytes = int64_t{1} << 18;
 
@@ -209,26 +241,19 @@ void GetInt8Layout(int64_t k, int64_t n, Int8Layout* layout) {
 
 template <class T>
 void PackInt8Rows(int64_t m, int64_t k, const T* a, int64_t lda, void* packed, int32_t* sums) {
-    constexpr int kShift = std::is_signed_v<T> ? 128 : 0;
     int64_t width = Steps(k) * kDepth;
-    ParallelFor(m, 1 + (1 << 15) / (k + 1), [&](int64_t begin, int64_t end) {
+    ParallelFor(m, 1 + (1 << 15) / (k + 1), [=](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
-            const T* from = a + r * lda;
             Wide* to = static_cast<Wide*>(packed) + r * width;
-            for (int64_t q = 0; q < k; ++q) to[q] = static_cast<Wide>(from[q] + kShift);
+            PackRow(k, a + r * lda, to);
             for (int64_t q = k; q < width; ++q) to[q] = 0;
-            if (sums != nullptr) {
-                uint32_t sum = 0;
-                for (int64_t q = 0; q < k; ++q) sum += static_cast<uint32_t>(from[q] + kShift);
-                sums[r] = static_cast<int32_t>(sum);
-            }
+            if (sums != nullptr) sums[r] = SumRow(k, to);
         }
     });
 }
 
 template <class T>
 void PackInt8Columns(int64_t k, int64_t n, const T* b, int64_t row, int64_t column, void* packed, int32_t* sums) {
-    constexpr int kShift = std::is_signed_v<T> ? 0 : 128;
     VectorTiles<int32_t> panels{n};
     int64_t steps = Steps(k);
     ParallelFor(panels.count(), 1 + (1 << 15) / (k * kTileColumns<int32_t> + 1), [&](int64_t begin, int64_t end) {
@@ -242,21 +267,11 @@ void PackInt8Columns(int64_t k, int64_t n, const T* b, int64_t row, int64_t colu
                 const T* from = b + p * row + first * column;
                 int depth = k - p < kDepth ? static_cast<int>(k - p) : kDepth;
                 if (column == 1 && depth == kDepth) {
-                    // The common case, which the compiler vectorizes.
-                    for (int i = 0; i < columns; ++i) {
-                        uint32_t sum = 0;
-#pragma GCC unroll 4
-                        for (int d = 0; d < kDepth; ++d) {
-                            int value = from[d * row + i] - kShift;
-                            to[i * kDepth + d] = static_cast<int8_t>(value);
-                            sum += static_cast<uint32_t>(value);
-                        }
-                        totals[i] += sum;
-                    }
+                    PackStep(columns, from, row, to, totals);
                 } else {
                     for (int i = 0; i < columns; ++i) {
                         for (int d = 0; d < kDepth; ++d) {
-                            int value = d < depth ? from[d * row + i * column] - kShift : 0;
+                            int value = d < depth ? from[d * row + i * column] - kColumnShift<T> : 0;
                             to[i * kDepth + d] = static_cast<int8_t>(value);
                             totals[i] += static_cast<uint32_t>(value);
                         }

@@ -3,6 +3,34 @@
 #include "chainerx/backends/native/kernels/window_rows.h"
 
 namespace chainerx::native::CHAINERX_ISA {
+namespace {
+
+// Bytes may share memory with anything, so the compiler vectorizes only with __restrict.
+template <class T>
+void CopyRow(const WindowRow& r, const T* __restrict in, T pad_value, T* __restrict out) {
+    const WindowRow row = r;
+    for (int64_t o = 0; o < row.begin; ++o) {
+        out[o] = pad_value;
+    }
+    if (row.step == 1) {
+        for (int64_t o = row.begin; o < row.end; ++o) {
+            out[o] = in[o];
+        }
+    } else if (row.step == 2) {
+        for (int64_t o = row.begin; o < row.end; ++o) {
+            out[o] = in[o * 2];
+        }
+    } else {
+        for (int64_t o = row.begin; o < row.end; ++o) {
+            out[o] = in[o * row.step];
+        }
+    }
+    for (int64_t o = row.end; o < row.count; ++o) {
+        out[o] = pad_value;
+    }
+}
+
+}  // namespace
 
 template <class T>
 void Im2Col(const ConvShape& s, T pad_value, const T* x, T* col) {
@@ -22,23 +50,7 @@ void Im2Col(const ConvShape& s, T pad_value, const T* x, T* col) {
             T* planes = col + plane * taps * out_size;
             for (int64_t r = 0; r < rows; ++r) {
                 VisitWindowRow(s, r, [&](const WindowRow& row) {
-                    T* out = planes + row.tap * out_size + row.out;
-                    const T* in = image + row.in;
-                    for (int64_t o = 0; o < row.begin; ++o) {
-                        out[o] = pad_value;
-                    }
-                    if (row.step == 1) {
-                        for (int64_t o = row.begin; o < row.end; ++o) {
-                            out[o] = in[o];
-                        }
-                    } else {
-                        for (int64_t o = row.begin; o < row.end; ++o) {
-                            out[o] = in[o * row.step];
-                        }
-                    }
-                    for (int64_t o = row.end; o < row.count; ++o) {
-                        out[o] = pad_value;
-                    }
+                    CopyRow(row, image + row.in, pad_value, planes + row.tap * out_size + row.out);
                 });
             }
         }

@@ -43,6 +43,31 @@ Range RangeOf(int64_t n, const float* x) {
     return range;
 }
 
+// Bytes may share memory with anything, so the compiler vectorizes only with __restrict.
+template <class T>
+void QuantizePart(int64_t n, const float* __restrict x, float scale, int32_t zero, T* __restrict y) {
+    // Adding this number rounds away what is below one, and leaves the integer in its last bits.
+    constexpr float kMagic = 12582912.0F;  // 1.5 * 2^23
+    constexpr int32_t kMagicBits = 0x4B400000;
+    constexpr int32_t kLeast = std::is_signed_v<T> ? -128 : 0;
+    auto least = static_cast<float>(kLeast - zero);
+    auto most = static_cast<float>(kLeast + 255 - zero);
+    for (int64_t i = 0; i < n; ++i) {
+        float v = x[i] / scale;
+        v = v > least ? v : least;
+        v = v < most ? v : most;
+        v += kMagic;
+        int32_t bits;
+        __builtin_memcpy(&bits, &v, sizeof(bits));
+        y[i] = static_cast<T>(bits - kMagicBits + zero);
+    }
+}
+
+template <class T>
+void DequantizePart(int64_t n, const T* __restrict x, float scale, int32_t zero, float* __restrict y) {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
+}
+
 }  // namespace
 
 template <>
@@ -73,30 +98,14 @@ void FindRange<float>(int64_t n, const float* x, float* out) {
 
 template <class T>
 void Quantize(int64_t n, const float* x, float scale, int32_t zero, T* y) {
-    // Adding this number rounds away what is below one, and leaves the integer in its last bits.
-    constexpr float kMagic = 12582912.0F;  // 1.5 * 2^23
-    constexpr int32_t kMagicBits = 0x4B400000;
-    constexpr int32_t kLeast = std::is_signed_v<T> ? -128 : 0;
-    auto least = static_cast<float>(kLeast - zero);
-    auto most = static_cast<float>(kLeast + 255 - zero);
-    ParallelFor(n, kGrain, [=](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-            float v = x[i] / scale;
-            v = v > least ? v : least;
-            v = v < most ? v : most;
-            v += kMagic;
-            int32_t bits;
-            __builtin_memcpy(&bits, &v, sizeof(bits));
-            y[i] = static_cast<T>(bits - kMagicBits + zero);
-        }
-    });
+    ParallelFor(n, kGrain,
+                [=](int64_t begin, int64_t end) { QuantizePart(end - begin, x + begin, scale, zero, y + begin); });
 }
 
 template <class T>
 void Dequantize(int64_t n, const T* x, float scale, int32_t zero, float* y) {
-    ParallelFor(n, kGrain, [=](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
-    });
+    ParallelFor(n, kGrain,
+                [=](int64_t begin, int64_t end) { DequantizePart(end - begin, x + begin, scale, zero, y + begin); });
 }
 
 #define CHAINERX_INSTANTIATE(T)                                           \
