@@ -106,7 +106,7 @@ class MultiNodeChainList(link_module.ChainList):
                     x = functions.recv(comm, rank, delegate_variable=delegate)
                     received.append(x)
                     first = x[0] if isinstance(x, tuple) else x
-                    delegate = functions.pseudo_connect(first, make_dummy(first.device))
+                    (delegate,) = functions.pseudo_connect(first, make_dummy(first.device))
                 xs = tuple(received)
             y = link(*xs)
             if ranks_out is None:
@@ -116,10 +116,16 @@ class MultiNodeChainList(link_module.ChainList):
                 if rank == comm.rank:
                     own.append(y)
                     continue
-                y = functions.pseudo_connect(delegate, y)
+                y = _connect(delegate, y)
                 delegate = functions.send(y, comm, rank)
         if result is None:
             return delegate
-        return functions.pseudo_connect(delegate, result)
+        return _connect(delegate, result)
 
     forward = __call__
+
+
+def _connect(delegate: Any, y: Any) -> Any:
+    """Connects a variable, or each of a tuple, with what has been sent before."""
+    connected = functions.pseudo_connect(delegate, y)
+    return connected if isinstance(y, (tuple, list)) else connected[0]

@@ -135,13 +135,14 @@ def test_nothing_stays(tmp_path, way):
     """Processes, shared memory and incomplete files go, whatever ends a job."""
     script = tmp_path / 'script.py'
     script.write_text(ENDLESS)
+    variables = {'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': '6'} if way == 'stop' else {}
     job = subprocess.Popen(
         [sys.executable, '-m', 'chainermn.run', '-n', '2', 'script.py'],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=mpi._environment({'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': '2'}),
+        env=mpi._environment(variables),
     )
     pids, names = {}, set()
     for _ in range(2):
