@@ -223,7 +223,8 @@ class Job:
         if status is not None:
             rank.has_ended = True
         if status and self.signal is None and not self._is_killed:
-            self._fail(rank, values['text'], status if status > 0 else 128 - status)
+            text = values.get('text', _describe(status))
+            self._fail(rank, text, status if status > 0 else 128 - status)
             self._limit(self._grace)
         elif status is None:
             self._print(rank, values['text'])
@@ -236,6 +237,16 @@ class Job:
     @staticmethod
     def _print(rank: _Rank, text: str) -> None:
         print(f'chainermn.run: {rank.name} {text}', file=sys.stderr, flush=True)
+
+
+def _describe(status: int) -> str:
+    """How a process that failed has ended."""
+    if status > 0:
+        return f'ended with exit status {status}'
+    try:
+        return f'was killed by signal {-status} ({signal.Signals(-status).name})'
+    except ValueError:  # a signal without a name
+        return f'was killed by signal {-status}'
 
 
 def _for_ranks(number: int) -> int:

@@ -46,9 +46,6 @@ _SHARED_MEMORY = '/dev/shm'
 _PREFIXES = 'mpich_shm_', 'ucx_shm_posix_', 'chainermn-'
 
 
-# -- processes
-
-
 def _prctl(option: int, value: int) -> None:
     """Changes a setting of this process on Linux; does nothing on other systems."""
     if sys.platform == 'linux':
@@ -81,6 +78,15 @@ def _status(pid: int | str) -> tuple[int, str]:
         return int(parent), state
     except (OSError, ValueError):
         return 0, 'X'
+
+
+def _name(pid: int) -> str:
+    """First 15 letters of the name of a process; '' if there is none."""
+    try:
+        with open(f'/proc/{pid}/comm', errors='replace') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
 
 
 def _all_processes() -> list[int]:
@@ -367,7 +373,7 @@ class _Guard:
                     break
         status = self._process.wait()
         # That the guard has ended it is no failure of its own.
-        self._send(text=_describe(status), status=0 if self._is_killed else status)
+        self._send(status=0 if self._is_killed else status)
         self._clean_up()
         return status
 
@@ -453,25 +459,7 @@ class _Guard:
                 shutil.rmtree(folder, ignore_errors=True)
         remove_shared_memory(self._start)
         if self._is_cut and _name(self._proxy) in _PROXIES:
-            kill(self._proxy, signal.SIGKILL)  # it waits for its launcher for ever
-
-
-def _describe(status: int) -> str | None:
-    """How a process ended, unless it ended well."""
-    if status >= 0:
-        return f'ended with exit status {status}' if status else None
-    try:
-        return f'was killed by signal {-status} ({signal.Signals(-status).name})'
-    except ValueError:  # a signal without a name
-        return f'was killed by signal {-status}'
-
-
-def _name(pid: int) -> str:
-    try:
-        with open(f'/proc/{pid}/comm') as file:
-            return file.read().strip()
-    except OSError:
-        return ''
+            kill(self._proxy, signal.SIGKILL)  # it would wait for its launcher forever
 
 
 def _leave(status: int) -> NoReturn:
@@ -490,9 +478,8 @@ def main(command: list[str]) -> NoReturn:
     """Runs a command; ends as it ends."""
     proxy = os.getppid()
     front, held = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 127
+    status = 127
+    if (pid := os.fork()) == 0:
         try:
             os.close(held)
             status = _Guard(command, front, proxy).run()

@@ -88,7 +88,7 @@ class _MultiNodeIterator(iterator.Iterator):
     next = __next__
 
     def reset(self) -> None:
-        """Begins anew; collective."""
+        """Resets the iterator; collective."""
         if self.actual_iterator is not None:
             self.actual_iterator.reset()
         self._share(None)

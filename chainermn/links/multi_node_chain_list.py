@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 
 class MultiNodeChainList(link_module.ChainList):
-    """Chain of links, of which each process has its own, with the ranks between which data go.
+    """Chain of links that are divided between processes.
 
     A call runs the links of this process in the order in which they were added. Each gets its input
-    from the caller or from other ranks, and gives its output to the caller or to other ranks. A
-    process whose outputs all go to others gets a scalar from the call, for which it calls
-    ``backward`` all the same.
+    from the caller or from other ranks, and returns its output to the caller or sends it to other
+    ranks. If all outputs go to other ranks, the call returns a scalar; call its ``backward``, too.
 
     Args:
         comm (CommunicatorBase): Communicator.
