@@ -79,7 +79,7 @@ class Checker:
             if time.monotonic() > end:
                 raise RuntimeError(
                     f'rank {self.mpi_comm.rank} waited {limit:g} seconds for the other ranks: '
-                    f'{what}, and another rank has not called what belongs to it. The limit is '
+                    f'{what}, and another rank has not made the matching call. The limit is '
                     'CHAINERMN_TIMEOUT.'
                 )
             time.sleep(pause)

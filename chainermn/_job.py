@@ -1,4 +1,4 @@
-"""The processes of one start of :mod:`chainermn.run`, none of which outlives it."""
+"""One run of a distributed job: starts its processes, watches them, and ends all of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from chainermn import _supervisor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_END_SECONDS = 2.0  # in which the guards end the ranks; then this process does
+_END_SECONDS = 2.0  # for the guards to end the ranks, before this process kills all
+_BAD_LINES = ValueError, TypeError, KeyError, RecursionError  # anybody can connect and send a line
 
 
 class _Rank:
     """Connection to the guard of a rank, see :mod:`chainermn._supervisor`.
 
     Args:
-        connection: New connection; whose it is the first line tells.
+        connection: New connection; the first line says which rank it belongs to.
 
     """
 
@@ -54,7 +55,7 @@ class _Rank:
         return [json.loads(line) for line in lines]
 
     def send(self, number: int) -> None:
-        """Sends a signal; whether that is possible the next reading tells."""
+        """Sends a signal. If the connection is broken, the next ``read`` raises."""
         try:
             self.connection.send(f'{number}\n'.encode())
         except OSError:
@@ -69,10 +70,10 @@ class _Rank:
 
 
 class Job:
-    """Ranks that an ``mpiexec`` starts. All end when one fails or this process gets a signal.
+    """Ranks that one ``mpiexec`` starts. All end when one fails or this process gets a signal.
 
-    A guard on the host of each rank connects to this process. It says how its rank has ended,
-    and gets the numbers of signals; when the connection ends, it ends its rank.
+    The guard of each rank connects to this process. It reports how its rank ended and receives the
+    signals for it. When the connection closes or breaks, it ends its rank.
 
     Args:
         command: Command that starts the ranks.
@@ -146,12 +147,12 @@ class Job:
         return server
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        """Waits until all have ended, or they have been killed and their time is over."""
+        """Waits until all have ended, or until killed ones have had time to end."""
         while (is_running := process.poll() is None) or self._ranks:
             if not is_running:
                 self._kill()
             elif self._is_killed and not self._ranks:
-                self._limit(1)  # mpiexec alone is left
+                self._limit(1)  # only mpiexec is left
             for key, _ in self._selector.select(0.1):
                 key.data(key.fileobj)
             if self._deadline is not None and time.monotonic() >= self._deadline:
@@ -199,7 +200,7 @@ class Job:
         try:
             for values in rank.read():
                 self._take(rank, values)
-        except (EOFError, OSError, ValueError, TypeError, KeyError) as error:
+        except (EOFError, OSError, *_BAD_LINES) as error:
             self._selector.unregister(rank.connection)
             rank.connection.close()
             if rank in self._ranks:
@@ -223,7 +224,8 @@ class Job:
         if status is not None:
             rank.has_ended = True
         if status and self.signal is None and not self._is_killed:
-            self._fail(rank, values['text'], status if status > 0 else 128 - status)
+            text = values.get('text', _describe(status))
+            self._fail(rank, text, status if status > 0 else 128 - status)
             self._limit(self._grace)
         elif status is None:
             self._print(rank, values['text'])
@@ -236,6 +238,16 @@ class Job:
     @staticmethod
     def _print(rank: _Rank, text: str) -> None:
         print(f'chainermn.run: {rank.name} {text}', file=sys.stderr, flush=True)
+
+
+def _describe(status: int) -> str:
+    """How a process that failed has ended."""
+    if status > 0:
+        return f'ended with exit status {status}'
+    try:
+        return f'was killed by signal {-status} ({signal.Signals(-status).name})'
+    except ValueError:  # a signal without a name
+        return f'was killed by signal {-status}'
 
 
 def _for_ranks(number: int) -> int:

@@ -1,14 +1,14 @@
-"""Runs a command, and lets nothing that it started outlive it or its launcher.
+"""Runs a command and makes sure that nothing it starts outlives it or the launcher.
 
-``python -IS _supervisor.py COMMAND ...`` imports no other module of this package, so it starts fast
-and takes little memory. :mod:`chainermn.run` runs each rank so, and ``tools/two_hosts.py`` its
-command. Two processes share the work:
+:mod:`chainermn.run` starts each rank as ``python -IS _supervisor.py COMMAND ...``, and
+``tools/two_hosts.py`` its command. This file imports nothing else of the package, so it starts fast
+and takes little memory. It runs two processes:
 
-- The *front* is the process that the launcher knows and may kill at any time, also by ``SIGKILL``.
-- The *guard* is in a session of its own and the parent of the command. It ends the command when the
-  front ends, when its connection to :mod:`chainermn.run` ends, and when a signal or a grace period
-  says so. Then it ends what the command has started, and removes the shared memory and the
-  incomplete files of killed processes.
+- ``mpiexec`` knows the *front* and may kill it at any time, even by ``SIGKILL``.
+- The *guard*, in a session of its own, is the parent of the command. It ends the command when the
+  front ends, when the connection to :mod:`chainermn.run` ends, or when the command does not end in
+  time after a signal. Then it ends all that the command has started, and removes the shared memory
+  and the incomplete files of killed processes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,6 @@ _SHARED_MEMORY = '/dev/shm'
 _PREFIXES = 'mpich_shm_', 'ucx_shm_posix_', 'chainermn-'
 
 
-# -- processes
-
-
 def _prctl(option: int, value: int) -> None:
     """Changes a setting of this process on Linux; does nothing on other systems."""
     if sys.platform == 'linux':
@@ -81,6 +78,15 @@ def _status(pid: int | str) -> tuple[int, str]:
         return int(parent), state
     except (OSError, ValueError):
         return 0, 'X'
+
+
+def _name(pid: int) -> str:
+    """First 15 letters of the name of a process; '' if there is none."""
+    try:
+        with open(f'/proc/{pid}/comm', errors='replace') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
 
 
 def _all_processes() -> list[int]:
@@ -130,10 +136,11 @@ def kill_descendants(besides: int = 0) -> None:
 
 
 def remove_shared_memory(since: float) -> None:
-    """Removes the shared memory that killed processes left.
+    """Removes the shared memory that killed processes have left.
 
-    These are the files of the names that MPICH, UCX and ChainerMN give, of this user, changed since
-    a job began, that no process has open or mapped. Another job that is alive uses its own.
+    These are files with the names that MPICH, UCX and ChainerMN use. They belong to this user, have
+    changed since the job began, and are neither open nor mapped in any process. Files of other jobs
+    are mapped, so they stay.
 
     Args:
         since: When the job began, in seconds since the epoch.
@@ -149,7 +156,7 @@ def remove_shared_memory(since: float) -> None:
                         files[stat.st_dev, stat.st_ino] = entry.path
     if not files:
         return
-    # Read after the list was made: whoever makes a file has it open, and then mapped.
+    # After the list was made: the maker of a file has it open until it is mapped.
     used = {identity for pid in _all_processes() for identity in _used_files(pid)}
     for identity in files.keys() - used:
         with contextlib.suppress(OSError):
@@ -189,7 +196,8 @@ def _incomplete_folders(pid: int) -> set[str]:
 def limit_silence(connection: socket.socket, seconds: float) -> None:
     """Makes a connection fail if the other host does not answer for some time.
 
-    The systems of both hosts see to that, however busy the processes are.
+    The operating systems exchange the keep-alive messages, so busy or stopped processes do not
+    matter.
     """
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     first = max(int(seconds // 2), 1)
@@ -252,7 +260,7 @@ class _Launcher:
 
     @staticmethod
     def send(connection: socket.socket, **values: object) -> None:
-        """Sends a line; whether that is possible the next reading tells."""
+        """Sends a line. If the connection is broken, the next ``read`` raises."""
         with contextlib.suppress(OSError):
             connection.send(json.dumps(values).encode() + b'\n')
 
@@ -278,7 +286,7 @@ class _Launcher:
 
 
 class SignalReader:
-    """Signals as something to select.
+    """Signals as a file that a selector can wait for.
 
     Args:
         numbers: Signals to read.
@@ -305,7 +313,7 @@ class SignalReader:
             return []
 
     def close(self) -> None:
-        """Has signals do what they did before."""
+        """Restores the previous handlers."""
         signal.set_wakeup_fd(-1)
         for number, handler in self._previous.items():
             signal.signal(number, handler)
@@ -367,7 +375,7 @@ class _Guard:
                     break
         status = self._process.wait()
         # That the guard has ended it is no failure of its own.
-        self._send(text=_describe(status), status=0 if self._is_killed else status)
+        self._send(status=0 if self._is_killed else status)
         self._clean_up()
         return status
 
@@ -393,7 +401,7 @@ class _Guard:
         self._forward([number for number in numbers if number != signal.SIGCHLD])
 
     def _watch_stop(self) -> None:
-        """Tells that somebody has stopped the command; in the debug mode, limits the time."""
+        """Reports that the command is stopped; in the debug mode, sets a time limit."""
         was_stopped, self._is_stopped = self._is_stopped, _status(self._process.pid)[1] == 'T'
         if self._is_stopped and not was_stopped:
             self._send(text='is stopped, so the others wait for it')
@@ -423,7 +431,7 @@ class _Guard:
             self._end([self._process.pid], signal.SIGKILL)
 
     def _end(self, pids: Collection[int], number: int) -> None:
-        """Sends processes a signal that may end them; notes which incomplete files they have."""
+        """Sends processes a signal that may end them; first notes their incomplete files."""
         for pid in pids:
             kill(pid, signal.SIGSTOP)
         limit = time.monotonic() + 0.2
@@ -453,29 +461,11 @@ class _Guard:
                 shutil.rmtree(folder, ignore_errors=True)
         remove_shared_memory(self._start)
         if self._is_cut and _name(self._proxy) in _PROXIES:
-            kill(self._proxy, signal.SIGKILL)  # it waits for its launcher for ever
-
-
-def _describe(status: int) -> str | None:
-    """How a process ended, unless it ended well."""
-    if status >= 0:
-        return f'ended with exit status {status}' if status else None
-    try:
-        return f'was killed by signal {-status} ({signal.Signals(-status).name})'
-    except ValueError:  # a signal without a name
-        return f'was killed by signal {-status}'
-
-
-def _name(pid: int) -> str:
-    try:
-        with open(f'/proc/{pid}/comm') as file:
-            return file.read().strip()
-    except OSError:
-        return ''
+            kill(self._proxy, signal.SIGKILL)  # it would wait for its launcher forever
 
 
 def _leave(status: int) -> NoReturn:
-    """Ends this process as another one has ended."""
+    """Ends this process with the exit status, or by the signal, of another one."""
     if status < 0 and -status not in (signal.SIGSTOP, signal.SIGCHLD):
         import resource
 
@@ -487,19 +477,18 @@ def _leave(status: int) -> NoReturn:
 
 
 def main(command: list[str]) -> NoReturn:
-    """Runs a command; ends as it ends."""
+    """Runs a command and ends with its status."""
     proxy = os.getppid()
     front, held = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 127
+    status = 127
+    if (pid := os.fork()) == 0:
         try:
             os.close(held)
             status = _Guard(command, front, proxy).run()
         except OSError as error:
             print(error, file=sys.stderr, flush=True)
         finally:
-            kill(os.getppid(), signal.SIGCONT)  # somebody may have stopped the front
+            kill(os.getppid(), signal.SIGCONT)  # the front may be stopped
             _leave(status)
     for number in FORWARDED:
         signal.signal(number, lambda number, frame: kill(pid, number))

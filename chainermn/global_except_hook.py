@@ -1,6 +1,6 @@
 """The end of all processes when one fails.
 
-An exception that nothing catches ends its process only; the others would wait for it for ever. The
+An uncaught exception ends only its own process; the others would wait for it forever. The
 hook prints the traceback and then has MPI end all processes. It is added when a communicator of
 several processes is made.
 

@@ -13,9 +13,9 @@ passes ``SIGUSR1`` and ``SIGUSR2`` on. However the launcher ends, even by ``SIGK
 processes, worker processes or shared memory behind. A host that does not answer for
 ``--link-timeout`` seconds is lost: the job ends on both sides.
 
-With ``--restarts`` they start anew after a failure, so a script that loads its last checkpoint, see
-:func:`chainermn.create_multi_node_checkpointer`, goes on; with ``--min-n`` each time with one
-process less. The environment variable ``CHAINERMN_RESTART`` counts the restarts.
+With ``--restarts`` the launcher restarts the processes after a failure, so a script that loads its
+latest checkpoint, see :func:`chainermn.create_multi_node_checkpointer`, continues; with ``--min-n``
+each time with one process fewer. The variable ``CHAINERMN_RESTART`` counts the restarts.
 
 If the script gets no number of threads by ``OMP_NUM_THREADS``, the processes of a host share its
 cores.
@@ -100,12 +100,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('-n', type=int, default=1, help='number of processes')
     parser.add_argument('--hosts', default='', help='names of hosts, such as a,b')
     parser.add_argument(
-        '--restarts', type=int, default=0, help='how often to start anew after a failure'
+        '--restarts', type=int, default=0, help='how often to restart after a failure'
     )
     parser.add_argument(
         '--min-n',
         type=int,
-        help='start anew with one process less each time, down to this number',
+        help='restart with one process fewer each time, down to this number',
     )
     parser.add_argument(
         '--grace',
@@ -152,7 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
             if args.min_n is not None:
                 n = max(n - 1, args.min_n)
             print(
-                f'chainermn.run: exit status {status}, start {restart + 1} of {args.restarts} anew '
+                f'chainermn.run: exit status {status}, restart {restart + 1} of {args.restarts} '
                 f'with {n} processes',
                 file=sys.stderr,
                 flush=True,

@@ -35,7 +35,7 @@ def create_communicator(
 ) -> MpiCommunicatorBase:
     """Makes a communicator; collective.
 
-    They differ in how gradients travel:
+    They differ in how they send gradients:
 
     ================== ==============================================================
     ``naive``          each by itself, over MPI and the memory of the host
@@ -55,7 +55,7 @@ def create_communicator(
     Args:
         communicator_name (str): Name of the communicator.
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI; by default that of all processes.
-        allreduce_grad_dtype: Dtype in which gradients travel: ``float16``, ``'bfloat16'``,
+        allreduce_grad_dtype: Dtype in which gradients are sent: ``float16``, ``'bfloat16'``,
             ``float32`` or ``float64``. By default that of the gradients. Means are computed in at
             least float32.
         batched_copy (bool): Has no effect; deprecated.

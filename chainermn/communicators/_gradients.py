@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chainer.link import Link
     from chainer.variable import Parameter
 
-# A gradient on the host of at least this size travels alone: joining would copy it for nothing.
+# A gradient on the host of at least this size is sent alone: joining would only copy it.
 _ALONE = 1 << 18
 
 
@@ -32,7 +32,7 @@ def sorted_params(model: Link) -> list[tuple[str, Parameter]]:
 
 
 def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
-    """Initialized parameters whose gradients travel; fills missing ones if asked to."""
+    """Initialized parameters whose gradients are sent; fills missing ones if asked to."""
     params = []
     for _, param in sorted_params(model):
         fresh_gradients.settle(param)
@@ -44,7 +44,7 @@ def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
 
 
 def compute_dtype(dtype: Any, setting: Any) -> tuple[numpy.dtype[Any], str | None]:
-    """Dtype in which gradients are added, and the one in which they travel, if it has 16 bits.
+    """Dtype in which gradients are added, and the one in which they are sent, if it has 16 bits.
 
     Args:
         dtype: Dtype of the gradients.
@@ -58,7 +58,7 @@ def compute_dtype(dtype: Any, setting: Any) -> tuple[numpy.dtype[Any], str | Non
 
 
 class Bucket:
-    """Gradients that travel together.
+    """Gradients that are sent together.
 
     Args:
         params: Parameters, whose gradients have one dtype and are all on the host or on one GPU.
@@ -83,7 +83,7 @@ class Bucket:
 
     @property
     def can_share(self) -> bool:
-        """Whether the gradients may travel in memory that the ranks share."""
+        """Whether the gradients may go through memory that the ranks share."""
         return self.on_host and self.wire is None
 
     @property

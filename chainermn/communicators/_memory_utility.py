@@ -127,7 +127,7 @@ def extract_params_set_data(model: Link) -> list[Parameter]:
 
 
 def extract_params_set_grad(model: Link, zero_fill: bool) -> list[Parameter]:
-    """Returns the parameters whose gradients travel.
+    """Returns the parameters whose gradients are sent.
 
     Args:
         model (chainer.Link): Model.

@@ -2,7 +2,7 @@
 
 Each rank owns a part of the array: it receives that part from all others, computes the mean in at
 least float32 and sends it back. This moves as little data as possible, adds in the order of the
-ranks, so that all get the same bits, and rounds to 16 bits only what travels.
+ranks, so that all get the same bits, and rounds to 16 bits only what is sent.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _StagedMean:
 
 
 class Mean(_StagedMean):
-    """Mean of a flat host array whose parts travel as messages.
+    """Mean of a flat host array whose parts are sent as messages.
 
     Args:
         mpi_comm: Communicator for these messages alone.
@@ -117,18 +117,18 @@ class Mean(_StagedMean):
         self._own = self._parts[mpi_comm.rank]
         self._wire = wire
         self._memory = memory
-        self._travelling = flat
+        self._sent = flat
         if wire is not None:
-            self._travelling = memory.take(flat.size, numpy.dtype(numpy.uint16))
+            self._sent = memory.take(flat.size, numpy.dtype(numpy.uint16))
             for i in self._others:
                 part = self._parts[i]
-                _kernels.encode(flat[part], wire, self._travelling[part])
+                _kernels.encode(flat[part], wire, self._sent[part])
         shape = self._own.stop - self._own.start
-        dtype = self._travelling.dtype
+        dtype = self._sent.dtype
         self._received = {i: self._memory.take(shape, dtype) for i in self._others}
         self._stages = [self._add, self._gather, self._finish]
         self._requests = self._exchange(
-            tag, {i: self._travelling[self._parts[i]] for i in self._others}, self._received
+            tag, {i: self._sent[self._parts[i]] for i in self._others}, self._received
         )
         self.test()
 
@@ -137,7 +137,7 @@ class Mean(_StagedMean):
         if self._wire is None:
             _kernels.mean(self._sources(slice(None)), [own])
         else:
-            rounded = self._travelling[self._own]
+            rounded = self._sent[self._own]
             for start in range(0, own.size, _kernels.BLOCK):
                 block = slice(start, start + _kernels.BLOCK)
                 _kernels.mean(self._sources(block), [own[block]])
@@ -154,17 +154,17 @@ class Mean(_StagedMean):
         return [arrays[i] for i in range(self._comm.size)]  # in the same order on each rank
 
     def _gather(self) -> None:
-        own = self._travelling[self._own]
+        own = self._sent[self._own]
         self._requests = self._exchange(
             self._tag + 1,
             dict.fromkeys(self._others, own),
-            {i: self._travelling[self._parts[i]] for i in self._others},
+            {i: self._sent[self._parts[i]] for i in self._others},
         )
 
     def _finish(self) -> None:
         if self._wire is not None:
-            _kernels.decode(self._travelling, self._wire, self._flat)
-            self._memory.give(self._travelling)
+            _kernels.decode(self._sent, self._wire, self._flat)
+            self._memory.give(self._sent)
 
 
 class SharedMean(_StagedMean):

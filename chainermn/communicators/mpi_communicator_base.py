@@ -38,7 +38,7 @@ _LAST_TAG = 32766
 class MpiCommunicatorBase(CommunicatorBase):
     """Base class of the communicators, with every call over MPI.
 
-    Arrays on GPUs travel over the memory of the host, so any MPI library does.
+    Arrays on GPUs are copied to the memory of the host first, so any MPI library will do.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI; by default that of all processes.
@@ -48,7 +48,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     """
 
-    #: Most bytes of several gradients that travel together (``None``: any number).
+    #: Most bytes of several gradients that are sent together (``None``: any number).
     _bucket_bytes: int | None = None
 
     def __init__(self, mpi_comm: Any) -> None:
@@ -97,7 +97,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         """Sets a configuration value.
 
         Args:
-            name (str): ``'allreduce_grad_dtype'``, the dtype in which gradients travel:
+            name (str): ``'allreduce_grad_dtype'``, the dtype in which gradients are sent:
                 ``float16``, ``'bfloat16'``, ``float32``, ``float64``, or ``None`` for that of the
                 gradients. Or ``'batched_copy'``, which has no effect.
             value: The value.
@@ -367,7 +367,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             return
         buckets = [bucket for bucket in buckets if bucket.can_share]
         lacks = not all([bucket.rows for bucket in buckets])
-        # Another rank may have made its buckets anew.
+        # Another rank may have new buckets.
         if self._means_comm.allreduce(lacks, mpi().LOR):
             rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
             for bucket, of_bucket in zip(buckets, rows):
@@ -399,7 +399,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             Objects with the methods ``test`` and ``wait``.
 
         """
-        # While the first ones travel, the next ones are packed.
+        # While the first ones are sent, the next ones are packed.
         means = [self._start_mean(b.pack(), b.wire) for b in buckets if not b.rows]
         shared = [bucket for bucket in buckets if bucket.rows]
         if shared:
@@ -424,7 +424,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
 
 class MeanOverHost:
-    """Mean of an array on a GPU that travels over the memory of the host."""
+    """Mean of an array on a GPU that goes through the memory of the host."""
 
     def __init__(self, mean: Any, host: Any, flat: Any) -> None:
         self._mean = mean

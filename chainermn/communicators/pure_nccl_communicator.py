@@ -42,21 +42,21 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         nccl = _communication_utility.nccl_of_cupy()
         flat *= flat.dtype.type(1 / self.size)  # before the sum, which might overflow in 16 bits
         if wire is None:
-            travelling = flat
+            sent = flat
             kind = nccl.NCCL_FLOAT64 if flat.dtype.itemsize == 8 else nccl.NCCL_FLOAT32
         else:
-            travelling = _kernels.encode(flat, wire)
+            sent = _kernels.encode(flat, wire)
             kind = nccl.NCCL_FLOAT16 if wire == 'float16' else nccl.NCCL_BFLOAT16
         stream = cuda.cupy.cuda.get_current_stream()
-        pointer = travelling.data.ptr
+        pointer = sent.data.ptr
         self.nccl_comm.allReduce(pointer, pointer, flat.size, kind, nccl.NCCL_SUM, stream.ptr)
         if wire is not None:
-            flat[...] = _kernels.decode(travelling, wire)
+            flat[...] = _kernels.decode(sent, wire)
         return _Enqueued()
 
     def _start_mean_by_chainerx(self, flat: Any, wire: str | None) -> Any:
         if wire == 'bfloat16':
-            raise RuntimeError('gradients of ChainerX travel as bfloat16 only where CuPy is there')
+            raise RuntimeError('to send gradients of ChainerX as bfloat16, install CuPy')
         if self._group is None:
             join = chainerx._core._DeviceGroup
             name = None
@@ -64,10 +64,10 @@ class PureNcclCommunicator(MpiCommunicatorBase):
                 name = chainerx._core._make_device_group_name(flat.device)
             self._group = join(flat.device, self.size, self.mpi_comm.bcast(name), self.rank)
         flat *= 1 / self.size
-        travelling = flat if wire is None else flat.astype(wire)
-        self._group.sum_to_all(travelling)
+        sent = flat if wire is None else flat.astype(wire)
+        self._group.sum_to_all(sent)
         if wire is not None:
-            flat[...] = travelling
+            flat[...] = sent
         return _Enqueued()
 
 

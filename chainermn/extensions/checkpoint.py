@@ -34,8 +34,8 @@ def create_multi_node_checkpointer(
     at any time.
 
     The method ``maybe_load(trainer)`` of the extension, which is collective, resumes from the
-    latest checkpoint, if there is one, to the last bit. With another number of processes, the
-    current epoch begins anew with its data. Files of Chainer 7, ``<name>.<iteration>.<rank>``, are
+    latest checkpoint, if there is one, bit for bit. With another number of processes, the current
+    epoch starts over. Files of Chainer 7, ``<name>.<iteration>.<rank>``, are
     read, too, by as many processes as wrote them.
 
     Args:

@@ -78,11 +78,11 @@ def _weighted_mean(parts: list[tuple[int, dict[str, float]]]) -> dict[str, float
 
 
 class GenericMultiNodeEvaluator(extension.Extension):
-    """Base of evaluators that need more than means, such as the quality of translations.
+    """Evaluator of more than means, such as the quality of translations.
 
     Each process calls :meth:`calc_local` for its batches. The root calls :meth:`aggregate` with
-    what all calls have returned, and reports the result. Subclasses define both. Calls are
-    collective.
+    what all calls have returned. If that gives a dict, it is reported. Subclasses define one of
+    them or both. Calls are collective.
 
     Args:
         comm (CommunicatorBase): Communicator.
@@ -150,12 +150,13 @@ class GenericMultiNodeEvaluator(extension.Extension):
         if gathered is None:
             return None
         result = self.aggregate([value for values in gathered for value in values])
-        prefix = '' if self.name is None else f'{self.name}/'
-        reporter.report({prefix + key: value for key, value in result.items()})
+        if isinstance(result, dict):
+            prefix = '' if self.name is None else f'{self.name}/'
+            reporter.report({prefix + key: value for key, value in result.items()})
         return result
 
     def calc_local(self, *args: Any, **kwargs: Any) -> Any:
-        """Evaluates a batch.
+        """Evaluates a batch; by default calls the target.
 
         Args:
             args, kwargs: Arrays of the batch.
@@ -164,16 +165,16 @@ class GenericMultiNodeEvaluator(extension.Extension):
             Anything that can be pickled.
 
         """
-        raise NotImplementedError
+        return self._targets['main'](*args, **kwargs)
 
-    def aggregate(self, results: Any) -> dict[str, Any]:
-        """Computes what to report; called on the root.
+    def aggregate(self, results: Any) -> Any:
+        """Combines the results of all batches; called on the root. By default returns them.
 
         Args:
-            results: Values of :meth:`calc_local` of all batches, in the order of the ranks.
+            results (list): Values of :meth:`calc_local` of all batches, in the order of the ranks.
 
         Returns:
-            dict: Values to report, by name.
+            Values to report by name, or anything else, which is not reported.
 
         """
-        raise NotImplementedError
+        return results

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter, training
+from chainer.backends import _cpu
 from chainer.training import extension
+from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +30,9 @@ class ObservationAggregator(extension.Extension):
         original_key (str): Name of the observed value.
         aggregated_key (str): Name of the result; ``original_key`` by default.
         comm_trigger: When the processes exchange their values.
-        aggregator (callable): Function of a list with, for each rank, the list of its values;
-            by default the mean of all.
+        aggregator (callable): Function of a list with, for each rank, the list of its values:
+            floats, and variables where variables are observed. By default the mean of all, which
+            is a variable if one of them is.
 
     .. admonition:: Example
 
@@ -81,12 +84,28 @@ class ObservationAggregator(extension.Extension):
         """Collects the value, and combines all when the trigger fires."""
         value = trainer.observation.get(self.original_key)
         if value is not None:
-            self._values.append(float(reporter._unwrap(value)))
+            self._values.append(_copy(value))
         if self.comm_trigger(trainer):
             summary = self.compute_summary(trainer)
             if summary is not None:
                 trainer.observation[self.aggregated_key] = summary
 
 
-def _mean(values: list[list[Any]]) -> float:
-    return float(numpy.mean([value for part in values for value in part]))
+def _copy(value: Any) -> float | Variable:
+    """Copies a value to the host, without the graph that has computed it."""
+    array = _cpu._to_cpu(reporter._unwrap(value))
+    if not isinstance(value, Variable):
+        return float(array)
+    return Variable(array.copy(), requires_grad=False)
+
+
+def _mean(values: list[list[Any]]) -> float | Variable:
+    everything = [value for part in values for value in part]
+    arrays = [numpy.asarray(reporter._unwrap(value)) for value in everything]
+    mean = numpy.mean([float(array) for array in arrays])
+    dtypes = [x.dtype for x, value in zip(arrays, everything) if isinstance(value, Variable)]
+    if not dtypes:
+        return float(mean)
+    # As a mean of arrays of these dtypes has it.
+    dtype = numpy.mean(numpy.zeros(1, numpy.result_type(*dtypes))).dtype
+    return Variable(numpy.asarray(mean, dtype), requires_grad=False)

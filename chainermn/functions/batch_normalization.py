@@ -14,7 +14,7 @@ _BACKENDS = 'auto', 'mpi', 'nccl'
 def get_communication_backend(
     comm: MpiCommunicatorBase, communication_backend: str = 'auto'
 ) -> str:
-    """Chooses how the statistics of a batch travel.
+    """Chooses how the statistics of a batch are sent.
 
     Args:
         comm (CommunicatorBase): Communicator.

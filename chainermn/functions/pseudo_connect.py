@@ -31,7 +31,9 @@ class PseudoConnect(Operation):
         return [xp.zeros(*self._specs[0]) if i == 0 else gys[i - 1] for i in targets]
 
 
-def pseudo_connect(delegate_variable: Variable | None, *actual_variables: Any) -> Any:
+def pseudo_connect(
+    delegate_variable: Variable | None, *actual_variables: Any
+) -> tuple[Variable, ...]:
     """Connects variables with one that :func:`~chainermn.functions.send` has returned.
 
     The values stay. Backward from the results reaches ``delegate_variable``, too, so that the
@@ -40,10 +42,10 @@ def pseudo_connect(delegate_variable: Variable | None, *actual_variables: Any) -
     Args:
         delegate_variable (~chainer.Variable): Variable of :func:`~chainermn.functions.send`;
             ``None`` connects nothing.
-        actual_variables (~chainer.Variable): Variables, or tuples of them.
+        actual_variables (~chainer.Variable): Variables, or one tuple of them.
 
     Returns:
-        ~chainer.Variable or tuple of them: As many as ``actual_variables``.
+        tuple of ~chainer.Variable: As many as there are variables.
 
     Raises:
         TypeError: If there is no actual variable.
@@ -53,13 +55,13 @@ def pseudo_connect(delegate_variable: Variable | None, *actual_variables: Any) -
         >>> x = chainer.Variable(np.array(2, np.float32))
         >>> delegate = chainer.Variable(np.array(0, np.float32))
         >>> chainermn.functions.pseudo_connect(delegate, x * x)
-        variable(4.)
+        (variable(4.),)
 
     """
     if not actual_variables:
         raise TypeError('pseudo_connect needs at least one actual variable')
-    is_tuple = len(actual_variables) == 1 and isinstance(actual_variables[0], (tuple, list))
-    variables = tuple(actual_variables[0]) if is_tuple else actual_variables
-    if delegate_variable is not None:
-        variables = PseudoConnect().apply((delegate_variable, *variables))
-    return tuple(variables) if is_tuple or len(variables) > 1 else variables[0]
+    if len(actual_variables) == 1 and isinstance(actual_variables[0], (tuple, list)):
+        actual_variables = tuple(actual_variables[0])
+    if delegate_variable is None:
+        return actual_variables
+    return PseudoConnect().apply((delegate_variable, *actual_variables))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # What training reads of an iterator.
 _STATE = 'current_position', 'epoch', 'is_new_epoch', 'epoch_detail', 'previous_epoch_detail'
+_NONE = -1.0  # stands for no previous_epoch_detail in files, as for all iterators
 
 
 def create_multi_node_iterator(
@@ -45,6 +46,13 @@ def create_multi_node_iterator(
 class _MultiNodeIterator(iterator.Iterator):
     """Iterator that sends the batches of the master and its state."""
 
+    current_position: int
+    epoch: int
+    is_new_epoch: bool
+    epoch_detail: float
+    previous_epoch_detail: float | None
+    _epoch_size: int | None
+
     def __init__(
         self, actual_iterator: Any, communicator: MpiCommunicatorBase, rank_master: int
     ) -> None:
@@ -61,8 +69,10 @@ class _MultiNodeIterator(iterator.Iterator):
         if self.actual_iterator is not None:
             actual = self.actual_iterator
             values = {name: getattr(actual, name, None) for name in (*_STATE, 'batch_size')}
-            state = batch, values, getattr(actual, '_repeat', getattr(actual, 'repeat', None))
-        batch, values, self.repeat = self.communicator.bcast_obj(state, root=self.rank_master)
+            values['repeat'] = getattr(actual, '_repeat', getattr(actual, 'repeat', None))
+            values['_epoch_size'] = _epoch_size(actual)
+            state = batch, values
+        batch, values = self.communicator.bcast_obj(state, root=self.rank_master)
         vars(self).update(values)
         return batch
 
@@ -78,7 +88,7 @@ class _MultiNodeIterator(iterator.Iterator):
     next = __next__
 
     def reset(self) -> None:
-        """Begins anew; collective."""
+        """Resets the iterator; collective."""
         if self.actual_iterator is not None:
             self.actual_iterator.reset()
         self._share(None)
@@ -88,9 +98,36 @@ class _MultiNodeIterator(iterator.Iterator):
             self.actual_iterator.finalize()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
+        """Reads or writes the position.
+
+        The master also has the order. The others use the same names, so they read its file, too.
+        """
         if self.actual_iterator is not None:
             self.actual_iterator.serialize(serializer)
             vars(self).update({name: getattr(self.actual_iterator, name, None) for name in _STATE})
             return
-        for name in _STATE:
-            vars(self)[name] = serializer(name, vars(self)[name])
+        position = serializer('current_position', self.current_position)
+        epoch = serializer('epoch', self.epoch)
+        is_new_epoch = serializer('is_new_epoch', self.is_new_epoch)
+        previous = self.previous_epoch_detail
+        try:
+            previous = serializer(
+                'previous_epoch_detail', _NONE if previous is None else float(previous)
+            )
+        except KeyError:  # the iterator of the master does not write it
+            previous = _NONE
+        self.current_position, self.epoch, self.is_new_epoch = position, epoch, is_new_epoch
+        self.previous_epoch_detail = None if previous < 0 else previous
+        self.epoch_detail = epoch + (position / self._epoch_size if self._epoch_size else 0.0)
+
+
+def _epoch_size(iterator: Any) -> int | None:
+    """Number of examples of an epoch, if the iterator tells it."""
+    try:
+        return iterator._epoch_size
+    except AttributeError:
+        pass
+    try:
+        return len(iterator.dataset)
+    except (AttributeError, TypeError):
+        return None

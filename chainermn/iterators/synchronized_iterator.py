@@ -22,7 +22,7 @@ def create_synchronized_iterator(
 
     Args:
         actual_iterator: Iterator that shuffles, such as
-            :class:`~chainer.iterators.SerialIterator`. It begins anew.
+            :class:`~chainer.iterators.SerialIterator`. It is reset.
         communicator (CommunicatorBase): Communicator.
 
     Returns:

@@ -30,7 +30,7 @@ class MultiNodeBatchNormalization(links.BatchNormalization):
         use_beta (bool): If ``False``, there is no shift.
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.
-        communication_backend (str): How the statistics travel, see
+        communication_backend (str): How the statistics are sent, see
             :func:`~chainermn.functions.batch_normalization.get_communication_backend`.
 
     .. admonition:: Example

@@ -22,7 +22,7 @@ def create_mnbn_model(
     Args:
         link (chainer.Link): Model, which stays as it is.
         comm (CommunicatorBase): Communicator.
-        communication_backend (str): How the statistics travel, see
+        communication_backend (str): How the statistics are sent, see
             :func:`~chainermn.functions.batch_normalization.get_communication_backend`.
 
     Returns:

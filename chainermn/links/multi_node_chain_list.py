@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 
 class MultiNodeChainList(link_module.ChainList):
-    """Chain of links, of which each process has its own, with the ranks between which data go.
+    """Chain of links that are divided between processes.
 
     A call runs the links of this process in the order in which they were added. Each gets its input
-    from the caller or from other ranks, and gives its output to the caller or to other ranks. A
-    process whose outputs all go to others gets a scalar from the call, for which it calls
-    ``backward`` all the same.
+    from the caller or from other ranks, and returns its output to the caller or sends it to other
+    ranks. If all outputs go to other ranks, the call returns a scalar; call its ``backward``, too.
 
     Args:
         comm (CommunicatorBase): Communicator.
@@ -106,7 +105,7 @@ class MultiNodeChainList(link_module.ChainList):
                     x = functions.recv(comm, rank, delegate_variable=delegate)
                     received.append(x)
                     first = x[0] if isinstance(x, tuple) else x
-                    delegate = functions.pseudo_connect(first, make_dummy(first.device))
+                    (delegate,) = functions.pseudo_connect(first, make_dummy(first.device))
                 xs = tuple(received)
             y = link(*xs)
             if ranks_out is None:
@@ -116,10 +115,16 @@ class MultiNodeChainList(link_module.ChainList):
                 if rank == comm.rank:
                     own.append(y)
                     continue
-                y = functions.pseudo_connect(delegate, y)
+                y = _connect(delegate, y)
                 delegate = functions.send(y, comm, rank)
         if result is None:
             return delegate
-        return functions.pseudo_connect(delegate, result)
+        return _connect(delegate, result)
 
     forward = __call__
+
+
+def _connect(delegate: Any, y: Any) -> Any:
+    """Connects a variable, or each of a tuple, with what has been sent before."""
+    connected = functions.pseudo_connect(delegate, y)
+    return connected if isinstance(y, (tuple, list)) else connected[0]

@@ -36,7 +36,7 @@ def create_multi_node_optimizer(
     Args:
         actual_optimizer (chainer.Optimizer): Optimizer.
         communicator (CommunicatorBase): Communicator.
-        double_buffering (bool): Whether gradients travel while the next ones are computed. Each
+        double_buffering (bool): Whether gradients are sent while the next ones are computed. Each
             update then uses the gradients of the update before, and the first one with gradients
             changes nothing.
         zero_fill (bool): Whether missing gradients count as zeros. Otherwise the same gradients

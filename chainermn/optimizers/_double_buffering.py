@@ -1,4 +1,4 @@
-"""The optimizer whose gradients travel while the next ones are computed."""
+"""The optimizer that exchanges gradients while the next ones are computed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         grads = [param.grad for param in params]
         means = comm._start_means_of(buckets)
         before, self._pending = self._pending, (params, grads, buckets, means)
-        # What travels must not change, so the parameters give it away.
+        # What is being sent must not change, so the parameters give it away.
         self.target.cleargrads()
         self._ready = before is not None
         if before is not None:

@@ -21,7 +21,7 @@ class MultiNodeOptimizer:
         actual_optimizer: Optimizer, whose attributes and methods this one has, too.
         communicator: Communicator.
         zero_fill: Whether missing gradients count as zeros.
-        bucket_bytes: Least number of bytes that travel while backward runs.
+        bucket_bytes: Least number of bytes that are sent while backward runs.
 
     """
 

@@ -1,4 +1,4 @@
-"""Gradients that travel while others are still computed."""
+"""Gradients that are sent while others are still computed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Overlap:
         self._target = target
         self._bucket_bytes = bucket_bytes
         self._order: list[int] = []
-        #: Buckets that travel together.
+        #: Buckets that are sent together.
         self._groups: list[list[_gradients.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
         self._slots: Any = None
@@ -125,7 +125,7 @@ class Overlap:
             rest = groups.pop()
             groups[-1] += rest
         setting = self._comm.get_config('allreduce_grad_dtype')
-        # Within a group, large gradients travel without being joined.
+        # Within a group, large gradients are sent without being joined.
         self._groups = [_gradients.make_buckets(group, setting, None) for group in groups]
         all_buckets = [bucket for buckets in self._groups for bucket in buckets]
         self._comm._share_memory(all_buckets)

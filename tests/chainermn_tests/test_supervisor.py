@@ -160,8 +160,8 @@ def test_shared_memory(monkeypatch):
     try:
         with open(old, 'wb'):
             pass
-        time.sleep(2)
-        begin = time.time()
+        time.sleep(0.1)
+        begin = time.time() + 1  # a second is the tolerance
         for path in new, used, other:
             with open(path, 'wb') as file:
                 file.write(bytes(4096))
@@ -227,7 +227,7 @@ def test_connection(launcher):
     os.kill(pids[0], signal.SIGSTOP)
     assert 'is stopped' in launcher.read()['text']
     os.kill(pids[0], signal.SIGKILL)
-    assert launcher.read() == {'status': -9, 'text': 'was killed by signal 9 (SIGKILL)'}
+    assert launcher.read() == {'status': -9}
     assert launcher.read() is None
     end(process)
     assert not any(map(is_there, pids))
@@ -304,7 +304,7 @@ sys.exit(job.run())
 """
 
 
-def start_job(code, grace=5.0):
+def start_job(code, grace=0.5):
     """Starts a job of two processes; returns its process, and those of the ranks."""
     mpiexec = ['sh', '-c', MPIEXEC, 'sh', *SUPERVISOR, sys.executable, '-ISc', code]
     job = subprocess.Popen(
@@ -316,6 +316,7 @@ def start_job(code, grace=5.0):
     return job, sorted([read_pids(job) for _ in range(2)], key=lambda pids: pids[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('way', ['signal', 'kill', 'rank', 'guard', 'front', 'stopped'])
 def test_job(way):
     job, ranks = start_job(WAIT)
@@ -348,6 +349,7 @@ def test_job(way):
         assert errors == ''
 
 
+@pytest.mark.slow
 def test_job_of_processes_that_ignore_signals():
     job, ranks = start_job('import signal\nsignal.signal(15, signal.SIG_IGN)\n' + WAIT, grace=0.1)
     job.terminate()
@@ -356,11 +358,13 @@ def test_job_of_processes_that_ignore_signals():
     assert not any(map(is_there, sum([pids[:2] for pids in ranks], [])))
 
 
+@pytest.mark.slow
 def test_job_whose_processes_end():
     job, _ = start_job(PROGRAM)
     assert end(job) == '' and job.returncode == 7
 
 
+@pytest.mark.slow
 def test_job_of_which_one_fails():
     code = PROGRAM + 'sys.exit(5) if os.environ["PMI_RANK"] == "0" else time.sleep(1000)\n'
     job, ranks = start_job(code, grace=0.1)
@@ -369,16 +373,15 @@ def test_job_of_which_one_fails():
     assert not any(map(is_there, sum([pids[:2] for pids in ranks], [])))
 
 
-@pytest.mark.parametrize(
-    'data', [b'', b'x' * 5000, b'\n', b'[]\n', b'{}\n', b'{"token": 3}\n', b'{"token": "x"}\n']
-)
-def test_strangers(data):
+@pytest.mark.slow
+def test_strangers():
     """What connects to a job without its token changes nothing."""
     job, _ = start_job(WAIT)
-    try:
-        [mpiexec] = Path(f'/proc/{job.pid}/task/{job.pid}/children').read_text().split()
-        variables = Path(f'/proc/{mpiexec}/environ').read_text().split('\0')
-        settings = json.loads(dict([v.split('=', 1) for v in variables if v])[_supervisor.VARIABLE])
+    [mpiexec] = Path(f'/proc/{job.pid}/task/{job.pid}/children').read_text().split()
+    variables = Path(f'/proc/{mpiexec}/environ').read_text().split('\0')
+    settings = json.loads(dict([v.split('=', 1) for v in variables if v])[_supervisor.VARIABLE])
+    lines = b'\n', b'[]\n', b'3\n', b'{}\n', b'{"token": 3}\n', b'{"token": "x"}\n'
+    for data in (b'', b'x' * 5000, b'[' * 4000 + b'\n', b'\xff' * 10 + b'\n', *lines):
         with socket.create_connection(('127.0.0.1', settings['port'])) as stranger:
             stranger.settimeout(SECONDS)
             stranger.sendall(data)
@@ -388,9 +391,8 @@ def test_strangers(data):
             except ConnectionResetError:
                 pass  # it has not read all
         assert job.poll() is None
-    finally:
-        job.terminate()
-        assert end(job) == '' and job.returncode == 128 + 15
+    job.terminate()
+    assert end(job) == '' and job.returncode == 128 + 15
 
 
 def test_addresses():

@@ -20,7 +20,7 @@ from tools.stress import guard
 
 START_SECONDS = 120  # in which all ranks are there; a loaded machine takes long to start them
 END_SECONDS = 10  # in which all is gone
-TIMEOUT = 2  # seconds that a rank waits for a stopped one in the debug mode
+TIMEOUT = 6  # seconds that a rank waits for a stopped one in the debug mode
 N_RANKS = 2
 WAYS = {
     'signal to the launcher': 4,

@@ -119,3 +119,71 @@ def test_synchronized_iterator_without_a_known_order(comm):
         chainermn.iterators.create_synchronized_iterator(
             iterators.SerialIterator([1, 2], 1, order_sampler=sampler), comm
         )
+
+
+class DictSerializer(chainer.serializer.Serializer):
+    """Writes all values into one dict, as serializers of other programs do."""
+
+    def __init__(self, target, path=''):
+        self.target, self.path = target, path
+
+    def __getitem__(self, key):
+        return DictSerializer(self.target, f'{self.path}{key}/')
+
+    def __call__(self, key, value):
+        self.target[self.path + key] = numpy.asarray(value).copy()
+        return value
+
+
+class DictDeserializer(chainer.serializer.Deserializer):
+    def __init__(self, target, path=''):
+        self.target, self.path = target, path
+
+    def __getitem__(self, key):
+        return DictDeserializer(self.target, f'{self.path}{key}/')
+
+    def __call__(self, key, value):
+        stored = self.target[self.path + key]
+        if isinstance(value, numpy.ndarray):
+            value[...] = stored
+            return value
+        return stored if value is None else type(value)(stored)
+
+
+@pytest.mark.parametrize('repeat', [True, False])
+@pytest.mark.parametrize('shuffle', [True, False])
+@pytest.mark.parametrize('kind', [iterators.SerialIterator, iterators.MultithreadIterator])
+@pytest.mark.parametrize('source', ['own', 'master', 'plain', 'old'])
+def test_serialized_multi_node_iterator(comm, repeat, shuffle, kind, source):
+    """Each rank reads what it wrote, what the master wrote, and what the actual iterator writes."""
+    master = comm.size - 1
+    n_batches = 3 if repeat else 2
+
+    def make():
+        return kind(list(range(7)), 3, repeat, shuffle)
+
+    iterator = chainermn.iterators.create_multi_node_iterator(make(), comm, master)
+    seen = sum([iterator.next() for _ in range(n_batches)], [])
+    target = {}
+    if comm.rank == master and source in ('plain', 'old'):
+        iterator.actual_iterator.serialize(DictSerializer(target))
+    else:
+        iterator.serialize(DictSerializer(target))
+    if source != 'own':
+        target = comm.bcast_obj(target, root=master)
+    if source == 'old':  # of Chainer 2
+        del target['previous_epoch_detail']
+    other = chainermn.iterators.create_multi_node_iterator(make(), comm, master)
+    other.serialize(DictDeserializer(target))
+    expected = state_of(iterator)
+    if source == 'old':
+        expected[-1] = comm.bcast_obj(other.previous_epoch_detail, root=master)
+        if comm.rank != master:
+            expected[-1] = None
+    assert state_of(other) == pytest.approx(expected)
+    seen += other.next()
+    assert sorted(seen[:7]) == list(range(7))
+    assert state_of(other) == comm.bcast_obj(state_of(other), root=master)
+    assert next(other, None) is None or repeat
+    for it in iterator, other:
+        it.finalize()

@@ -10,6 +10,7 @@ import pytest
 import chainer
 import chainer.links as L
 import chainermn
+import chainerx
 from chainer import iterators, testing, training
 from chainer.training import extensions
 
@@ -71,9 +72,31 @@ def test_generic_evaluator(comm):
             evaluator(None)
         expected = [10 * rank + i for rank in range(comm.size) for i in range(rank + 1)]
         assert observation == ({'validation/all': expected} if comm.rank == root else {})
-    for method in 'calc_local', 'aggregate':
-        with pytest.raises(NotImplementedError):
-            getattr(chainermn.extensions.GenericMultiNodeEvaluator, method)(evaluator, None)
+
+
+@pytest.mark.parametrize(
+    'methods, expected',
+    [
+        ({}, lambda values: values),
+        ({'calc_local': lambda self, x: int(x[0])}, lambda values: values),
+        ({'aggregate': lambda self, results: sum(results)}, sum),
+        ({'aggregate': lambda self, results: None}, lambda values: None),
+        ({'aggregate': lambda self, results: {'sum': sum(results)}}, lambda v: {'sum': sum(v)}),
+    ],
+)
+def test_defaults_of_the_generic_evaluator(comm, methods, expected):
+    """It calls the target, returns what the calls have returned, and reports a dict only."""
+    kind = type('Own', (chainermn.extensions.GenericMultiNodeEvaluator,), methods)
+    iterator = iterators.SerialIterator([comm.rank + 0.5, comm.rank + 10.5], 1, False, False)
+    evaluator = kind(comm, iterator, lambda x: float(x[0]))
+    values = [value for rank in range(comm.size) for value in (rank + 0.5, rank + 10.5)]
+    if 'calc_local' in methods:
+        values = [int(value) for value in values]
+    result = None if comm.rank else expected(values)
+    observation = {}
+    with chainer.Reporter().scope(observation):
+        assert evaluator(None) == result
+    assert observation == (result if isinstance(result, dict) else {})
 
 
 def run(comm, folder, n, *entries, observe):
@@ -110,6 +133,42 @@ def test_observation_aggregator(comm, folder):
         None, numpy.mean([10 * r + i for r in ranks for i in (3, 4)]),
     ]  # fmt: skip
     assert [o['x'] for o in seen] == [10 * (comm.size - 1) + i for i in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize('dtype, mean_dtype', [('f', 'f'), ('d', 'd'), ('e', 'e'), ('i', 'd')])
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_observation_aggregator_of_variables(comm, dtype, mean_dtype, device):
+    """The mean of variables is a variable, and an own function gets variables."""
+    if device == 'native:0' and not chainerx.is_available():
+        pytest.skip('needs ChainerX')
+    device = chainer.get_device(device)
+    trainer = testing.get_trainer_with_mock_updater()
+    aggregators = [
+        chainermn.extensions.ObservationAggregator(
+            comm, 'x', 'mean', comm_trigger=(2, 'iteration')
+        ),
+        chainermn.extensions.ObservationAggregator(
+            comm,
+            'x',
+            'sum',
+            comm_trigger=(2, 'iteration'),
+            aggregator=lambda parts: sum([sum(part) for part in parts]),
+        ),
+    ]
+    expected = [rank + i for rank in range(comm.size) for i in (1, 2)]
+    for i in 1, 2:
+        trainer.updater.update()
+        x = device.send(numpy.array(comm.rank + i, dtype))
+        trainer.observation = {'x': chainer.Variable(x, requires_grad=False)}
+        for aggregator in aggregators:
+            aggregator(trainer)
+    mean, total = trainer.observation['mean'], trainer.observation['sum']
+    assert isinstance(mean, chainer.Variable) and isinstance(total, chainer.Variable)
+    assert mean.array == numpy.mean(expected) and mean.dtype == mean_dtype
+    assert total.array == sum(expected)
+    summary = chainer.DictSummary()  # that of LogReport
+    summary.add(trainer.observation)
+    assert summary.compute_mean()['mean'] == numpy.mean(expected)
 
 
 def test_early_stopping(comm):
@@ -246,34 +305,109 @@ def test_checkpointer_errors(comm, folder):
         train(comm, folder, 4)
 
 
-def test_snapshot(comm, folder):
-    """One rank of each set writes, and the others get what it loads."""
+class Mark(training.Extension):
+    """State that tells which rank has written it, and when."""
 
-    def make(n, sets):
-        trainer = make_trainer(comm, folder, n)
-        model = trainer.updater.get_optimizer('main').target
-        model.value = numpy.array(comm.rank)
-        model.register_persistent('value')
-        snapshot = extensions.snapshot(autoload=True)
-        extension = chainermn.extensions.multi_node_snapshot(comm, snapshot, sets)
-        trainer.extend(extension, trigger=(2, 'iteration'))
+    def __init__(self, rank):
+        self.rank = rank
+        self.count = 0
+
+    def __call__(self, trainer):
+        self.count += 1
+
+    def serialize(self, serializer):
+        self.rank = serializer('rank', self.rank)
+        self.count = serializer('count', self.count)
+
+
+def make_snapshot_trainer(comm, folder, n, sets, **options):
+    trainer = make_trainer(comm, folder, n)
+    mark = Mark(comm.rank)
+    trainer.extend(mark, trigger=(1, 'iteration'))
+    snapshot = extensions.snapshot(autoload=True, **options)
+    extension = chainermn.extensions.multi_node_snapshot(comm, snapshot, sets)
+    trainer.extend(extension, trigger=(2, 'iteration'))
+    return trainer, mark, extension
+
+
+@pytest.mark.parametrize(
+    'sets, groups',
+    [
+        (lambda size: [], lambda size: [range(size)]),
+        (lambda size: [range(size)], lambda size: [range(size)]),
+        (lambda size: [0], lambda size: [[0], range(1, size)]),
+        (lambda size: [[0]], lambda size: [[0], range(1, size)]),
+        (lambda size: [range(1, size)], lambda size: [[0], range(1, size)]),
+        (lambda size: list(range(size)), lambda size: [[rank] for rank in range(size)]),
+        (lambda size: [{size - 1, 0}], lambda size: [{0, size - 1}, range(1, size - 1)]),
+    ],
+)
+def test_snapshot(comm, folder, sets, groups):
+    """The lowest rank of each set writes, and the others of the set get what it loads."""
+    sets = sets(comm.size)
+    own = next(group for group in map(list, groups(comm.size)) if comm.rank in group)
+    writers = [min(group) for group in map(list, groups(comm.size)) if group]
+    for n in 2, 4:
+        trainer, mark, extension = make_snapshot_trainer(comm, folder, n, sets)
+        assert extension.is_master == (comm.rank == min(own))
+        assert extension.snapshot.filename.endswith(f'.{comm.rank}')
         trainer.run()
         comm.mpi_comm.Barrier()
-        return model.value
+        snapshots = [name for name in files_of(folder) if f'iter_{n}' in name]
+        assert snapshots == [f'snapshot_iter_{n}.{rank}' for rank in sorted(writers)]
+        assert mark.rank == min(own) and mark.count == n
+        comm.mpi_comm.Barrier()
 
-    ranks = range(comm.size)
-    make(2, [ranks])
-    snapshots = [name for name in files_of(folder) if 'snapshot' in name]
-    assert snapshots == ['snapshot_iter_2']
-    assert make(4, [ranks]) == 0
-    if comm.size > 2:
-        make(6, [[1, 0]])
-        names = [name for name in files_of(folder) if 'iter_6' in name]
-        assert names == [f'snapshot_iter_6.{i}' for i in range(comm.size - 1)]
+
+def test_snapshot_with_a_function_of_the_name(comm, folder):
+    trainer, _, extension = make_snapshot_trainer(
+        comm, folder, 2, [], filename=lambda trainer: f'at_{trainer.updater.iteration}'
+    )
+    trainer.run()
+    comm.mpi_comm.Barrier()
+    assert extension.snapshot.filename(trainer) == f'at_2.{comm.rank}'
+    assert [name for name in files_of(folder) if name.startswith('at')] == ['at_2.0']
+    comm.mpi_comm.Barrier()
+
+
+@pytest.mark.parametrize('kind', ['multi_node', 'synchronized'])
+def test_snapshot_of_iterators_that_agree(comm, folder, kind):
+    """One rank writes the positions of all; the training goes on with the same examples."""
+
+    def run(n, out):
+        numpy.random.seed(comm.rank)
+        optimizer = chainer.optimizers.SGD().setup(L.Classifier(L.Linear(1, 2)))
+        data = [(numpy.array([i], 'f'), i % 2) for i in range(7)]
+        make = getattr(chainermn.iterators, f'create_{kind}_iterator')
+        iterator = make(iterators.SerialIterator(data, 3), comm)
+        updater = training.StandardUpdater(iterator, optimizer)
+        trainer = training.Trainer(updater, (n, 'iteration'), out=out)
+        snapshot = extensions.snapshot(autoload=True)
+        snapshot = chainermn.extensions.multi_node_snapshot(comm, snapshot, [])
+        trainer.extend(snapshot, trigger=(1, 'iteration'))
+        seen = []
+
+        def see(trainer):
+            names = 'epoch', 'current_position', 'is_new_epoch', 'epoch_detail'
+            seen.append([getattr(iterator, name) for name in (*names, 'previous_epoch_detail')])
+
+        trainer.extend(see, trigger=(1, 'iteration'))
+        trainer.run()
+        comm.mpi_comm.Barrier()
+        weights = optimizer.target.predictor.W.array.tolist()
+        assert comm.allgather_obj((seen, weights)) == [(seen, weights)] * comm.size
+        return seen, weights
+
+    whole, weights = run(9, f'{folder}/whole')
+    parts = [run(n, f'{folder}/parts') for n in (2, 5, 9)]
+    assert sum([seen for seen, _ in parts], []) == whole
+    assert parts[-1][1] == weights
 
 
 def test_snapshot_errors(comm):
     with pytest.raises(ValueError, match='a rank in two sets'):
-        chainermn.extensions.multi_node_snapshot(comm, extensions.snapshot(), [[0], [0]])
+        chainermn.extensions.multi_node_snapshot(comm, extensions.snapshot(), [0, [0]])
     with pytest.raises(ValueError, match='must have ranks from 0'):
-        chainermn.extensions.multi_node_snapshot(comm, extensions.snapshot(), [[99]])
+        chainermn.extensions.multi_node_snapshot(comm, extensions.snapshot(), [99])
+    with pytest.raises(ValueError, match='must have ranks from 0'):
+        chainermn.extensions.multi_node_snapshot(comm, extensions.snapshot(), [[-1]])

@@ -40,7 +40,7 @@ def exchange(comm, xs):
         delegate = C.send(xs[0], comm, after)
         return C.recv(comm, before, delegate_variable=delegate)
     y = C.recv(comm, before)
-    return C.pseudo_connect(C.send(xs[0], comm, after), y)
+    return C.pseudo_connect(C.send(xs[0], comm, after), y)[0]
 
 
 def exchange_tuples(comm, xs):
@@ -137,9 +137,13 @@ def test_missing_gradients_are_zeros(comm):
 def test_pseudo_connect():
     delegate = chainer.Variable(numpy.array(5.0))
     a, b = chainer.Variable(made_by(0)), chainer.Variable(made_by(1))
-    assert C.pseudo_connect(None, a) is a
+    for before in delegate, None:
+        for args, n in ((a,), 1), ((a, b), 2), (((a,),), 1), (((a, b),), 2), (([a, b],), 2):
+            connected = C.pseudo_connect(before, *args)
+            assert isinstance(connected, tuple) and len(connected) == n
+            assert [y.array.tolist() for y in connected] == [x.array.tolist() for x in (a, b)[:n]]
+    assert C.pseudo_connect(None, a) == (a,)
     y, z = C.pseudo_connect(delegate, a, b)
-    assert C.pseudo_connect(delegate, (a,))[0].shape == a.shape
     F.sum(y * y).backward()
     numpy.testing.assert_array_equal(a.grad, 2 * a.array)
     assert b.grad is None and delegate.grad == 0

@@ -189,7 +189,7 @@ def test_n_step_rnn(comm, name):
     rnn = chainermn.links.create_multi_node_n_step_rnn(make(), comm, rank_in, rank_out)
     *states, ys, delegate = rnn([batch(rank, (2, 3))])
     loss = F.sum(ys[0] * ys[0])
-    C.pseudo_connect(delegate, loss).backward()
+    C.pseudo_connect(delegate, loss)[0].backward()
 
     one = make()
     *states_one, ys_one = one(
