@@ -766,7 +766,8 @@ def test_forms_of_states(question, kept):
     has_result = run(6)
     if 'dtype.name' not in question:  # which NumPy computes in Python
         assert bool(compiled.replays) is has_result, compiled.report()
-    for state in states:
+    for state in states * 2:
         for link in links:
             link.h = state
+        compiled._wait = 0  # each state has a plan in the second round
         run(3)
