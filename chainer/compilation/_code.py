@@ -63,9 +63,10 @@ def _texts(constants: Iterable[Any]) -> Iterator[str]:
 
 def reads_any_attribute(codes: Iterable[types.CodeType], names: set[str]) -> bool:
     """Tells whether code may read attributes that it does not name."""
+    # `case Point(x, y)` reads what `__match_args__` of the class names.
+    match_class = dis.opmap['MATCH_CLASS']
     return not names.isdisjoint(READERS) or any(
-        # `case Point(x, y)` reads what `__match_args__` of the class names.
-        'MATCH_CLASS' in dis.opname and any(i.op == 'MATCH_CLASS' for i in instructions(code))
+        match_class in code.co_code[::2]  # each second byte is an argument
         for code in codes
     )
 

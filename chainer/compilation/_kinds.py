@@ -230,15 +230,16 @@ def _visit_foreign(scope: Scope, name: str, value: Any, label: str) -> None:
 
     What the package itself has there is compared by its identity, and trusted in its contents.
     """
-    is_own = is_own_object(value)
-    if is_own and type(value) is types.FunctionType:
+    if not scope.may_read(name, value):
         return
-    if name in scope.names or (not is_own and scope.may_read(name, value)):
-        try:
-            scope.visit(value, label)
-        except GraphBreak:
-            if not is_own:
-                raise
+    is_own = is_own_object(value)
+    if is_own and (name not in scope.names or type(value) is types.FunctionType):
+        return
+    try:
+        scope.visit(value, label)
+    except GraphBreak:
+        if not is_own:
+            raise
 
 
 def is_own_object(value: Any) -> bool:

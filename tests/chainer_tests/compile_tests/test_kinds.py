@@ -37,6 +37,11 @@ class Rate(float):
     pass
 
 
+class Indirect:
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
 class Mode(enum.IntEnum):
     A = 1
 
@@ -176,7 +181,7 @@ def test_constants_take_no_attributes(value):
         type('Slots', (), {'__slots__': ('a',)})(), type('F', (float,), {'__slots__': ('a',)})(),
         type('Number', (np.float32,), {})(1), type('Partial', (functools.partial,), {})(len),
         types.SimpleNamespace(), np.array([None]), np.ones((3, 3))[::2],
-        np.array(['2020-01-01'], 'M8[D]'), np,
+        np.array(['2020-01-01'], 'M8[D]'), np, Indirect(),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from helpers.compiled import Pair, array, bits
 
 import chainer
 import chainer.functions as F
+import chainerx
 from chainer.compilation import _function
 from chainer.warnings import PerformanceWarning
 from tests.chainer_tests.compile_tests.test_training import MLP, Training
@@ -62,7 +63,8 @@ def test_too_many_shapes():
     assert 'test_too_many_shapes' in text and 'larger max_plans than 4' in text
     assert 'calls differ in more ways than plans are worth: arguments changed' in compiled.report()
     allowed = 4 + _function._MORE_RECORDINGS + compiled.replays / _function._COST_OF_RECORDING
-    assert 4 < compiled.recordings <= allowed + 1
+    assert compiled.replays > 3 * _function._COST_OF_RECORDING  # which pays for some more
+    assert 4 + _function._MORE_RECORDINGS + 2 < compiled.recordings <= allowed + 1
     # Those that have a plan keep it, and a clear start allows recordings again.
     replays = compiled.replays
     for x in xs:
@@ -100,3 +102,16 @@ def test_memory_of_plans(monkeypatch):
     assert compiled.recordings == 12
     assert len(compiled._plans) == _function._FEW_PLANS
     assert len(compiled._plans_by_key) == _function._FEW_PLANS
+
+
+def test_states_of_the_thread():
+    """Plans of the same arguments are told apart by whether ChainerX records graphs."""
+    compiled = chainer.compile(lambda x: x * (2 if chainerx.is_backprop_required() else 3))
+    xs = [array(np.ones(n), 'f') for n in (2, 3)]
+    for _ in range(6):
+        for x in xs:
+            assert bits(compiled(x)) == bits(x * 2)
+        with chainerx.no_backprop_mode():
+            for x in xs:
+                assert bits(compiled(x)) == bits(x * 3)
+    assert compiled.recordings == 4 and compiled.replays >= 12

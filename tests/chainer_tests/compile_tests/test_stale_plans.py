@@ -705,13 +705,20 @@ def test_patched_updates(owner, name, monkeypatch):
 QUESTIONS = [
     'len(h)', 'h.shape[-1]', 'h.size', 'h.ndim', 'h.dtype.itemsize', 'len(h.dtype.name)',
     'h.strides[0]', 'h.is_contiguous', 'h.nbytes', 'h.array.strides[-1]', 'h.requires_grad',
-    'h.array.is_grad_required()', 'h.array.is_backprop_required()', 'h.array.grad is None',
     'len(h.name or "")', 'h.device.index', 'getattr(h, "tag", 5)',
+    'getattr(h, "array", h).is_grad_required()', 'getattr(h, "array", h).is_backprop_required()',
+    'getattr(h, "array", h).is_grad_required() and getattr(h, "array", h).grad is None',
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize('question', QUESTIONS)
-@pytest.mark.parametrize('kept', ['x', 'F.relu(x)', 'chainer.Variable(x, requires_grad=False)'])
+@pytest.mark.parametrize(
+    'kept',
+    [
+        'x', 'F.relu(x)', 'chainer.Variable(x, requires_grad=False)',
+        'chainer.Variable(x, name="abcd")',
+    ],
+)  # fmt: skip
 def test_forms_of_states(question, kept):
     """Whether kernels use a state or not, its form tells which plan runs."""
     source = f"""
@@ -722,9 +729,13 @@ def test_forms_of_states(question, kept):
     """
     state = chainer.Variable(array(np.ones((3, 2)), 'f'), requires_grad=False)
     labelled = chainer.Variable(state.array, requires_grad=False, name='abc')
+    named = chainer.Variable(state.array, requires_grad=False, name='abc')
+    with_grad = chainer.Variable(state.array.copy(), grad=state.array.copy())
+    with chainer.no_backprop_mode():
+        hidden = chainer.Variable(state.array.copy())  # that needs a gradient, and hides it
     labelled.tag = 6
     states = [
-        labelled, chainer.Variable(state.array), *[array(np.ones(shape), dtype)
+        labelled, hidden, named, with_grad, with_grad.array, chainer.Variable(state.array), *[array(np.ones(shape), dtype)
         for shape, dtype in (((2, 2), 'f'), ((3, 2), 'd'), ((3, 2), 'i'), ((1, 3, 2), 'f'))],
         array(np.ones((3, 4)), 'f')[:, ::2], state.array.copy().require_grad(),
         chainerx.ones((3, 2), 'float32', device='native:1'),
@@ -746,12 +757,17 @@ def test_forms_of_states(question, kept):
                 except Exception as error:  # an array has no `array`
                     results.append(str(error))
             assert results[0] == results[1]
+            a, b = (link.h for link in links)
+            assert type(a) is type(b)
+            if type(a) is chainer.Variable:
+                assert (a.requires_grad, a.name) == (b.requires_grad, b.name)
         return type(results[0]) is not str
 
     has_result = run(6)
     if 'dtype.name' not in question:  # which NumPy computes in Python
         assert bool(compiled.replays) is has_result, compiled.report()
-    for state in states:
+    for state in states * 2:
         for link in links:
             link.h = state
+        compiled._wait = 0  # each state has a plan in the second round
         run(3)
