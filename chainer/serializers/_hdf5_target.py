@@ -30,6 +30,8 @@ class Target:
     """
 
     error: OSError | None = None
+    _file: Any
+    _open_file: Any
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = path
@@ -82,7 +84,7 @@ class Target:
     def __enter__(self) -> Self:
         self._handlers.begin()
         try:
-            self._file: Any = open(self._path, 'w+b', buffering=0)
+            self._file = open(self._path, 'w+b', buffering=0)
         except BaseException:
             self._handlers.end()
             raise
