@@ -1,15 +1,9 @@
-"""What HDF5's library does not do safely: it writes to full disks, and reads what files claim.
-
-Datasets are checked before they are read, and without leaving the file.
-"""
+"""Datasets of an HDF5 file, checked before they are read, and without leaving the file."""
 
 from __future__ import annotations
 
 import collections
-import contextlib
-import io
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -18,100 +12,12 @@ from chainer.serializers import _storage
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from os import PathLike
+    import contextlib
 
 # Files may leave out values that are all equal; so much needs no bytes in the file.
 _FREE_SIZE = 1 << 20
 # As many soft links as HDF5 follows for one path.
 _MAX_LINKS = 16
-
-
-class Target:
-    """File for HDF5 to write to, which never fails: the process dies if a write of HDF5 fails.
-
-    After an error of the system, everything goes to memory, what is in the file first, so that HDF5
-    finds all that it has written. Until then, no memory is needed.
-
-    Args:
-        path (str): New file.
-
-    Attributes:
-        error (OSError): What went wrong first, or ``None``.
-
-    """
-
-    error: OSError | None = None
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        self._file: Any = open(path, 'w+b', buffering=0)
-        self._memory: io.BytesIO | None = None
-        self._end = 0  # of what is in the file; a device has no size
-
-    # The methods that h5py calls.
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._open_file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._open_file.tell()
-
-    def read(self, size: int = -1) -> bytes:
-        return self._open_file.read(size)
-
-    def readinto(self, buffer: Any) -> int:
-        return self._open_file.readinto(buffer)
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast('B')
-        while rest.nbytes > 0:
-            with self._failing_over():
-                rest = rest[self._open_file.write(rest) :]
-                self._end = max(self._end, self._open_file.tell())
-        return memoryview(data).nbytes
-
-    def truncate(self, size: int) -> int:
-        with self._failing_over():
-            return self._open_file.truncate(size)
-        return size  # memory grows when something is written
-
-    def flush(self) -> None:
-        pass
-
-    # The methods for the one who makes the file.
-
-    def check(self) -> None:
-        """Raises what went wrong."""
-        if self.error is not None:
-            raise self.error
-
-    def close(self) -> None:
-        """Closes the file, whose content is then on disk.
-
-        Raises:
-            OSError: Something went wrong, also before.
-
-        """
-        with self._file:
-            self.check()
-            os.fsync(self._file.fileno())
-
-    @property
-    def _open_file(self) -> Any:
-        return self._file if self._memory is None else self._memory
-
-    @contextlib.contextmanager
-    def _failing_over(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            if self._memory is not None:
-                raise
-            self.error = error
-            position = self._file.tell()
-            self._file.seek(0)
-            self._memory = io.BytesIO(self._file.read(self._end))
-            self._memory.seek(position)
 
 
 def reading(group: Any) -> contextlib.AbstractContextManager[None]:

@@ -7,7 +7,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
-from chainer.serializers import _hdf5_file, _storage
+from chainer.serializers import _hdf5_file, _hdf5_target, _storage
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class HDF5Serializer(serializer_module.Serializer):
 class _CheckingSerializer(HDF5Serializer):
     """Serializer that stops at the first error of its file."""
 
-    def __init__(self, group: Any, compression: int, target: _hdf5_file.Target) -> None:
+    def __init__(self, group: Any, compression: int, target: _hdf5_target.Target) -> None:
         super().__init__(group, compression)
         self._target = target
 
@@ -190,13 +190,12 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     """
     h5py = _import_h5py()
-    with _storage.atomic_path(filename) as path:
-        target = _hdf5_file.Target(path)
-        try:
-            with h5py.File(target, 'w') as f:
-                _CheckingSerializer(f, compression, target).save(obj)
-        finally:
-            target.close()
+    with (
+        _storage.atomic_path(filename) as path,
+        _hdf5_target.Target(path) as target,
+        h5py.File(target, 'w') as f,
+    ):
+        _CheckingSerializer(f, compression, target).save(obj)
 
 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:

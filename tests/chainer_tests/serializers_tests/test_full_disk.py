@@ -1,16 +1,17 @@
 """Files on disks that are full: an OSError, the old file stays, and nothing is left over.
 
-A child process writes, since HDF5's library ends a process whose writes fail.
+A child process writes, since HDF5's library ends a process whose writes fail, also by a Ctrl-C.
 """
 
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from chainer.links import Linear
-from chainer.serializers import save_hdf5
+from chainer.serializers import load_hdf5, save_hdf5
 
 resource = pytest.importorskip('resource')
 
@@ -64,10 +65,45 @@ print('done')
 """
 
 
-def _run(*args):
+# Interrupts saving at many moments.
+INTERRUPTED = """
+import os, signal, sys
+import chainer
+from chainer import serializers
+
+path = sys.argv[1]
+model = chainer.Sequential(*[chainer.links.Linear(100, 100) for i in range(3)])
+serializers.save_hdf5(path, model)
+with open(path, 'rb') as file:
+    old = file.read()
+
+
+def interrupt(*args):
+    raise KeyboardInterrupt
+
+
+signal.signal(signal.SIGALRM, interrupt)
+count = 0
+for i in range(40):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.0003 * i)
+        serializers.save_hdf5(path, model)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        count += 1
+    assert signal.getsignal(signal.SIGALRM) is interrupt
+    serializers.load_hdf5(path, model)
+assert count > 0
+serializers.save_hdf5(path, model)
+assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
+print('done')
+"""
+
+
+def _run(*args, program=PROGRAM):
     environment = os.environ | {'PYTHONWARNINGS': 'error'}
     result = subprocess.run(
-        [sys.executable, '-c', PROGRAM, *map(str, args)],
+        [sys.executable, '-c', program, *map(str, args)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -97,6 +133,19 @@ def test_small_disk(tmp_path, save):
         _run(save, tmp_path / 'model', 'disk')
     finally:
         subprocess.run(['umount', tmp_path], check=True)
+
+
+def test_interrupts(tmp_path):
+    pytest.importorskip('h5py')
+    _run(tmp_path / 'model', program=INTERRUPTED)
+
+
+def test_other_thread(tmp_path):
+    pytest.importorskip('h5py')
+    thread = threading.Thread(target=save_hdf5, args=(tmp_path / 'model', Linear(2, 2)))
+    thread.start()
+    thread.join()
+    load_hdf5(tmp_path / 'model', Linear(2, 2))
 
 
 @pytest.mark.skipif(not os.path.exists('/dev/full'), reason='Linux only')
