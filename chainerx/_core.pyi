@@ -371,6 +371,9 @@ def _get_dnn_version() -> int:
 def _get_num_threads() -> int:
     """Threads that kernels may use."""
 
+def _integer_conv(x: ndarray, w: ndarray, x_zero: ndarray | None, w_zero: ndarray | None, stride: _Ints, pad: _Ints, end_pad: _Ints, dilate: _Ints, groups: int) -> ndarray:
+    """Convolution of 8-bit integers less their zero points, as int32."""
+
 def _integer_matmul(a: ndarray, b: ndarray, a_zero: ndarray | None = None, b_zero: ndarray | None = None) -> ndarray:
     """Product of 8-bit integers less their zero points, as int32."""
 

@@ -1,5 +1,6 @@
 #include "chainerx/ops/packed_integers.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "chainerx/core/operands.h"
@@ -197,12 +198,34 @@ Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& 
     return y;
 }
 
-Array IntegerConv(const WindowGeometry& g, const Array& x, const Array& w, const std::optional<Array>& x_zero,
-                  const std::optional<Array>& w_zero) {
+Array IntegerConv(const Array& x, const Array& w, const std::optional<Array>& x_zero,
+                  const std::optional<Array>& w_zero, const PerAxis& stride, const PerAxis& pad, const PerAxis& end_pad,
+                  const PerAxis& dilate, int64_t groups) {
+    constexpr const char* kConv = "integer convolution";
     CheckBytes("x", x);
     CheckBytes("w", w);
-    CheckLike(kName, "x", x, g.InShape(), x.dtype(), w.device());
-    CheckLike(kName, "w", w, g.WeightShape(), w.dtype(), w.device());
+    CheckDevices(x, w);
+    int n = w.ndim() - 2;
+    int64_t channels = 0;
+    if (n < 0 || n > kMaxWindowDims || x.ndim() != w.ndim() || groups < 1 || w.shape()[0] % groups != 0 ||
+        __builtin_mul_overflow(w.shape()[1], groups, &channels) || x.shape()[1] != channels) {
+        throw DimensionError{kConv,     ": x of shape ", x.shape(), " does not fit w of shape ",
+                             w.shape(), " with ",        groups,    " groups"};
+    }
+    WindowGeometry g;
+    g.ndim = n;
+    g.batch = x.shape()[0];
+    g.groups = groups;
+    g.in_channels = channels;
+    g.out_channels = w.shape()[0];
+    std::copy_n(x.shape().begin() + 2, n, g.in);
+    std::copy_n(w.shape().begin() + 2, n, g.kernel);
+    int64_t end_pads[kMaxWindowDims];
+    stride.Expand(kConv, "stride", n, 1, g.stride);
+    pad.Expand(kConv, "pad", n, INT32_MIN, g.pad);
+    end_pad.Expand(kConv, "end_pad", n, INT32_MIN, end_pads);
+    dilate.Expand(kConv, "dilate", n, 1, g.dilation);
+    g.SetOutput(kConv, false, end_pads);
     Array x_zeros = ZerosOf("x_zero", x_zero, x, Shape{1, 1});
     Array w_zeros = ZerosOf("w_zero", w_zero, w, Shape{g.out_channels, 1});
     Array y = Empty(g.OutShape(g.out_channels), Dtype::kInt32, x.device());

@@ -70,9 +70,11 @@ using ConvIntegersKernel = KernelSlot<void(const WindowGeometry& g, const Array&
                                            const Array& w_zeros, const Array& y)>;
 extern const ConvIntegersKernel kConvIntegersKernel;
 
-// The convolution of x - x_zero with w - w_zero, int8 or uint8, as int32 with sums that wrap around. Zero points are of
-// the dtypes of their operands: one element, or (out_channels) for w. The device must have the kernel.
-Array IntegerConv(const WindowGeometry& g, const Array& x, const Array& w,
-                  const std::optional<Array>& x_zero = std::nullopt, const std::optional<Array>& w_zero = std::nullopt);
+// The convolution of x - x_zero (N, C, l_1, ..., l_n) with w - w_zero (O, C / groups, k_1, ..., k_n), int8 or uint8, as
+// int32 with sums that wrap around. Zero points are of the dtypes of their operands: one element, or (O) for w. Padding
+// before and behind each dimension may be negative, which cuts. The device must have the kernel.
+Array IntegerConv(const Array& x, const Array& w, const std::optional<Array>& x_zero,
+                  const std::optional<Array>& w_zero, const PerAxis& stride, const PerAxis& pad, const PerAxis& end_pad,
+                  const PerAxis& dilate, int64_t groups);
 
 }  // namespace chainerx

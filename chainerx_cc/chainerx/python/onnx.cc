@@ -150,6 +150,8 @@ void BindOnnx() {
     Function<&OnnxOperators>("_onnx_operators", "", "The operators that models can have.");
     Function<&IntegerMatmul>("_integer_matmul", "a, b, a_zero=None, b_zero=None",
                              "Product of 8-bit integers less their zero points, as int32.");
+    Function<&IntegerConv>("_integer_conv", "x, w, x_zero, w_zero, stride, pad, end_pad, dilate, groups",
+                           "Convolution of 8-bit integers less their zero points, as int32.");
     Function<&QuantizeToThree>("_quantize_dynamically", "x", "Numbers as uint8, their scale and their zero point.");
 }
 

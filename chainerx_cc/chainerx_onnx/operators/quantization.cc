@@ -179,11 +179,8 @@ struct IntegerConvolution {
     Array operator()(const Inputs& in, int w_at, int x_zero, int w_zero) const {
         const Array& x = in[0];
         const Array& w = in[w_at];
-        int64_t channels = 0;
-        if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2 || groups < 1 ||
-            w.shape()[0] % groups != 0 || __builtin_mul_overflow(w.shape()[1], groups, &channels) ||
-            channels != x.shape()[1]) {
-            throw ModelError{"the shapes are ", x.shape(), " and ", w.shape(), ", with ", groups, " groups"};
+        if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2) {
+            throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
         }
         Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
         if (x.device().backend().FindKernel(kConvIntegersKernel) == nullptr) {
@@ -192,22 +189,19 @@ struct IntegerConvolution {
                              false, groups, PerAxis{ToShape(windows.dilations)}),
                         Dtype::kInt32);
         }
-        WindowGeometry g;
-        g.ndim = x.ndim() - 2;
-        g.batch = x.shape()[0];
-        g.groups = groups;
-        g.in_channels = channels;
-        g.out_channels = w.shape()[0];
-        std::copy(windows.in.begin(), windows.in.end(), g.in);
-        std::copy(windows.kernel.begin(), windows.kernel.end(), g.kernel);
-        std::copy(windows.strides.begin(), windows.strides.end(), g.stride);
-        std::copy(windows.dilations.begin(), windows.dilations.end(), g.dilation);
-        std::copy(windows.before.begin(), windows.before.end(), g.pad);
-        g.SetOutput("convolution", false, windows.behind.data());
-        CheckedShape(ToVector(g.OutShape(g.out_channels)), sizeof(int32_t));
-        // The windows of a row of the output
-        CheckedShape({w.shape()[1], g.KernelSize(), g.OutSize() / (g.ndim > 0 ? g.out[0] : 1)}, 1);
-        return IntegerConv(g, x, w, in.Optional(x_zero), in.Optional(w_zero));
+        std::vector<int64_t> row{w.shape()[1]};  // the windows of a row of the output
+        std::vector<int64_t> out{x.shape()[0], w.shape()[0]};
+        for (size_t i = 0; i < windows.count(); ++i) {
+            int64_t room = windows.in[i] + windows.before[i] + windows.behind[i] - windows.spans[i];
+            out.push_back(room < 0 ? 0 : room / windows.strides[i] + 1);
+            row.push_back(windows.kernel[i]);
+            if (i > 0) row.push_back(out.back());
+        }
+        CheckedShape(out, sizeof(int32_t));
+        CheckedShape(row, 1);
+        return IntegerConv(x, w, in.Optional(x_zero), in.Optional(w_zero), PerAxis{ToShape(windows.strides)},
+                           PerAxis{ToShape(windows.before)}, PerAxis{ToShape(windows.behind)},
+                           PerAxis{ToShape(windows.dilations)}, groups);
     }
 
     WindowAttributes attributes;

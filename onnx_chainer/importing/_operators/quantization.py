@@ -108,19 +108,29 @@ def matmul_integer(node, a, b, a_zero=None, b_zero=None, /):
 
 @operator('QLinearMatMul', takes=HOST)
 def qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, /):
-    y = np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1))
+    y = matmul_integer(node, a, b, a_zero, b_zero)
     if a_scale.ndim == 1 and a_scale.size > 1:
         a_scale = a_scale[:, None]
     scale = a_scale.astype(np.float64) * b_scale.astype(np.float64)
     return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
 
 
-def _convolution(x, w, auto_pad, dilations, group, kernel_shape, pads, strides):
+def _convolution(x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides):
+    """Convolution of integers less their zero points, as int32."""
     count = x.ndim - 2
     check_kernel(kernel_shape, w)
     strides, dilations = spread(strides, count), spread(dilations, count)
     pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
-    return v.array_of(convolve(x, w, None, strides, pads, dilations, group))
+    before, behind = [max(a, 0) for a, _ in pads], [max(b, 0) for _, b in pads]
+    if chainerx.is_available() and list(zip(before, behind)) == pads:
+        return _run_natively(
+            lambda *arrays: chainerx._core._integer_conv(
+                *arrays, strides, before, behind, dilations, group
+            ),
+            x, w, x_zero, w_zero,
+        )  # fmt: skip
+    x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
+    return v.array_of(convolve(x, w, None, strides, pads, dilations, group)).astype(np.int32)
 
 
 @operator('ConvInteger', takes=HOST)
@@ -128,9 +138,8 @@ def conv_integer(
     node, x, w, x_zero=None, w_zero=None, /, *, auto_pad='NOTSET', dilations=None, group=1,
     kernel_shape=None, pads=None, strides=None,
 ):  # fmt: skip
-    x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
-    return _convolution(x, w, auto_pad, dilations, group, kernel_shape, pads, strides).astype(
-        np.int32
+    return _convolution(
+        x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides
     )
 
 
@@ -139,10 +148,7 @@ def qlinear_conv(
     node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None, /, *,
     auto_pad='NOTSET', dilations=None, group=1, kernel_shape=None, pads=None, strides=None,
 ):  # fmt: skip
-    y = _convolution(
-        *(_centered(x, x_zero, 0), _centered(w, w_zero, 0), auto_pad, dilations, group),
-        *(kernel_shape, pads, strides),
-    )
+    y = _convolution(x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides)
     channels = (-1,) + (1,) * (x.ndim - 2)
     if bias is not None:
         y = y + bias.reshape(channels)
