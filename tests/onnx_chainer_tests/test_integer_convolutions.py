@@ -31,7 +31,6 @@ CASES = [
     ((1, 3, 8, 8), (4, 3, 1, 1), {'strides': [2, 2]}),
     ((1, 16, 30, 130), (2, 16, 5, 5), {'pads': [2, 2, 2, 2]}),  # in several parts
     ((2, 3, 17), (5, 3, 4), {'pads': [1, 2]}),
-    ((2, 3, 9, 8), (5, 3, 3, 2), {'pads': [1, -1, -2, 1]}),
     ((1, 2, 4, 5, 6), (3, 2, 2, 3, 2), {'pads': [1, 0, 1, 0, 1, 0]}),
 ]
 
@@ -45,9 +44,8 @@ def expected_convolution(x, w, attributes):
     if 'auto_pad' in attributes:  # of stride 2 and window 3
         pads = [0] * count + [1] * count
     groups = attributes.get('group', 1)
-    both = list(zip(pads[:count], pads[count:], strict=True))
-    x = np.pad(x.astype('q'), [(0, 0), (0, 0), *[(max(a, 0), max(b, 0)) for a, b in both]])
-    x = x[(..., *(slice(max(-a, 0), min(b, 0) or None) for a, b in both))]
+    both = zip(pads[:count], pads[count:], strict=True)
+    x = np.pad(x.astype('q'), [(0, 0), (0, 0), *both])
     spans = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
     axes = tuple(range(2, 2 + count))
     windows = np.lib.stride_tricks.sliding_window_view(x, spans, axes)
