@@ -121,8 +121,8 @@ def _convolution(x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape,
     check_kernel(kernel_shape, w)
     strides, dilations = spread(strides, count), spread(dilations, count)
     pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
-    before, behind = [max(a, 0) for a, _ in pads], [max(b, 0) for _, b in pads]
-    if chainerx.is_available() and list(zip(before, behind)) == pads:
+    if chainerx.is_available():
+        before, behind = zip(*pads) if pads else ((), ())
         return _run_natively(
             lambda *arrays: chainerx._core._integer_conv(
                 *arrays, strides, before, behind, dilations, group
