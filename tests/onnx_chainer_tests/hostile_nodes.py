@@ -62,9 +62,15 @@ CONVOLUTIONS = [
     *({'group': 0}, {'group': -1}, {'group': 3}, {'group': HUGE}),
     *({'kernel_shape': [3, 3]}, {'kernel_shape': [2]}, {'kernel_shape': [2, 2, 1]}, {'kernel_shape': [0, 2]}),
 ]  # fmt: skip
+INTEGERS = np.ones((1, 4, 5, 5), 'u1'), np.ones((4, 4, 2, 2), 'u1')
+SCALE, ZERO = np.array(0.5, 'f'), np.array(0, 'u1')
 for attributes in WINDOWS + CONVOLUTIONS:
     add('Conv', IMAGE, KERNEL, **attributes)
     add('ConvTranspose', IMAGE, KERNEL, **attributes)
+    add('ConvInteger', *INTEGERS, **attributes)
+    add(
+        'QLinearConv', INTEGERS[0], SCALE, ZERO, INTEGERS[1], SCALE, ZERO, SCALE, ZERO, **attributes
+    )
     if 'auto_pad' not in attributes:
         add('DeformConv', IMAGE, KERNEL, np.zeros((1, 8, 4, 4), 'f'), opset=19, **attributes)
 for attributes in (

@@ -12,12 +12,6 @@ constexpr int kAddend = 3;
 
 std::optional<Array> OptionalBias(const Inputs& in, int i) { return in.Optional(i); }
 
-void CheckKernelShape(const std::optional<Ints>& given, const Shape& w) {
-    if (given && !std::equal(given->begin(), given->end(), w.begin() + 2, w.end())) {
-        throw ModelError{"its kernel_shape is not that of the kernel ", w};
-    }
-}
-
 Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, const WindowAttributes& attributes,
                int64_t groups) {
     if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};

@@ -171,9 +171,8 @@ Kernel QLinearMatMul(const Node& node) {
 }
 
 struct IntegerConvolution {
-    explicit IntegerConvolution(const Node& node) : attributes{node}, groups{node.Int("group", 1)} {
-        node.Ignore({"kernel_shape"});
-    }
+    explicit IntegerConvolution(const Node& node)
+        : attributes{node}, groups{node.Int("group", 1)}, kernel_shape{node.OptionalInts("kernel_shape")} {}
 
     // As int32, with the weights at a place among the inputs, and the zero points at others.
     Array operator()(const Inputs& in, int w_at, int x_zero, int w_zero) const {
@@ -182,6 +181,7 @@ struct IntegerConvolution {
         if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2) {
             throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
         }
+        CheckKernelShape(kernel_shape, w.shape());
         Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
         if (x.device().backend().FindKernel(kConvIntegersKernel) == nullptr) {
             Array padded = PadSpatial(Centered(in, 0, x_zero, 0), windows.before, windows.behind);
@@ -206,6 +206,7 @@ struct IntegerConvolution {
 
     WindowAttributes attributes;
     int64_t groups;
+    std::optional<Ints> kernel_shape;
 };
 
 Kernel ConvInteger(const Node& node) {

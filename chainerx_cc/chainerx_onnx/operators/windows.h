@@ -2,6 +2,8 @@
 
 // Windows of convolutions and poolings as ONNX describes them.
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,13 @@ inline Ints Spread(const Ints& values, size_t count, int64_t value) {
         if (v < INT32_MIN || v > INT32_MAX) throw ModelError{"an attribute has the value ", v};
     }
     return values;
+}
+
+// The attribute says again what the kernel tells.
+inline void CheckKernelShape(const std::optional<Ints>& given, const Shape& w) {
+    if (given && (w.ndim() < 2 || !std::equal(given->begin(), given->end(), w.begin() + 2, w.end()))) {
+        throw ModelError{"its attribute 'kernel_shape' is not that of the kernel ", w};
+    }
 }
 
 inline Shape ToShape(const Ints& values) { return Shape{values.begin(), values.end()}; }
