@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _END_SECONDS = 2.0  # for the guards to end the ranks, before this process kills all
+# If one of them is set, mpiexec may use hosts that the command line does not name.
+_HOST_VARIABLES = (
+    *('HYDRA_HOST_FILE', 'SLURM_NODELIST', 'SLURM_JOB_NODELIST', 'PBS_NODEFILE'),
+    *('PE_HOSTFILE', 'LSB_HOSTS', 'LSB_MCPU_HOSTS', 'COBALT_NODEFILE'),
+)
+_OUTSIDE = '192.0.2.1'  # reserved for documentation; nothing is sent to it
 _BAD_LINES = ValueError, TypeError, KeyError, RecursionError  # anybody can connect and send a line
 
 
@@ -78,7 +84,7 @@ class Job:
     Args:
         command: Command that starts the ranks.
         environment: Environment variables of the command.
-        hosts: Names of the hosts; none for this host.
+        hosts: Names of the hosts; if there are none, ``mpiexec`` chooses.
         grace: Seconds between a signal, or the end of a rank that fails, and ``SIGKILL``.
         link_timeout: Seconds without an answer of a host after which it is lost.
         signals: Signals that this process gets.
@@ -96,7 +102,8 @@ class Job:
     ) -> None:
         self._command = command
         self._environment = environment
-        self._hosts = hosts
+        is_alone = not hosts and not any([name in environment for name in _HOST_VARIABLES])
+        self._addresses = ['127.0.0.1'] if is_alone else _addresses(hosts)
         self._grace = grace
         self._link_timeout = link_timeout
         self._signals = signals
@@ -115,7 +122,8 @@ class Job:
         _supervisor.adopt_orphans()
         with self._selector, self._listen() as server:
             settings = {
-                'addresses': _addresses(self._hosts),
+                'addresses': self._addresses,
+                'host': socket.gethostname(),
                 'port': server.getsockname()[1],
                 'token': self._token,
                 'grace': self._grace,
@@ -142,7 +150,8 @@ class Job:
         return status if status >= 0 else 128 - status
 
     def _listen(self) -> socket.socket:
-        server = socket.create_server(('' if self._hosts else '127.0.0.1', 0), backlog=1024)
+        address = '127.0.0.1' if self._addresses == ['127.0.0.1'] else ''
+        server = socket.create_server((address, 0), backlog=1024)
         server.setblocking(False)
         return server
 
@@ -256,16 +265,14 @@ def _for_ranks(number: int) -> int:
 
 
 def _addresses(hosts: Sequence[str]) -> list[str]:
-    """Addresses of this host as others see them."""
-    if not hosts:
-        return ['127.0.0.1']
+    """Addresses by which other hosts may reach this one."""
     found = []
-    for host in hosts:
+    for host in (*hosts, socket.gethostname(), _OUTSIDE):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 probe.connect((host, 9))  # sends nothing
             except OSError:
-                continue  # mpiexec will say so
+                continue  # unknown, which mpiexec will report, or not reachable
             address = probe.getsockname()[0]
         if address not in found:
             found.append(address)

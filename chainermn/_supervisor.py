@@ -256,7 +256,7 @@ class _Launcher:
     @property
     def is_here(self) -> bool:
         """Tells whether the launcher is on this host."""
-        return self._settings['addresses'] == ['127.0.0.1']
+        return self._settings['host'] == self._hello['host']
 
     @staticmethod
     def send(connection: socket.socket, **values: object) -> None:

@@ -188,6 +188,7 @@ class Launcher:
     def environment(self, **settings):
         settings = {
             'addresses': ['127.0.0.1'],
+            'host': socket.gethostname(),
             'port': self._server.getsockname()[1],
             'token': 'secret',
             'grace': 5,
@@ -279,11 +280,12 @@ def test_stop_in_the_debug_mode(launcher, debug):
     wait_for(lambda: not any(map(is_there, pids)))
 
 
-@pytest.mark.parametrize('address, is_killed', [('127.0.0.1', True), ('127.0.0.2', False)])
-def test_no_launcher(address, is_killed):
+@pytest.mark.parametrize('host, is_killed', [(socket.gethostname(), True), ('other', False)])
+def test_no_launcher(host, is_killed):
     with socket.create_server(('127.0.0.1', 0)) as server:
         port = server.getsockname()[1]
-    settings = {'addresses': [address], 'port': port, 'token': '', 'grace': 1, 'link_timeout': 1}
+    settings = {'addresses': ['127.0.0.1'], 'host': host, 'port': port, 'token': ''}
+    settings |= {'grace': 1, 'link_timeout': 1}
     variables = {_supervisor.VARIABLE: json.dumps(settings)}
     process = start('import time\ntime.sleep(1000)' if is_killed else 'pass', **variables)
     assert f'rank ? on {socket.gethostname()} does not reach the launcher' in end(process)
@@ -396,6 +398,21 @@ def test_strangers():
 
 
 def test_addresses():
-    assert _job._addresses([]) == ['127.0.0.1']
-    assert _job._addresses(['127.0.0.1', '127.0.0.1']) == ['127.0.0.1']
-    assert _job._addresses(['no such host']) == []
+    """Other hosts get every address of this one, those that only this host reaches last."""
+    for hosts in [], ['127.0.0.1', '127.0.0.1'], ['no such host']:
+        found = _job._addresses(hosts)
+        assert len(set(found)) == len(found)
+        assert found == sorted(found, key=lambda address: address.startswith('127.'))
+    assert '127.0.0.1' in _job._addresses(['127.0.0.1'])
+
+
+@pytest.mark.parametrize('hosts', [[], ['127.0.0.2']])
+@pytest.mark.parametrize('name', ['SLURM_NODELIST', 'HYDRA_HOST_FILE', 'OTHER'])
+def test_job_on_hosts_that_mpiexec_chooses(monkeypatch, hosts, name):
+    monkeypatch.setattr(_job, '_addresses', lambda hosts: ['10.0.0.7', *hosts])
+    job = _job.Job([], {name: 'x'}, hosts, 5, 5, None)
+    is_alone = name == 'OTHER' and not hosts
+    assert job._addresses == (['127.0.0.1'] if is_alone else ['10.0.0.7', *hosts])
+    with job._listen() as server:
+        assert server.getsockname()[0] == ('127.0.0.1' if is_alone else '0.0.0.0')
+    job._selector.close()
