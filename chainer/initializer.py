@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core import representation
 from chainer._core.dtype import get_dtype
 from chainer.backends import cuda
 
@@ -38,8 +37,6 @@ class Initializer:
                     [1.5, 2. , 2.5]])
 
     """
-
-    __repr__ = representation.of_arguments
 
     dtype: DTypeSpec = None
 

@@ -17,13 +17,17 @@ _short = reprlib.Repr()
 _short.maxstring = 60
 
 
-@reprlib.recursive_repr()
 def of_arguments(self: Any) -> str:
     """Returns the class of an object with the arguments of its constructor.
 
     Arguments are looked for among the attributes and the hyperparameters. Those with their default
     values are left out, but for the first one.
     """
+    return _of_arguments(self)  # a method of this package, which plans trust; the wrapper is not
+
+
+@reprlib.recursive_repr()
+def _of_arguments(self: Any) -> str:
     found = dict(vars(self))
     if 'hyperparam' in found:
         found = {**found['hyperparam'].get_dict(), **found}

@@ -147,14 +147,9 @@ def test_warn(monkeypatch):
 
 
 def test_bad_mode():
-    with pytest.raises(ValueError, match='sometimes'):
-        chainer.using_config('chainerx_fallback', 'sometimes')
-    chainer.config.chainerx_fallback = 'sometimes'
-    try:
+    with chainer.using_config('chainerx_fallback', 'sometimes'):
         with pytest.raises(ValueError, match='sometimes'):
             Double().apply((_x(3),))
-    finally:
-        del chainer.config.chainerx_fallback
 
 
 @pytest.mark.slow

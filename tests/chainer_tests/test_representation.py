@@ -7,7 +7,7 @@ import pytest
 
 import chainer
 import chainer.links as L
-from chainer import datasets, initializers, iterators, optimizer_hooks, optimizers
+from chainer import datasets, iterators, optimizer_hooks, optimizers
 from chainer.training import Trainer, extensions, triggers, updaters
 
 X = np.ones((4, 3), np.float32)
@@ -107,7 +107,6 @@ TEXTS = [
         f"Trainer(updater={_UPDATER}, stop_trigger=IntervalTrigger(period=2, unit='epoch'), "
         'extensions=<OrderedDict of length 0>)',
     ),
-    (initializers.Normal(0.5), 'Normal(scale=0.5)'),
     (optimizer_hooks.WeightDecay(0.1), 'WeightDecay(rate=0.1)'),
     (optimizer_hooks.GradientClipping(2), 'GradientClipping(threshold=2)'),
     (chainer.function_hooks.TimerHook(), 'TimerHook()'),

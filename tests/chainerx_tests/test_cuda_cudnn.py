@@ -344,12 +344,9 @@ class TestErrors:
             np.testing.assert_allclose(result, reference, rtol=1e-5, atol=1e-5)
 
     def test_wrong_configuration(self):
-        chainer.config.use_cudnn = 'sometimes'
-        try:
+        with chainer.using_config('use_cudnn', 'sometimes'):
             with pytest.raises(ValueError, match=r"invalid use_cudnn configuration: 'sometimes'"):
                 _convolve(111)
-        finally:
-            del chainer.config.use_cudnn
 
 
 def test_in_a_stream():
