@@ -67,7 +67,8 @@ class FunctionHook:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     name = 'FunctionHook'
 

@@ -75,7 +75,8 @@ class LinkHook:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     name = 'LinkHook'
 

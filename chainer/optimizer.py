@@ -71,7 +71,8 @@ class Optimizer:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     target: Any = None
     t: int = 0

@@ -193,10 +193,11 @@ def _walk(
             continue
         if some_gy is not None:
             hooks: Sequence[FunctionHook] = ()
-            if thread_hooks or func._extras is not None:
+            extras = func._extras
+            if thread_hooks or extras is not None:
                 hooks = hooks_of(func, thread_hooks)
-                if getattr(func._extras, 'contents', None) is not None:
-                    func._extras.contents.check(func)
+                if extras is not None and extras.contents is not None:
+                    extras.contents.check(func)
             if isinstance(some_gy, _ndarray):
                 _backward_one(func, targets, tuple(gys), grads, double, hooks)
             else:

@@ -27,8 +27,8 @@ def register(obj: AfterFork) -> None:
 
 def _after_fork() -> None:
     # NumPy releases Python's lock while it draws, but holds that of its global generator.
-    lock: Any = numpy.random.get_bit_generator().lock  # type: ignore[attr-defined]
-    lock._at_fork_reinit()
+    generators: Any = numpy.random  # not all of whose stubs have this function
+    generators.get_bit_generator().lock._at_fork_reinit()
     for obj in list(_objects.values()):
         obj._after_fork()
 

@@ -1,4 +1,4 @@
-"""Short texts of objects, to be assigned to ``__repr__`` of base classes.
+"""Short texts of objects, for ``__repr__`` of base classes.
 
 They read nothing but the attributes of an object, and lengths, so that debuggers may ask for them.
 """
@@ -81,11 +81,15 @@ def _text(value: Any) -> str:
     if shape is not None:
         return f'<{type(value).__name__} of shape {shape}>'
     own_repr: Any = type(value).__repr__
-    if own_repr in (of_arguments, of_length):
+    if getattr(own_repr, '__module__', '').startswith('chainer.') and not _may_be_long(value):
         return repr(value)
     if isinstance(value, type) or inspect.isroutine(value):
         return value.__name__
     return f'<{_sized(value)}>'
+
+
+def _may_be_long(value: Any) -> bool:
+    return hasattr(type(value), 'xp')  # a link, with a line for each layer, or a variable
 
 
 def _sized(value: Any) -> str:

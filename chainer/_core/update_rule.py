@@ -135,7 +135,8 @@ class UpdateRule:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     t: int
 

@@ -25,7 +25,8 @@ class DatasetMixin:
 
     """
 
-    __repr__ = representation.of_length
+    def __repr__(self) -> str:
+        return representation.of_length(self)
 
     def __getitem__(self, index: Any) -> Any:
         """Returns one example, or a list of examples.

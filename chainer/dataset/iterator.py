@@ -32,7 +32,8 @@ class Iterator:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __del__(self) -> None:
         self.finalize()

@@ -27,7 +27,8 @@ class DictDataset:
 
     """
 
-    __repr__ = representation.of_length
+    def __repr__(self) -> str:
+        return representation.of_length(self)
 
     def __init__(self, **datasets: Dataset) -> None:
         if not datasets:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 
-available = importlib.util.find_spec('PIL') is not None
+available: bool = importlib.util.find_spec('PIL') is not None
 
 # How much larger than their part of a zip file images may be. Compressed images hardly grow.
 _FREE_SIZE = 1 << 26

@@ -24,7 +24,8 @@ class OrderSampler:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __call__(self, current_order: numpy.ndarray, current_position: int) -> numpy.ndarray:
         """Returns the order of the next epoch.

@@ -37,7 +37,8 @@ class GradientHook:
     It may also define a faster ``_call_for_all``, the loop over all parameters.
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     call_for_each_param = True
     timing = 'pre'

@@ -42,7 +42,8 @@ class GradientClipping:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     name = 'GradientClipping'
     timing = 'pre'

@@ -31,7 +31,8 @@ class Updater:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def connect_trainer(self, trainer: Trainer) -> None:
         """Called once with the trainer that uses the updater.

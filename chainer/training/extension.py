@@ -50,7 +50,8 @@ class Extension:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     trigger: TriggerSpec = 1, 'iteration'
     priority = PRIORITY_READER

@@ -81,7 +81,8 @@ class Trainer:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     observation: dict[str, Any]
 

@@ -42,7 +42,8 @@ class Writer:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __init__(self) -> None:
         self._post_save_hooks = []

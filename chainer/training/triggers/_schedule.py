@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 class ScheduleTrigger:
     """Base of the triggers that compare the progress with their last call."""
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     # Where a trigger of iterations finds the epochs for a snapshot. Looking them up in each
     # iteration would take more time than all the rest.

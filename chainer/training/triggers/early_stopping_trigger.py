@@ -48,7 +48,8 @@ class EarlyStoppingTrigger:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     count: int
     best: float

@@ -44,7 +44,8 @@ class BestValueTrigger:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __init__(
         self, key: str, compare: Callable[[float, float], bool], trigger: TriggerSpec = (1, 'epoch')

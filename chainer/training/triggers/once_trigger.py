@@ -28,7 +28,8 @@ class OnceTrigger:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __init__(self, call_on_resume: bool = False) -> None:
         self._flag_first = True

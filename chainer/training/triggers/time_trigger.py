@@ -29,7 +29,8 @@ class TimeTrigger:
 
     """
 
-    __repr__ = representation.of_arguments
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
 
     def __init__(self, period: float) -> None:
         self._period = period
