@@ -98,5 +98,5 @@ def _sized(value: Any) -> str:
         return name
     try:
         return f'{name} of length {len(value)}'
-    except Exception:  # of a class of the user
+    except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError):
         return name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
-from chainer.serializers import _hdf5_file, _hdf5_target, _storage
+from chainer.serializers import _hdf5_file, _storage
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
 
 
+_BLOCK = 1 << 20  # bytes by which a file in memory grows
 _available = importlib.util.find_spec('h5py') is not None
 
 
@@ -77,22 +80,6 @@ class HDF5Serializer(serializer_module.Serializer):
             options = {'compression': self.compression, 'fletcher32': array.dtype.kind != 'O'}
         self.group.create_dataset(name, data=array, **options)
         return value
-
-
-class _CheckingSerializer(HDF5Serializer):
-    """Serializer that stops at the first error of its file."""
-
-    def __init__(self, group: Any, compression: int, target: _hdf5_target.Target) -> None:
-        super().__init__(group, compression)
-        self._target = target
-
-    def __getitem__(self, key: str) -> AbstractSerializer:
-        group = self.group.require_group(_join(self.group, key))
-        return _CheckingSerializer(group, self.compression, self._target)
-
-    def __call__(self, key: str, value: Any) -> Any:
-        self._target.check()
-        return super().__call__(key, value)
 
 
 class HDF5Deserializer(serializer_module.Deserializer):
@@ -167,7 +154,8 @@ class HDF5Deserializer(serializer_module.Deserializer):
 def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> None:
     """Saves an object to a file in HDF5 format.
 
-    It replaces the file only after writing everything, so a failure loses no data.
+    It makes the file in memory, which takes twice the size of the file for a moment, and replaces
+    an old file only after writing everything. So a failure, such as a full disk, loses no data.
 
     Args:
         filename (str or path): Target file.
@@ -190,12 +178,18 @@ def save_hdf5(filename: str | PathLike[str], obj: Any, compression: int = 4) -> 
 
     """
     h5py = _import_h5py()
-    with (
-        _storage.atomic_path(filename) as path,
-        _hdf5_target.Target(path) as target,
-        h5py.File(target, 'w') as f,
-    ):
-        _CheckingSerializer(f, compression, target).save(obj)
+    # HDF5's library ends the process if it cannot write to a disk. It takes two files of one name
+    # for the same, in memory, too.
+    with h5py.File(
+        uuid.uuid4().hex, 'w', driver='core', backing_store=False, block_size=_BLOCK
+    ) as f:
+        HDF5Serializer(f, compression=compression).save(obj)
+        f.flush()
+        image = f.id.get_file_image()
+    with _storage.atomic_path(filename) as path, open(path, 'wb') as file:
+        file.write(image)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def load_hdf5(filename: str | PathLike[str], obj: Any) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+# The major versions of libraries in CUDA's toolkits, which name them by extras.
+TOOLKITS = {'cublas': {'12': 12, '13': 13}, 'cusolver': {'12': 11, '13': 12}}
 ROOT = Path(__file__).resolve().parents[2]
 BACKEND = ROOT / 'chainerx_cc' / 'chainerx' / 'backends' / 'cuda'
 LIBRARY = re.compile(r'Library library\{\s*"\w+",\s*\{([^}]*)\},\s*"([^"]*)"', re.DOTALL)
@@ -19,7 +21,7 @@ def _libraries():
 
 def _extra(name):
     text = (ROOT / 'pyproject.toml').read_text()
-    entries = re.search(rf'^{name} = \[(.*?)\]', text, re.DOTALL | re.MULTILINE).group(1)
+    entries = re.search(rf'^{name} = \[\n(.*?)^\]', text, re.DOTALL | re.MULTILINE).group(1)
     return re.findall(r'"([^"]*)"', entries)
 
 
@@ -31,13 +33,20 @@ def test_some_are_found():
 @pytest.mark.parametrize('cuda', ['12', '13'])
 @pytest.mark.parametrize('package, files', list(_libraries()))
 def test_extras(cuda, package, files):
-    names = [re.split('[<>=]', entry)[0] for entry in _extra(f'cuda{cuda}x')]
-    assert f'{package}-cu{cuda}' in names or (cuda == '13' and package in names)
+    library = package.removeprefix('nvidia-')
     # Wheels of CUDA 13's own libraries share a folder; others have one each.
-    folders = [f'nvidia/{package.removeprefix("nvidia-")}/']
+    folders = [f'nvidia/{library}/']
     if cuda == '13':
         folders.insert(0, 'nvidia/cu13/')
     file = next(file for folder in folders for file in files if file.startswith(folder))
     major = int(file.rpartition('.')[2])
-    requirement = next(entry for entry in _extra(f'cuda{cuda}x') if entry.startswith(package))
-    assert f'>={major},<{major + 1}' in requirement
+    if library in TOOLKITS:
+        names, version = re.search(
+            r'cuda-toolkit\[(.*?)\]==(\d+)\.\*', '\n'.join(_extra(f'cuda{cuda}x'))
+        ).groups()
+        assert library in names.split(',') and version == cuda
+        assert TOOLKITS[library][cuda] == major
+    else:
+        name = f'{package}-cu{cuda}'
+        requirement = next(entry for entry in _extra(f'cuda{cuda}x') if entry.startswith(name))
+        assert f'>={major},<{major + 1}' in requirement
