@@ -60,6 +60,16 @@ def test_every_script_is_called_and_described():
         assert path.name == 'run' or command.search(workflows + scripts)
 
 
+@pytest.mark.parametrize('path', WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned(path):
+    """A tag of an action may move to other code, a commit does not."""
+    uses = re.findall(r'uses: *(.*)', path.read_text())
+    assert uses
+    assert [
+        each for each in uses if not re.fullmatch(r'[\w/-]+@[0-9a-f]{40}  # v[\d.]+', each)
+    ] == []
+
+
 def test_pythons_agree():
     oldest, newest = SUPPORTED[0], SUPPORTED[-1]
     minors = [int(version.partition('.')[2]) for version in SUPPORTED]
