@@ -190,7 +190,10 @@ def _watch_module(scope: Scope, value: types.ModuleType, label: str) -> None:
     for name, part in list(attributes.items()):
         if name in scope.names:
             scope.add(scope.watch.add_entry, f'{label}.{name}', attributes, name)
-        _visit_foreign(scope, name, part, f'{label}.{name}')
+        if name != '__builtins__' or name in scope.names:  # which hold objects of any program
+            _visit_foreign(scope, name, part, f'{label}.{name}')
+        elif scope.reads_any:
+            scope.add(scope.watch.add_items, f'{label}.{name}', part)
 
 
 def _watch_class(scope: Scope, value: type, label: str) -> None:

@@ -1,6 +1,8 @@
 """Errors of compiled calls are those of eager ones, and copies of compiled functions work."""
 
+import builtins
 import copy
+import datetime
 import pickle
 
 import numpy as np
@@ -138,7 +140,10 @@ def test_objects_that_raise():
     assert compiled.replays == replays
 
 
-def test_names_that_do_not_exist():
+def test_names_that_do_not_exist(monkeypatch):
+    # What programs keep among the builtins, which modules hold, ends no plan.
+    monkeypatch.setattr(builtins, 'capsule', datetime.datetime_CAPI, raising=False)
+
     def step(x):
         return F._no_such(x) if hasattr(F, '_no_such') else x * 2
 
