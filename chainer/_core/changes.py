@@ -46,4 +46,4 @@ class Contents:
 
 
 def _checksum(array: numpy.ndarray[Any, Any]) -> int:
-    return zlib.crc32(numpy.ascontiguousarray(array))
+    return zlib.crc32(numpy.ascontiguousarray(array).view(numpy.uint8).data)

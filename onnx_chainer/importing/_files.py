@@ -74,7 +74,7 @@ def read(file: io.FileIO, offset: int, length: int) -> np.ndarray[Any, Any]:
         hole = _seek(file, at, end, 'SEEK_HOLE', end) if at < end else end
         file.seek(at)
         while at < hole:
-            count = file.readinto(memoryview(out)[at - offset : hole - offset])
+            count = file.readinto(out.data[at - offset : hole - offset])
             if not count:
                 raise ModelError('the file of its data was cut')
             at += count
