@@ -20,6 +20,7 @@ from chainer._core.autograd import fresh_gradients
 from chainer._core.autograd.gradients import Gradients, Owners, check_grad, find_nan, force_array
 from chainer._core.autograd.tape import raw, watched_grad
 from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.names.set_module import set_module
 from chainer.backends import cuda
 from chainer.function_hook import get_function_hooks
 from chainer.utils import argument
@@ -355,6 +356,7 @@ def backward_from_variable(
         _backward([(var._node, grad)], retain_grad, enable_double_backprop, loss_scale)
 
 
+@set_module('chainer')
 def backward(
     outputs: Sequence[Variable],
     grad_outputs: Sequence[Variable | None] | None = None,
@@ -521,6 +523,7 @@ def unchain_backward(node: VariableNode) -> None:
         func.unchain()
 
 
+@set_module('chainer.function_node')
 def grad(
     outputs: Sequence[Variable],
     inputs: Sequence[Variable],

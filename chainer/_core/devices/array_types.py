@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
+from chainer._core.names.set_module import set_module
 from chainer.backends import cuda, intel64
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from chainer.types import NdArray
 
 
+@set_module('chainer')
 def get_array_types() -> tuple[type[Any], ...]:
     """Returns the tuple of all array classes, of every available backend.
 
@@ -27,6 +29,7 @@ def get_array_types() -> tuple[type[Any], ...]:
     return _array_types()
 
 
+@set_module('chainer')
 def get_cpu_array_types() -> tuple[type[Any], ...]:
     """Returns the tuple of the array classes that live in host memory.
 
@@ -55,6 +58,7 @@ def _array_types() -> tuple[type[Any], ...]:
     return _known_array_types
 
 
+@set_module('chainer')
 def is_arrays_compatible(arrays: Iterable[NdArray | None]) -> bool:
     """Returns whether arrays (or ``None``) can be inputs of one function.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.names.set_module import set_module
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -42,6 +44,7 @@ def convert_arrays(arrays: Any, func: Callable[[Any], Any]) -> Any:
     return convert(arrays)
 
 
+@set_module('chainer._backend')
 class Device:
     """Base class of devices, which hold arrays and have an array module to compute on them.
 

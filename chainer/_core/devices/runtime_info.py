@@ -10,6 +10,7 @@ import numpy
 
 import chainerx
 from chainer import _version
+from chainer._core.names.set_module import set_module
 from chainer.backends import _cudnn, cuda, intel64
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _get_cupy_info() -> object:
     return cupyx.get_runtime_info()
 
 
+@set_module('chainer')
 def print_runtime_info(out: TextIO | None = None) -> None:
     """Prints the versions of Chainer's environment, and why optional parts are not available.
 

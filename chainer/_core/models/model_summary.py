@@ -10,6 +10,7 @@ import numpy
 
 from chainer import backend, configuration
 from chainer._core.models import flops
+from chainer._core.names.set_module import set_module
 from chainer._core.settings.dtype import get_dtype
 from chainer.function import no_backprop_mode
 from chainer.function_hook import FunctionHook
@@ -113,6 +114,7 @@ class ModelSummary:
         return f'<table>{"".join(rows)}</table>'
 
 
+@set_module('chainer')
 def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
     """Calls a model and lists its links, the shapes of their outputs and their sizes.
 

@@ -10,6 +10,7 @@ import typing as tp
 import warnings
 from typing import Any, TextIO
 
+from chainer._core.names.set_module import set_module
 from chainer._core.processes.forks import ProcessLock
 from chainer._core.reports.profile_report import get_name
 from chainer.configuration import config
@@ -31,6 +32,7 @@ _warned: set[str] = set()
 _lock = ProcessLock()
 
 
+@set_module('chainer')
 class FallbackReport:
     """Records which functions fell back from ChainerX to NumPy or CuPy, how often, and the time.
 

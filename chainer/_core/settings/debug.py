@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 
+from chainer._core.names.set_module import set_module
 from chainer.configuration import config, using_config
 
 
+@set_module('chainer')
 def get_compute_mode() -> str | None:
     """Returns ``chainer.config.compute_mode``.
 
@@ -19,6 +21,7 @@ def get_compute_mode() -> str | None:
     return config.compute_mode
 
 
+@set_module('chainer')
 def is_debug() -> bool:
     """Returns whether debug mode is on in this thread.
 
@@ -32,6 +35,7 @@ def is_debug() -> bool:
     return bool(config.debug)
 
 
+@set_module('chainer')
 def set_debug(debug: bool) -> None:
     """Turns debug mode on or off in this thread.
 
@@ -56,6 +60,7 @@ def set_debug(debug: bool) -> None:
     config.debug = debug
 
 
+@set_module('chainer')
 class DebugMode:
     """Context manager that sets debug mode.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer._core.names.set_module import set_module
 from chainer._core.settings.mixed16 import mixed16
 from chainer.configuration import config
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from chainer.types import DTypeSpec
 
 
+@set_module('chainer')
 def get_dtype(dtype: DTypeSpec = None, map_mixed16: DTypeSpec = None) -> numpy.dtype[Any]:
     """Resolves a dtype given to a function or a link; ``None`` is the configured one.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy
@@ -10,6 +11,7 @@ import numpy
 class _Mixed16:
     """Pseudo dtype: float16, and float32 where a link needs the precision for its parameters."""
 
+    __module__ = 'chainer'  # the name in pickles
     __slots__ = ()
 
     dtype: numpy.dtype[Any] = numpy.dtype(numpy.float16)
@@ -31,3 +33,5 @@ class _Mixed16:
 
 
 mixed16: _Mixed16 = _Mixed16()
+# Pickles of versions before the folders of the core name this module.
+sys.modules['chainer._core.mixed16'] = sys.modules[__name__]

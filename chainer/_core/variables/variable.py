@@ -15,6 +15,7 @@ from chainer._core.autograd.variable_node import BaseVariable, VariableNode
 from chainer._core.devices import layouts
 from chainer._core.devices.array_types import get_array_types
 from chainer._core.names import hints
+from chainer._core.names.set_module import set_module
 from chainer._core.variables.conversions import VariableConversions
 from chainer._core.variables.operators import VariableOperators
 from chainer._core.variables.variable_text import debug_text, variable_repr, variable_str
@@ -718,6 +719,7 @@ def _create_variable(
 _create_variable.__module__ = 'chainer.variable'  # Chainer 7 has the same name in its pickles
 
 
+@set_module('chainer.variable')
 def as_variable(obj: VariableLike | None) -> Variable:
     """Converts an array or a variable to a variable.
 
@@ -746,6 +748,7 @@ def as_variable(obj: VariableLike | None) -> Variable:
     return Variable._from_array(obj, False)
 
 
+@set_module('chainer.variable')
 def as_array(obj: VariableLike) -> NdArray:
     """Returns the underlying array of a variable, or the array itself.
 
