@@ -17,7 +17,9 @@ from chainer._core import (
     hints,
     link_errors,
     optimizer_hooks as _optimizer_hooks,
+    plan_data,
     representation,
+    step,
     update,
 )
 from chainer._core.mixed16 import mixed16
@@ -430,6 +432,9 @@ class GradientMethod(Optimizer):
             raise RuntimeError('call `setup` method before `update` method')
         if lossfun is not None:
             self._replace_grads(lossfun, args, kwds)
+        recording = plan_data.local.recording
+        if recording is not None and recording.update(self):
+            return
 
         if self._looks_at_grads():
             self.reallocate_cleared_grads()
@@ -438,7 +443,7 @@ class GradientMethod(Optimizer):
         if self.is_safe_to_update():
             self.t += 1
             if self._buffers is None:
-                self._buffers = update.Buffers()
+                self._buffers = step.Buffers()
             params = (self._params_to_update or self.target.params)()
             update.update_params(params, self._buffers)
         else:

@@ -99,6 +99,7 @@ LAYERS = {
     ),
     'optimizers': (
         'chainer._core.optimizer_hooks',
+        'chainer._core.step',
         'chainer._core.update',
         'chainer._core.update_rule',
         'chainer.optimizer_hooks',
