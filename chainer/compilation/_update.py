@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import optimizer
-from chainer._core import update
+from chainer._core.optimizers import update
 from chainer.compilation._kinds import is_patched
 from chainer.compilation._trace import is_framework_module
 from chainer.optimizer_hooks._base import AddingHook
 
 if TYPE_CHECKING:
-    from chainer._core.update import Group
+    from chainer._core.optimizers.update import Group
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core import step
+from chainer._core.optimizers import step
 from chainer.optimizer import Hyperparameter, UpdateRule
 
 if TYPE_CHECKING:
