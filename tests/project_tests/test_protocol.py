@@ -6,8 +6,12 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+import pytest
+
 import chainer
+import chainerx
 from chainer import FunctionNode
+from chainer.functions import _base
 
 CORE = Path(chainer.__file__).parent / '_core'
 RULES = {'backward', 'backward_accumulate', 'gradients', 'gradient'}
@@ -37,6 +41,29 @@ def test_each_function_states_its_gradient_once():
     }
     assert not twice
     assert len(_functions()) > 200
+
+
+def test_a_function_names_its_routine(monkeypatch):
+    """The name of a class says nothing of the routine of ChainerX that serves it."""
+    monkeypatch.setattr(chainerx, 'is_available', lambda: True)
+    monkeypatch.setattr(chainerx, 'tanh', 'tanh', raising=False)
+    unnamed = type('Tanh', (_base.UnaryFunction,), {})
+    named = type('HyperbolicTangent', (_base.UnaryFunction,), {'chainerx_routine': 'tanh'})
+    derived = type('Tanh', (named,), {})
+    routines = [cls._chainerx_function for cls in (unnamed, named, derived)]
+    assert routines == [None, 'tanh', None]
+
+
+@pytest.mark.chainerx
+def test_functions_name_the_routines_that_exist():
+    """A class without the name of its routine would run on NumPy without a word."""
+    missing = [
+        cls.__qualname__
+        for cls in _functions()
+        if issubclass(cls, _base._Routine) and hasattr(chainerx, cls.__name__.lower())
+        if cls._chainerx_function is None and 'forward_chainerx' not in cls.__dict__
+    ]
+    assert not missing
 
 
 def test_protocol_attributes_are_few():
