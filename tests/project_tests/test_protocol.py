@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import importlib
+import inspect
 import pkgutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import chainer
 import chainerx
 from chainer import FunctionNode
+from chainer._core.engines import arrays, chainerx as chainerx_engine, fallback, kernels
 from chainer.functions import _base
 
 CORE = Path(chainer.__file__).parent / '_core'
@@ -74,6 +76,19 @@ def test_protocol_attributes_are_few():
         and (isinstance(value, type) or not hasattr(type(value), '__get__'))
     ]
     assert len(data) <= 8, data
+
+
+def test_engines_have_one_signature():
+    """Types are checked by mypy; see ``tests/type_checks/engines.py``."""
+    engines = [
+        arrays.run,
+        kernels.run,
+        kernels.run_on_cupy,
+        chainerx_engine.run,
+        fallback.engine('float16'),
+    ]
+    for engine in engines:
+        assert list(inspect.signature(engine).parameters) == ['func', 'in_vars', 'in_data']
 
 
 def test_engines_swallow_no_errors():
