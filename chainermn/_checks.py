@@ -22,6 +22,23 @@ def timeout() -> float:
     return float(os.environ.get('CHAINERMN_TIMEOUT', '60'))
 
 
+def check_rank(size: int, call: str, argument: str, rank: int) -> None:
+    """Raises an error unless there is such a rank.
+
+    Args:
+        size: Number of ranks.
+        call: Name of the call.
+        argument: Name of its argument.
+        rank: Value of the argument.
+
+    Raises:
+        ValueError: If there is none.
+
+    """
+    if not 0 <= rank < size:
+        raise ValueError(f'{call}: {argument} must be a rank from 0 to {size - 1}, not {rank}')
+
+
 class Checker:
     """Compares calls between ranks.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import get_array_types
 from chainer.training import extension
-from chainermn.communicators import _arrays
+from chainermn import _arrays
 
 if TYPE_CHECKING:
     from chainer.link import Link

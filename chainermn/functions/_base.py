@@ -12,7 +12,7 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction
 from chainer.variable import Variable
-from chainermn.communicators import _arrays
+from chainermn import _arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

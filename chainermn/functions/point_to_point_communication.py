@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainermn import _checks
 from chainermn.functions._base import Communication, device_of, dummy_output, make_dummy
 
 if TYPE_CHECKING:
@@ -144,4 +145,4 @@ def recv(
 def _check_rank(communicator: Any, rank: int, call: str) -> None:
     if rank == communicator.rank:
         raise ValueError(f'{call}: rank must be that of another process, but is {rank}, this one')
-    communicator._check_rank(call, 'rank', rank)
+    _checks.check_rank(communicator.size, call, 'rank', rank)

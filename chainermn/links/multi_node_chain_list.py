@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
-from chainermn import functions
+from chainermn import _checks, functions
 from chainermn.functions._base import make_dummy
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class MultiNodeChainList(link_module.ChainList):
             return None
         ranks = [ranks] if isinstance(ranks, int) else list(ranks)
         for rank in ranks:
-            self._comm._check_rank('add_link', 'rank_in and rank_out', rank)
+            _checks.check_rank(self._comm.size, 'add_link', 'rank_in and rank_out', rank)
         return ranks
 
     def __call__(self, *inputs: Any) -> Any:

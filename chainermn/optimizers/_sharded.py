@@ -9,7 +9,8 @@ import numpy
 import chainerx
 from chainer.optimizer import GradientMethod
 from chainer.variable import Parameter
-from chainermn.communicators import _arrays, _messages, _reduction
+from chainermn import _arrays, _messages
+from chainermn.means.buckets import bounds_of
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 
@@ -61,7 +62,7 @@ class _Shards:
                 param.array = param.array.copy()
         self._arrays = [param.array for param in self._params]
         starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
-        bounds = _reduction.bounds_of(starts[-1], communicator.size)
+        bounds = bounds_of(starts[-1], communicator.size)
         #: For each rank, the slices of its part: number of the parameter, first and last element.
         self._pieces = [
             [
@@ -117,7 +118,7 @@ class _Shards:
             i: numpy.empty(sum([self._piece(*p).nbytes for p in self._pieces[i]]), numpy.uint8)
             for i in others
         }
-        _messages.exchange(self._comm._arrays_comm, [(i, own) for i in others], [*incoming.items()])
+        _messages.exchange(self._comm.arrays_comm, [(i, own) for i in others], [*incoming.items()])
         for i in others:
             start = 0
             for number, first, last in self._pieces[i]:

@@ -13,9 +13,6 @@ from chainer.backends import cuda
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Dtypes of 16 bits in which float32 can be sent.
-HALVES = 'float16', 'bfloat16'
-
 #: Elements that stay in the cache from one loop to the next.
 BLOCK = 1 << 15
 # Upper half of the bits of a float32, in its memory

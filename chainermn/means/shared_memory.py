@@ -1,4 +1,4 @@
-"""Memory that all ranks share if they are on one host."""
+"""Arrays in memory that all ranks share if they are on one host."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-import chainerx
-from chainer import backend
 from chainermn._mpi import mpi
-from chainermn.communicators import _arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,34 +43,6 @@ def make_rows(
         rows.append([numpy.frombuffer(memory, dtype, size, i) for i in range(start, end, stride)])
         start = end
     return rows
-
-
-class Slots:
-    """Memory that the ranks share, in which backward makes gradients.
-
-    An array of exactly the size of a slot takes a free one, for as long as it lives. A process
-    forked meanwhile has the array in the same memory, not a copy of it.
-
-    Args:
-        rank: This rank.
-        rows: For each slot, its bytes of each rank.
-
-    """
-
-    def __init__(self, rank: int, rows: Sequence[Sequence[numpy.ndarray[Any, Any]]]) -> None:
-        self._rows = rows
-        own = [of_slot[rank] for of_slot in rows]
-        self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
-        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
-        self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
-
-    def find(self, array: numpy.ndarray[Any, Any]) -> int:
-        """Returns the number of the slot that an array is in; -1 for none."""
-        return self._numbers.get(array.__array_interface__['data'][0], -1)
-
-    def get(self, number: int, rank: int, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
-        """Returns the memory of a rank."""
-        return self._rows[number][rank].view(dtype)
 
 
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
