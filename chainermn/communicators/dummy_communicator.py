@@ -21,7 +21,7 @@ class DummyCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _make_reducer(self, channel: means.Channel) -> means.Reducer:
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
         return _Silent(channel, _Nowhere())
 
 

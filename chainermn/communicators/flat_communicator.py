@@ -17,5 +17,5 @@ class FlatCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _make_reducer(self, channel: means.Channel) -> means.Reducer:
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
         return means.Reducer(channel, means.CudaAware(channel))

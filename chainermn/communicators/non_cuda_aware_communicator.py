@@ -16,5 +16,5 @@ class NonCudaAwareCommunicator(mpi_communicator_base.MpiCommunicatorBase):
 
     """
 
-    def _make_reducer(self, channel: means.Channel) -> means.Reducer:
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
         return means.Reducer(channel, means.OverPinnedHost(channel))

@@ -19,7 +19,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _make_reducer(self, channel: means.Channel) -> means.Reducer:
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
         self._nccl = means.Nccl(self.mpi_comm)
         return means.Reducer(channel, self._nccl)
 
