@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from chainer._core import fresh_gradients, update
+from chainer._core.autograd import fresh_gradients
+from chainer._core.optimizers import update
 
 if TYPE_CHECKING:
     from chainer.link import Link
