@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from chainer.variable import Parameter
 
-# A gradient on the host of at least this size is sent alone: joining would only copy it.
+# Bytes of a gradient on the host that travels alone: the copy to join it costs more than a message.
 _ALONE = 1 << 18
 
 
@@ -91,6 +91,7 @@ class Bucket:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
         self.grads = [_arrays.plain(param.grad) for param in self.params]
         first = self.grads[0]
+        # A single gradient of the right dtype is its own flat array: nothing is copied.
         self._is_gradient = (
             len(self.grads) == 1
             and type(first) is numpy.ndarray
@@ -106,10 +107,11 @@ class Bucket:
             if not isinstance(self._memory, xp.ndarray):
                 self._use(xp.empty(self.size, self.dtype))
             self.flat = self._memory
+            # Assignments convert dtypes, which a concatenation into an array does not.
             if xp in (numpy, chainerx) or first.dtype != self.dtype:
                 for piece, grad in zip(self._pieces, self.grads):
                     piece[...] = grad
-            else:  # one kernel copies many
+            else:  # one kernel copies many gradients
                 xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self.flat)
         return self.flat
 
@@ -158,6 +160,7 @@ def divide(
             buckets.append([param])
             continue
         key = numpy.dtype(param.dtype).name, on_host
+        # A full bucket stays in the list; the next gradient of its kind starts another one.
         if limit is not None and key in groups and sizes[key] + n_bytes > limit:
             del groups[key]
         if key not in groups:

@@ -64,7 +64,7 @@ class OverPinnedHost(OverHost):
     def _to_host(self, flat: Any) -> numpy.ndarray[Any, Any]:
         if isinstance(flat, chainerx.ndarray):  # its backend has pinned memory of its own
             return super()._to_host(flat)
-        # Each bucket keeps its memory, and its pinned memory with it.
+        # A bucket keeps its memory on the GPU, so its address finds its pinned memory again.
         address, n_bytes = flat.data.ptr, flat.nbytes
         if address not in self._pinned or self._pinned[address].size < n_bytes:
             memory = cuda.cupy.cuda.alloc_pinned_memory(n_bytes)

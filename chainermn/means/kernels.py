@@ -1,4 +1,4 @@
-"""What means over ranks do with elements: compiled loops if there are any, or NumPy's."""
+"""Elementwise loops of means: those of ChainerX's core, or NumPy's where it is not built."""
 
 from __future__ import annotations
 

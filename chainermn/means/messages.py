@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Pool:
-    """Flat arrays to use again: the system would clear the memory of new ones, which takes time."""
+    """Flat arrays for reuse: the system clears the pages of new arrays, which takes time."""
 
     def __init__(self) -> None:
         self._free: dict[tuple[int, str], list[_Array]] = {}
@@ -36,8 +36,8 @@ class Messages(Transport):
     """Transport of gradients on the host by MPI, for ranks on any hosts.
 
     Each rank owns a part of the array: it receives that part from all others, computes the mean in
-    at least float32 and sends it back. This moves as little data as possible, adds in the order of
-    the ranks, so that all get the same bits, and rounds to 16 bits only what is sent.
+    at least float32 and sends it back (reduce-scatter, then allgather). This sends the least data
+    possible, and one rank computes each element, so all ranks get the same bits.
 
     Args:
         channel (Channel): Where the messages travel.
@@ -87,10 +87,10 @@ class Messages(Transport):
         """Replaces this rank's part by the mean, rounded in what is sent."""
         ranks = range(self._channel.size)
         if wire is None:
-            # In the order of the ranks: another order would round differently.
+            # Always in the order of the ranks, which makes the rounding reproducible.
             kernels.mean([received.get(i, own) for i in ranks], [own])
             return
-        # Blocks stay in the cache from decoding to encoding.
+        # A block stays in the cache from decoding to encoding.
         for start in range(0, own.size, kernels.BLOCK):
             block = slice(start, start + kernels.BLOCK)
             arrays = {i: kernels.decode(array[block], wire) for i, array in received.items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Nccl(Transport):
     """Transport of gradients of CuPy and ChainerX by NCCL, each rank with a GPU of its own.
 
-    The work is in the stream, before whatever reads the gradients, so nothing waits for it.
+    NCCL only enqueues its work in the current stream, so no step waits for it.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator by which the ranks agree on one of NCCL.
@@ -54,7 +54,8 @@ class Nccl(Transport):
         if self.comm is None:
             self.comm = _nccl.init_nccl_comm(self._mpi_comm)
         nccl = _nccl.nccl_of_cupy()
-        flat *= flat.dtype.type(self._scale)  # before the sum, which might overflow in 16 bits
+        # Before the sum, which may overflow in 16 bits.
+        flat *= flat.dtype.type(self._scale)
         if wire is None:
             sent = flat
             kind = nccl.NCCL_FLOAT64 if flat.dtype.itemsize == 8 else nccl.NCCL_FLOAT32

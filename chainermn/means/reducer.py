@@ -1,4 +1,4 @@
-"""What replaces gradients by their means over the ranks."""
+"""The reducer, which averages gradients over the ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chainermn.means.shared_rows import Slots
     from chainermn.means.transport import Channel, Transport
 
-# Models whose buckets stay: several train in turn, such as a generator and a discriminator.
+# Models whose buckets are cached: a generator and a discriminator, for example, train in turn.
 _N_MODELS = 4
 
 
@@ -83,7 +83,7 @@ class Reducer:
         return buckets
 
     def divide(self, params: Iterable[Parameter]) -> list[Bucket]:
-        """Divides parameters into buckets as :meth:`average` does, without memory in common."""
+        """Divides parameters into buckets as :meth:`average` does, without shared memory."""
         return self._divide(params, self._bucket_bytes)
 
     def _divide(self, params: Iterable[Parameter], limit: int | None) -> list[Bucket]:
@@ -135,11 +135,11 @@ class Reducer:
             buckets: Buckets, the same ones on all ranks.
 
         Returns:
-            list: The means on their way.
+            list: Pending means.
 
         """
-        # While the first ones are sent, the next ones are packed. What is in shared memory travels
-        # together, since one message is enough for all of it.
+        # Each bucket starts as soon as it is packed, so packing overlaps with sending. Buckets in
+        # shared memory start together: one message announces all of them.
         groups = [[bucket] for bucket in buckets if not bucket.rows]
         shared = [bucket for bucket in buckets if bucket.rows]
         if shared:

@@ -46,7 +46,7 @@ def make_rows(
 
 
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
-    """Maps a file without a name, so that nothing is left of it when the ranks end."""
+    """Maps a file and deletes its name, so that the system frees it when the ranks end."""
     path, token = mpi_comm.bcast(_create(n_bytes) if mpi_comm.rank == 0 else None)
     memory = None
     if path is not None:
@@ -55,7 +55,7 @@ def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
                 memory = mmap.mmap(file.fileno(), n_bytes)
         except OSError:
             pass  # another host, or not enough memory
-    # A file of that name may be another one, in a container with a host name like this one's.
+    # In a container with the same host name, the file of this name may be a different one.
     is_same = memory is not None and memory[: len(token)] == token
     is_common = mpi_comm.allreduce(is_same, mpi().LAND)
     if path is not None and mpi_comm.rank == 0:
@@ -75,7 +75,8 @@ def _create(n_bytes: int) -> tuple[str | None, bytes]:
         file.write(token)
         file.flush()
         try:
-            # Memory that is missing is an error here, and a signal that kills when it is written.
+            # Too little memory is an error here. Without this call, it would be a fatal signal when
+            # a rank writes to it.
             os.posix_fallocate(descriptor, 0, n_bytes)
         except OSError:
             os.unlink(path)

@@ -27,9 +27,10 @@ _SIGNAL = numpy.zeros(1, numpy.uint8)
 class SharedRows(Transport):
     """Transport of gradients on one host: messages only say what is in shared memory.
 
-    A bucket has a row of memory for each rank. Each rank reads its part of the arrays of all ranks,
-    and writes the means in place of what it has read: that is in the cache. An array that is in a
-    row or a slot is not copied. Of another one, the parts of the other ranks go through the row.
+    A bucket has a row of memory for each rank. Each rank reads its part of the arrays of all ranks
+    and writes the means to the same places, which are still in its cache. Arrays in rows or slots
+    are not copied. Of other arrays, the parts that belong to other ranks are copied to the row, and
+    their means back.
 
     Args:
         channel (Channel): Where the messages travel.
@@ -46,7 +47,7 @@ class SharedRows(Transport):
             return
         buckets = [bucket for bucket in buckets if bucket.can_share]
         lacks = not all([bucket.rows for bucket in buckets])
-        # Another rank may have new buckets.
+        # A rank with new buckets has no rows for them, and all ranks make rows together.
         if self._channel.mpi_comm.allreduce(lacks, mpi().LOR):
             rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
             for bucket, of_bucket in zip(buckets, rows):
@@ -83,7 +84,7 @@ class SharedRows(Transport):
         tag = channel.next_tag()
         places, copied = self._place(buckets)
         theirs = {i: numpy.empty_like(places) for i in channel.others}
-        # The others touch what this rank shares only between this message and their next one.
+        # Other ranks access the memory of this one only between this message and their next one.
         yield channel.exchange(tag, dict.fromkeys(channel.others, places), theirs)
         for k, bucket in enumerate(buckets):
             arrays = [*bucket.rows]
@@ -93,6 +94,7 @@ class SharedRows(Transport):
             arrays[channel.rank] = bucket.flat
             sources = [array[bucket.parts[channel.rank]] for array in arrays]
             kernels.mean(sources, sources)
+        # This message says that the means are written; its contents do not matter.
         signals = {i: numpy.empty(1, numpy.uint8) for i in channel.others}
         yield channel.exchange(tag + 1, dict.fromkeys(channel.others, _SIGNAL), signals)
         for part, shared in copied:
@@ -129,8 +131,8 @@ class SharedRows(Transport):
 class Slots:
     """Memory that the ranks share, in which backward makes gradients.
 
-    An array of exactly the size of a slot takes a free one, for as long as it lives. A process
-    forked meanwhile has the array in the same memory, not a copy of it.
+    An array that has exactly the size of a slot is allocated there if it is free, and occupies it
+    until it is deleted. A process that is forked meanwhile shares the array instead of copying it.
 
     Args:
         rank: This rank.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     #: if only :meth:`Pending.wait` may take this step.
     Steps = Iterator[Sequence[Any] | None]
 
-# Bytes of a message. The two directions of a connection would take turns for long ones.
+# Bytes of a message. With longer ones, the two directions of a connection take turns.
 _PIECE = 1 << 18
-# MPI guarantees tags up to 32767. Each mean uses two, so that several are on their way at once.
+# MPI guarantees tags up to 32767. Each mean has two of its own, so that many can be pending.
 _LAST_TAG = 32766
 
 
 class Channel:
-    """Messages of a communicator of MPI, with a number for each mean on its way.
+    """Messages of an MPI communicator that only means use.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator without other messages.
@@ -94,17 +94,27 @@ class Transport(abc.ABC):
 
 
 class Pending:
-    """Means on their way.
+    """Means that are being computed.
 
     Args:
         steps: Steps of a transport. The first one is taken at once.
 
     """
 
+    # Requests of means that nobody waits for. MPI still writes to their buffers, which they keep.
+    _dropped: ClassVar[list[Any]] = []
+
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
+        self._requests: Sequence[Any] | None = None
+        if self._dropped:
+            self._dropped[:] = [request for request in self._dropped if not request.Test()]
         self._requests = next(steps, None)
         self.test()
+
+    def __del__(self) -> None:
+        if self._requests is not None:
+            self._dropped.extend(self._requests)
 
     def test(self) -> None:
         """Takes the steps that are possible without waiting, so that backward goes on."""
@@ -116,6 +126,7 @@ class Pending:
         if self._requests is not None:
             mpi().Request.Waitall(self._requests)
         for requests in self._steps:
+            self._requests = requests
             if requests is not None:
                 mpi().Request.Waitall(requests)
         self._requests = None

@@ -1,4 +1,4 @@
-"""Gradients that are sent while others are still computed."""
+"""Overlap of backward with the exchange of gradients."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
-# A rest of fewer bytes is complete soon after the group before it, and would cost as many messages.
+# A last group of fewer bytes completes soon after the previous one, so its own messages do not pay.
 _SMALL = 1 << 16
 
 
 class Overlap:
     """Context in which a backward starts to send the gradients that are complete.
 
-    The first backward shows in which order gradients get complete; that of rank 0 decides how they
-    are divided into groups. All ranks start the groups in the same order, so none waits for
-    another that computes other functions.
+    The first backward records the order in which gradients complete. The order of rank 0 decides
+    how they are divided into groups. All ranks start the groups in the same order, even if they
+    compute different functions, so that none deadlocks.
 
     Args:
         communicator: Communicator.
@@ -42,7 +42,7 @@ class Overlap:
         self._groups: list[list[means.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
         self._slots: Any = None
-        self._missing: list[int] = []  # parameters of each group whose gradients are not complete
+        self._missing: list[int] = []  # number of incomplete gradients of each group
         self._n_started = 0
         self._pending: list[means.Pending] = []
         self._is_running = False
@@ -70,7 +70,7 @@ class Overlap:
         if index is None:
             return
         self._missing[index] -= 1
-        # A group waits for those before it, whose messages all ranks send first.
+        # Groups start in order: ranks that complete them in another order would deadlock.
         while self._n_started < len(self._groups) and self._missing[self._n_started] == 0:
             self._start_next(self._groups)
         # MPI makes progress only during calls.
@@ -85,7 +85,7 @@ class Overlap:
         """Averages the rest of the gradients.
 
         Returns:
-            ``False`` if nothing has been done, because no backward has run in the context before.
+            ``False`` if no backward has run in the context; nothing is averaged then.
 
         """
         if not self._is_running or self._comm.size == 1:

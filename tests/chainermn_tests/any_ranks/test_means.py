@@ -1,5 +1,8 @@
 """Means of gradients without a communicator, and with transports of other code."""
 
+import gc
+import weakref
+
 import numpy
 import pytest
 
@@ -116,6 +119,31 @@ def test_steps_wait_for_their_requests(world):
     assert taken == [1]
     comm.Free()
     assert comm == MPI.COMM_NULL
+
+
+def test_dropped_means_keep_their_memory(world):
+    """MPI writes to the memory of a message that comes after its mean was dropped."""
+    comm = world.Dup()
+
+    class Memory(numpy.ndarray):
+        """Array that can have weak references."""
+
+    def steps(data):
+        yield [comm.Irecv(data, comm.rank)]
+
+    def done():
+        yield None
+
+    data = numpy.zeros(1).view(Memory)
+    is_alive = weakref.ref(data)
+    mean = means.Pending(steps(data))
+    del data, mean
+    gc.collect()
+    assert is_alive() is not None
+    comm.Send(numpy.ones(1), comm.rank)
+    while is_alive() is not None:
+        means.Pending(done()).wait()  # lets go of what has come
+    comm.Free()
 
 
 class Twice(means.Transport):
