@@ -1,4 +1,4 @@
-"""The debug mode: before each call, the ranks compare what they are about to do."""
+"""Debug mode: before each collective call, the ranks compare their arguments."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Checker:
         """
         self._count += 1
         text = f'{call}{tuple(details)!r}'
-        # A long text is cut, but what is cut is compared, too.
+        # The hash covers the whole text, of which the message holds only the beginning.
         data = (hashlib.sha256(text.encode()).hexdigest() + text).encode()[:_BYTES]
         own = numpy.frombuffer(data.ljust(_BYTES, b'\0'), numpy.uint8)
         all_data = numpy.empty((self.mpi_comm.size, _BYTES), numpy.uint8)

@@ -1,4 +1,4 @@
-"""Ranks within and between hosts, and messages that are not methods of a communicator."""
+"""Functions of Chainer 7 for ranks within and between hosts, and for messages."""
 
 from __future__ import annotations
 

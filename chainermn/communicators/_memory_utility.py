@@ -1,4 +1,4 @@
-"""Memory that gradients are packed into, on hosts and GPUs."""
+"""Functions of Chainer 7 that pack gradients into memory of hosts and GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Average of persistent values, such as running statistics."""
+"""Means of persistent values, such as running statistics, over the processes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class AllreducePersistent(extension.Extension):
     """Extension that replaces the persistent values of a model by their means over the processes.
 
     Each process has its own running statistics of
-    :class:`~chainer.links.BatchNormalization`; this extension makes them agree, before an evaluator
-    uses them. It concerns floating point arrays. Its calls are collective.
+    :class:`~chainer.links.BatchNormalization`; this extension averages them before an evaluator
+    uses them. It averages floating point arrays only. Its calls are collective.
 
     Args:
         model (chainer.Link): Model.

@@ -58,7 +58,7 @@ class Recv(Message):
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gys = self._filled(gys)
         (sent,) = m.apply(Send(self.comm, self.peer_rank, self.peer_tag), gys)
-        # The input has no influence, but functions behind it must run backward, too.
+        # The output does not depend on the input, but backward must go on to its creator.
         return [
             m.broadcast_to(m.cast(sent * 0, dtype), shape)
             for shape, dtype in [self._input_specs[i] for i in targets]

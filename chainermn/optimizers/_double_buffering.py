@@ -1,4 +1,4 @@
-"""The optimizer that exchanges gradients while the next ones are computed."""
+"""The optimizer that sends gradients while the next step computes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 
 class DoubleBufferingOptimizer(MultiNodeOptimizer):
-    """Optimizer that uses the means of the gradients of the update before."""
+    """Optimizer that uses the means of the gradients of the previous update."""
 
     _pending: Any
     _ready: bool
@@ -24,7 +24,7 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         grads = [param.grad for param in params]
         pending = reducer.start(reducer.divide(params))
         before, self._pending = self._pending, (params, grads, pending)
-        # What is being sent must not change, so the parameters give it away.
+        # The next backward must not write to gradients that are being sent.
         self.target.cleargrads()
         self._ready = before is not None
         if before is not None:

@@ -1,4 +1,4 @@
-"""The optimizer whose state is divided between the processes."""
+"""The optimizer that divides its state between the processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 
 class ShardedOptimizer(MultiNodeOptimizer):
-    """Optimizer that updates its part of the parameters and gets the rest from other processes.
+    """Optimizer that updates its part of the parameters and receives the others.
 
     The parameters, one after the other, are divided into parts of equal size. A part of a parameter
     is a parameter itself, in the same memory, with the same update rule, whose state therefore has
@@ -80,7 +80,7 @@ class _Shards:
             self._own.append((param, shard, first, last))
 
     def fit(self, target: Any) -> bool:
-        """Tells whether the parameters are still the same, in the same memory."""
+        """Tells whether the parameters are still the same and in the same memory."""
         params = _initialized(target)
         return len(params) == len(self._params) and all(
             [
@@ -103,7 +103,7 @@ class _Shards:
         """Sends the updated part to all other ranks."""
         for param, shard, first, last in self._own:
             shard.cleargrad()
-            # Some rules give the parameter a new array.
+            # Some rules replace the array instead of updating it in place.
             piece = _arrays.plain(_flat(param.array))[first:last]
             array = _arrays.plain(shard.array)
             if _arrays.address(piece) != _arrays.address(array):
