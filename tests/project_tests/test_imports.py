@@ -136,6 +136,20 @@ def test_functions_import_nothing_of_the_project():
     assert not late, 'imports inside functions:\n' + '\n'.join(late)
 
 
+def test_functions_ask_for_functions():
+    """``F`` of the core has functions by their names; a path of modules is an import in disguise."""
+    packages = {path.parent.name for path in (ROOT / 'chainer/functions').glob('*/__init__.py')}
+    paths = [
+        f'{module}: {ast.unparse(node)}'
+        for module, path in sorted(_modules().items())
+        if '.namespace import F' in (text := path.read_text(encoding='utf-8'))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ('F', 'm')
+        if node.attr in packages
+    ]
+    assert packages and not paths
+
+
 def test_no_import_cycle():
     edges = {module: _imports(module) & _modules().keys() for module in _modules()}
     done, path = set(), []
