@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import chainerx
 from chainer import backend, configuration
 from chainer._core.autograd.backprop import refuse_gradient
+from chainer._core.variables.variable import Variable
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
-from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from chainer._core.autograd.variable_node import VariableNode
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.types import VariableLike
     from chainer.function_hook import FunctionHook
-    from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
 
 _F = TypeVar('_F', bound='Callable[..., Any]')

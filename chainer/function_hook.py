@@ -10,8 +10,8 @@ from chainer._core.reports import representation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer._core.settings.types import NdArray
     from chainer.function_node import FunctionNode
-    from chainer.types import NdArray
 
 
 class _ThreadHooks(threading.local):

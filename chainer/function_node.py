@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from chainer._core.autograd.tape import Tape
     from chainer._core.reports.fallback import FallbackType
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.types import VariableLike
     from chainer.function_hook import FunctionHook
-    from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
 
 __all__ = ['FunctionNode', 'grad']

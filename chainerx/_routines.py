@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    import chainerx
     from chainerx._core import Device, ndarray
 
 
@@ -74,7 +73,7 @@ def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     return [_core.broadcast_to(a, shape) for a in args]
 
 
-def fix(arr: chainerx.ndarray) -> ndarray:
+def fix(arr: ndarray) -> ndarray:
     """Rounds elements towards zero. Stops gradients.
 
     Args:

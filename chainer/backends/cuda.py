@@ -41,8 +41,9 @@ from chainer.backends._cupy import check_cuda_available as check_cuda_available
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from chainer._core.devices.types import CudaDeviceSpec
+    from chainer._core.settings.types import CupyArray, DTypeSpec, Xp
     from chainer.backends._cupy_absent import Device
-    from chainer.types import CudaDeviceSpec, CupyArray, DTypeSpec, VariableLike, Xp
 
     # Found by `__getattr__`
     available: bool
@@ -254,7 +255,7 @@ def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     return _this.Device(int(device_id))
 
 
-def get_device_from_array(*arrays: VariableLike) -> Device | DummyDeviceType:
+def get_device_from_array(*arrays: Any) -> Device | DummyDeviceType:
     """Gets the CUDA device of the first CuPy array among the arguments.
 
     Args:

@@ -18,8 +18,9 @@ from chainer.backends._chainerx import ChainerxDevice
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.devices.types import DeviceSpec
+    from chainer._core.settings.types import NdArray
     from chainer.backend import Device
-    from chainer.types import DeviceSpec, NdArray
 
 
 class Converter:

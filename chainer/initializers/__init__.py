@@ -19,7 +19,8 @@ from chainer.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.types import DeviceSpec, DTypeSpec, InitializerSpec, NdArray, Xp
+    from chainer._core.devices.types import DeviceSpec
+    from chainer._core.settings.types import DTypeSpec, InitializerSpec, NdArray, Xp
 
 __all__ = [
     'Constant',

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from chainer.reporter import Reporter
     from chainer.serializer import AbstractSerializer
-    from chainer.training.updater import Updater
+    from chainer.training._updater import Updater
     from chainer.types import TriggerSpec
 
 _ExtensionEntry = collections.namedtuple(

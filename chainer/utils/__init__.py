@@ -34,7 +34,7 @@ from chainer.utils.nondeterministic import nondeterministic as nondeterministic 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chainer.types import DTypeSpec as DTypeSpec
+    from chainer._core.settings.types import DTypeSpec as DTypeSpec
 
 
 def _raise_from(exc_type, message, orig_exc):

@@ -16,8 +16,8 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer._core.settings.types import Xp
     from chainer.function_node import FunctionNode
-    from chainer.types import Xp
 
 # Routines with the same name and meaning in NumPy, CuPy and `chainer.functions`.
 _SHARED = frozenset(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy
 
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.variable import Variable
     from chainer.function import Function
     from chainer.function_node import FunctionNode
-    from chainer.types import NdArray
-    from chainer.variable import Variable
 
 _new_object = object.__new__
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.settings.types import DTypeSpec, InitializerSpec, ShapeSpec
     from chainer.device_resident import DeviceResidentsVisitor
     from chainer.link_hook import LinkHook
     from chainer.sequential import Sequential
     from chainer.serializer import AbstractSerializer
-    from chainer.types import DTypeSpec, InitializerSpec, ShapeSpec
     from chainer.variable import Parameter
 
 

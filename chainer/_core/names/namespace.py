@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.variables.types import VariableLike
     from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
-    from chainer.types import VariableLike
 
 
 class Functions:

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.devices.types import CudaDeviceSpec, DeviceSpec
+    from chainer._core.settings.types import AnyArray, NdArray, Xp
+    from chainer._core.variables.types import VariableLike
     from chainer.backend import Device
     from chainer.function import Function
     from chainer.function_node import FunctionNode
-    from chainer.types import AnyArray, CudaDeviceSpec, DeviceSpec, NdArray, VariableLike, Xp
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray

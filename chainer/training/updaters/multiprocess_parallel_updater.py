@@ -17,10 +17,10 @@ from chainer.training.updaters import standard_updater
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.settings.types import NdArray
     from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.optimizer import Optimizer
-    from chainer.types import NdArray
 
 
 def _nccl():

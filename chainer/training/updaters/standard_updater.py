@@ -13,11 +13,11 @@ from chainer.warnings import PerformanceWarning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer._core.devices.types import DeviceSpec
     from chainer.backend import Device
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
-    from chainer.types import DeviceSpec
 
 
 class StandardUpdater(_updater.Updater):
