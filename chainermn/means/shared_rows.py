@@ -92,6 +92,7 @@ class SharedRows(Transport):
                 if theirs[i][k] >= 0:
                     arrays[i] = bucket.slots.get(theirs[i][k], i, bucket.dtype)
             arrays[channel.rank] = bucket.flat
+            # The mean replaces this part in the memory of each rank.
             sources = [array[bucket.parts[channel.rank]] for array in arrays]
             kernels.mean(sources, sources)
         # This message says that the means are written; its contents do not matter.

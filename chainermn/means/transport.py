@@ -62,6 +62,7 @@ class Channel:
 
         """
         requests = []
+        # Receives first, so that messages find their buffers when they come.
         for call, arrays in (self.mpi_comm.Irecv, incoming), (self.mpi_comm.Isend, outgoing):
             for i, array in arrays.items():
                 data = array.view(numpy.uint8)

@@ -84,6 +84,7 @@ class MultiNodeOptimizer:
             else:
                 target.zerograds()
         params = [id(param) for param in target.params() if param.array is not None]
+        # All ranks initialize the same parameters in the same update, so they agree on this.
         is_new = params != self._params
         if is_new and self._was_loaded_everywhere():
             is_new = False
