@@ -145,7 +145,7 @@ class Slots:
         self._rows = rows
         own = [of_slot[rank] for of_slot in rows]
         self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
-        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
+        #: Context in which ChainerX's core allocates gradients in slots, also those of NumPy.
         self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
 
     def find(self, array: _Array) -> int:

@@ -18,7 +18,7 @@ class MultiNodeOptimizer:
     """Optimizer that averages gradients over all processes before another one uses them.
 
     Args:
-        actual_optimizer: Optimizer, whose attributes and methods this one has, too.
+        actual_optimizer: Optimizer, to which other attributes and methods are forwarded.
         communicator: Communicator.
         zero_fill: Whether missing gradients count as zeros.
         bucket_bytes: Least number of bytes that are sent while backward runs.
