@@ -44,7 +44,9 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
         is_one_host = 1 < self._intra_size == self.size
-        self.reducer = self.make_reducer(means.Channel(means_comm, self._checker, is_one_host))
+        self.reducer: means.Reducer = self.make_reducer(
+            means.Channel(means_comm, self._checker, is_one_host)
+        )
 
     def make_reducer(self, channel: means.Channel) -> means.Reducer:
         """Chooses how gradients are averaged."""

@@ -41,7 +41,7 @@ class Channel:
         self.is_one_host = is_one_host
         self.rank: int = mpi_comm.rank
         self.size: int = mpi_comm.size
-        self.others = [i for i in range(self.size) if i != self.rank]
+        self.others: list[int] = [i for i in range(self.size) if i != self.rank]
         self._tag = 0
 
     def next_tag(self) -> int:
