@@ -19,25 +19,25 @@ from chainer import (
     types as types,
     utils as utils,
 )  # isort: skip
-from chainer._core import lazy as _lazy
-from chainer._core.array_types import (
+from chainer._core.autograd.backprop import backward as backward
+from chainer._core.devices.array_types import (
     get_array_types as get_array_types,
     get_cpu_array_types as get_cpu_array_types,
     is_arrays_compatible as is_arrays_compatible,
 )
-from chainer._core.backprop import backward as backward
-from chainer._core.debug import (
+from chainer._core.devices.runtime_info import print_runtime_info as print_runtime_info
+from chainer._core.models.model_summary import model_summary as model_summary
+from chainer._core.names import lazy as _lazy
+from chainer._core.reports.fallback import Fallback as Fallback
+from chainer._core.reports.fallback_report import FallbackReport as FallbackReport
+from chainer._core.settings.debug import (
     DebugMode as DebugMode,
     get_compute_mode as get_compute_mode,
     is_debug as is_debug,
     set_debug as set_debug,
 )
-from chainer._core.dtype import get_dtype as get_dtype
-from chainer._core.fallback import Fallback as Fallback
-from chainer._core.fallback_report import FallbackReport as FallbackReport
-from chainer._core.mixed16 import mixed16 as mixed16
-from chainer._core.model_summary import model_summary as model_summary
-from chainer._core.runtime_info import print_runtime_info as print_runtime_info
+from chainer._core.settings.dtype import get_dtype as get_dtype
+from chainer._core.settings.mixed16 import mixed16 as mixed16
 from chainer._version import __version__ as __version__
 from chainer.backend import get_device as get_device, using_device as using_device
 from chainer.backends import cuda as cuda

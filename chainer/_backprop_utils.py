@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import configuration
-from chainer._core.gradients import find_nan
+from chainer._core.autograd.gradients import find_nan
 from chainer.function_node import FunctionNode
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer._core.runtime_info import (
+from chainer._core.devices.runtime_info import (
     _get_lines,
     print_runtime_info as print_runtime_info,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.device import Device as Device
+from chainer._core.devices.device import Device as Device
 from chainer.backends import cuda, intel64
 from chainer.backends._chainerx import (  # noqa: F401
     ChainerxDevice as ChainerxDevice,

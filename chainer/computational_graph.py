@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from chainer import function_node, variable
-from chainer._core import graph_svg
+from chainer._core.models import graph_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from chainer._core.variable_node import VariableNode
+    from chainer._core.autograd.variable_node import VariableNode
     from chainer.function_node import FunctionNode
     from chainer.variable import Variable
 

@@ -10,7 +10,7 @@ import threading
 import warnings
 from typing import TYPE_CHECKING, Any, TextIO
 
-from chainer._core import environment
+from chainer._core.settings import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

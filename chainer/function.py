@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.backprop import refuse_gradient
+from chainer._core.autograd.backprop import refuse_gradient
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.variable import Variable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
-    from chainer._core.variable_node import VariableNode
+    from chainer._core.autograd.variable_node import VariableNode
     from chainer.function_hook import FunctionHook
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple

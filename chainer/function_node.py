@@ -11,17 +11,17 @@ import numpy
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.array_types import get_array_types, is_arrays_compatible
-from chainer._core.backprop import grad, hooks_of
-from chainer._core.changes import Contents
+from chainer._core.autograd.backprop import grad, hooks_of
+from chainer._core.autograd.changes import Contents
+from chainer._core.autograd.gradients import find_nan
+from chainer._core.autograd.tape import AccumulatingRule, VariableRule
+from chainer._core.autograd.variable_node import VariableNode
+from chainer._core.devices.array_types import get_array_types, is_arrays_compatible
 from chainer._core.engines import arrays as array_engine, kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.fallback import NO_NATIVE_PATH
-from chainer._core.gradients import find_nan
-from chainer._core.tape import AccumulatingRule, VariableRule
-from chainer._core.variable import Variable, as_variable
-from chainer._core.variable_node import VariableNode
+from chainer._core.reports.fallback import NO_NATIVE_PATH
+from chainer._core.variables.variable import Variable, as_variable
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook, _thread_hooks
 from chainer.utils import type_check
@@ -29,8 +29,8 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from chainer._core.fallback import FallbackType
-    from chainer._core.tape import Tape
+    from chainer._core.autograd.tape import Tape
+    from chainer._core.reports.fallback import FallbackType
     from chainer.function_hook import FunctionHook
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -113,7 +113,7 @@ class FunctionNode:
     is_elementwise: bool = False
     lazy_grad_sum: bool = False
 
-    # Gradient rule of the class (see `chainer/_core/tape.py`).
+    # Gradient rule of the class (see `chainer/_core/autograd/tape.py`).
     _rule: Tape = VariableRule
     # Its use of ChainerX kernels.
     _kernels = NO_KERNELS

@@ -10,7 +10,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core import backprop
+from chainer._core.autograd import backprop
 from chainer.link import Link
 from chainer.utils import _allclose
 from chainer.variable import Variable, as_variable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core.dtype import get_dtype
+from chainer._core.settings.dtype import get_dtype
 from chainer.backends import cuda
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import representation
+from chainer._core.reports import representation
 
 if TYPE_CHECKING:
     from typing_extensions import Self

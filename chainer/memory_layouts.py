@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import function_node
-from chainer._core import layouts
-from chainer._core.layouts import (  # noqa: F401
+from chainer._core.devices import layouts
+from chainer._core.devices.layouts import (  # noqa: F401
     CUDNN_CHANNEL_FIRST_W,
     CUDNN_CHANNEL_FIRST_X,
     CUDNN_CHANNEL_LAST_W,
     CUDNN_CHANNEL_LAST_X,
 )
-from chainer._core.namespace import operators
+from chainer._core.names.namespace import operators
 from chainer.utils import type_check
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -13,15 +13,12 @@ from chainer import (
     optimizer_hooks,
     serializer as serializer_module,
 )
-from chainer._core import (
-    hints,
-    link_errors,
-    optimizer_hooks as _optimizer_hooks,
-    representation,
-    update,
-)
-from chainer._core.mixed16 import mixed16
-from chainer._core.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
+from chainer._core.models import link_errors
+from chainer._core.names import hints
+from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
+from chainer._core.optimizers.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
+from chainer._core.reports import representation
+from chainer._core.settings.mixed16 import mixed16
 from chainer.optimizer_hooks import _base as hooks_base
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import inspect
 from typing import TYPE_CHECKING, Any, overload
 
 from chainer import link as link_module
-from chainer._core import link_errors
-from chainer._core.link import check_copy_mode, indent
+from chainer._core.models import link_errors
+from chainer._core.models.link import check_copy_mode, indent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -28,7 +28,7 @@ if tp.TYPE_CHECKING:
 
     import chainerx
     from chainer import backend
-    from chainer._core.mixed16 import _Mixed16
+    from chainer._core.settings.mixed16 import _Mixed16
     from chainer.backends import cuda
     from chainer.training.trainer import Trainer
     from chainer.variable import Variable

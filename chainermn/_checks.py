@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.debug import is_debug
+from chainer._core.settings.debug import is_debug
 
 if TYPE_CHECKING:
     from collections.abc import Callable

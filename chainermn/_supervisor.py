@@ -40,7 +40,7 @@ _SAME_SIGNAL = 1.0  # seconds; Ctrl-C comes from the launcher and from mpiexec
 _RANKS = 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
 _PROXIES = 'hydra_pmi_proxy', 'prted', 'orted'
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-# Folders of chainer._core.temporary_folder; those that hold one have it open.
+# Folders of chainer._core.data.temporary_folder; those that hold one have it open.
 _INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp', re.DOTALL)
 _SHARED_MEMORY = '/dev/shm'
 _PREFIXES = 'mpich_shm_', 'ucx_shm_posix_', 'chainermn-'

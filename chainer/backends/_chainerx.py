@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core import device as _backend
+from chainer._core.devices import device as _backend
 from chainer.backends import _cpu, _transfer, cuda
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy
 
-from chainer._core import device as _backend
+from chainer._core.devices import device as _backend
 from chainer.backends import _transfer
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 
-from chainer._core import environment as _environment
+from chainer._core.settings import environment as _environment
 from chainer.backends import _cupy_absent
 
 # Names from CuPy, or from `_cupy_absent` if CuPy is not usable.

@@ -26,7 +26,7 @@ import numpy
 
 import chainerx
 from chainer import configuration
-from chainer._core import device as _backend
+from chainer._core.devices import device as _backend
 from chainer.backends import _cudnn, _cupy, _transfer
 from chainer.backends._cuda_kernels import (  # noqa: F401
     clear_memo as clear_memo,

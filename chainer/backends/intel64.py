@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import configuration
-from chainer._core import device as _backend
+from chainer._core.devices import device as _backend
 from chainer.backends import _transfer
 from chainer.backends._ideep import error as _error, ideep, mdarray
 

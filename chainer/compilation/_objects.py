@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, configuration, device_resident, initializer, link, optimizer
-from chainer._core.mixed16 import mixed16
+from chainer._core.settings.mixed16 import mixed16
 from chainer.compilation import _kinds
 from chainer.compilation._kinds import Kind, names, watch_attributes, watch_nothing
 from chainer.compilation._trace import GraphBreak, is_framework_module

@@ -9,7 +9,7 @@ import numpy
 
 import chainerx
 from chainer import optimizer, reporter
-from chainer._core import plan_data
+from chainer._core.engines import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._recorded import Recorded, array_of, environment, slot_form
 from chainer.compilation._scope import Scope

@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer import optimizer
-from chainer._core import update
+from chainer._core.optimizers import update
 from chainer.compilation._kinds import is_patched
 from chainer.compilation._trace import is_framework_module
 from chainer.optimizer_hooks._base import AddingHook

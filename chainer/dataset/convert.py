@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy
 
 from chainer import backend
-from chainer._core import forks
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
+from chainer._core.processes import forks
 from chainer.backend import using_device
 from chainer.backends import _streams, cuda
 from chainer.backends._chainerx import ChainerxDevice

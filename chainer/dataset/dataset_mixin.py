@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy
 
-from chainer._core import representation
+from chainer._core.reports import representation
 
 
 class DatasetMixin:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import temporary_folder
+from chainer._core.data import temporary_folder
 from chainer.dataset import _fetch
 
 if TYPE_CHECKING:

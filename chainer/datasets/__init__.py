@@ -1,6 +1,6 @@
 """Dataset classes and functions that provide well-known data."""
 
-from chainer._core import hints as _hints  # NOQA
+from chainer._core.names import hints as _hints  # NOQA
 from chainer.datasets import cifar as cifar  # NOQA
 from chainer.datasets import concatenated_dataset as concatenated_dataset  # NOQA
 from chainer.datasets import dict_dataset as dict_dataset  # NOQA

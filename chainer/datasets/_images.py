@@ -7,7 +7,7 @@ import struct
 
 import numpy
 
-from chainer._core.dtype import get_dtype
+from chainer._core.settings.dtype import get_dtype
 from chainer.dataset import download
 from chainer.datasets import tuple_dataset
 from chainer.serializers import _npz_archive

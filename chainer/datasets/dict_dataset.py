@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import representation
+from chainer._core.reports import representation
 
 if TYPE_CHECKING:
     from chainer.types import Dataset

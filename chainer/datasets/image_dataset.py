@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.dtype import get_dtype
+from chainer._core.settings.dtype import get_dtype
 from chainer.dataset import dataset_mixin
 from chainer.datasets import _positioned_file
 from chainer.utils import _damaged_file

@@ -8,7 +8,7 @@ import pickle
 import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from chainer._core import forks
+from chainer._core.processes import forks
 from chainer.dataset import dataset_mixin
 from chainer.datasets import _positioned_file
 

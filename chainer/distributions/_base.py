@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, overload
 import numpy
 
 from chainer import backend, functions as F
-from chainer._core import plan_data
-from chainer._core.dtype import get_dtype
+from chainer._core.engines import plan_data
+from chainer._core.settings.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.distribution import Distribution
 from chainer.variable import Variable, as_variable

@@ -6,7 +6,7 @@ import typing as tp
 from typing import Any, TextIO
 
 from chainer import function_hook
-from chainer._core import profile_report
+from chainer._core.reports import profile_report
 from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:

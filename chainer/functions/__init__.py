@@ -26,8 +26,8 @@ array([0., 1.], dtype=float32)
 
 from __future__ import annotations
 
-from chainer._core import lazy as _lazy
-from chainer._core.namespace import F as _F
+from chainer._core.names import lazy as _lazy
+from chainer._core.names.namespace import F as _F
 
 # Variables need the functions behind their operators.
 from chainer.functions.array import get_item as _get_item  # noqa: F401

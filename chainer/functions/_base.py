@@ -15,12 +15,12 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core import plan_data
-from chainer._core.debug import is_debug
+from chainer._core.autograd.tape import ArrayRule
+from chainer._core.engines import plan_data
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX, Kernels
-from chainer._core.fallback import NO_NATIVE_PATH
-from chainer._core.namespace import F
-from chainer._core.tape import ArrayRule
+from chainer._core.names.namespace import F
+from chainer._core.reports.fallback import NO_NATIVE_PATH
+from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.utils import type_check
@@ -29,8 +29,8 @@ from chainer.variable import as_array, as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
-    from chainer._core.tape import Tape
+    from chainer._core.autograd.tape import Tape
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -4,7 +4,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer import compilation
-from chainer._core import plan_data
+from chainer._core.engines import plan_data
 from chainer.configuration import config
 
 if TYPE_CHECKING:

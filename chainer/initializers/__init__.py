@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import hints as _hints
-from chainer._core.array_types import get_array_types
-from chainer._core.dtype import get_dtype
+from chainer._core.devices.array_types import get_array_types
+from chainer._core.names import hints as _hints
+from chainer._core.settings.dtype import get_dtype
 from chainer.backend import get_device, using_device
 from chainer.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal

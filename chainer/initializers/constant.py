@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import backend, initializer
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 
 if TYPE_CHECKING:
     from chainer.types import DTypeSpec, NdArray

@@ -1,6 +1,6 @@
 """Iterators over datasets."""
 
-from chainer._core import hints as _hints  # NOQA
+from chainer._core.names import hints as _hints  # NOQA
 from chainer.iterators import dali_iterator as dali_iterator  # NOQA
 from chainer.iterators import multiprocess_iterator as multiprocess_iterator  # NOQA
 from chainer.iterators import multithread_iterator as multithread_iterator  # NOQA

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import serializer as serializer_module
-from chainer._core import forks
+from chainer._core.processes import forks
 from chainer.dataset import iterator
 from chainer.iterators import order_samplers
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core import forks, start_method
+from chainer._core.processes import forks, start_method
 
 with contextlib.suppress(ImportError):  # Windows does not have them
     # Otherwise the first start of a process imports them, see LookaheadIterator.

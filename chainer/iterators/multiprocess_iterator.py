@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core import random_state, representation
+from chainer._core.data import random_state
+from chainer._core.reports import representation
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer import link_hook
-from chainer._core import profile_report
+from chainer._core.reports import profile_report
 
 if TYPE_CHECKING:
     from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs

@@ -1,6 +1,6 @@
 """Hooks of optimizers: regularization and clipping."""
 
-from chainer._core import hints as _hints
+from chainer._core.names import hints as _hints
 from chainer.optimizer_hooks.gradient_clipping import GradientClipping
 from chainer.optimizer_hooks.gradient_hard_clipping import GradientHardClipping
 from chainer.optimizer_hooks.gradient_lars import GradientLARS

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
-from chainer._core import representation, update
+from chainer._core.optimizers import update
+from chainer._core.reports import representation
 from chainer.backends import cuda
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import contextlib
 import math
 from typing import TYPE_CHECKING
 
-from chainer._core import representation
+from chainer._core.reports import representation
 from chainer.backends import cuda
 from chainer.optimizer_hooks import _base
 

@@ -1,6 +1,6 @@
 """Optimizers."""
 
-from chainer._core import hints as _hints
+from chainer._core.names import hints as _hints
 from chainer.optimizers.ada_delta import AdaDelta
 from chainer.optimizers.ada_grad import AdaGrad
 from chainer.optimizers.adam import AdaBound, Adam, AdamW, AMSBound, AMSGrad

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core import update
+from chainer._core.optimizers import update
 from chainer.backends import cuda
 from chainer.optimizer import Hyperparameter, UpdateRule
 

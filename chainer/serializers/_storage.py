@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy
 
 from chainer import backend, serializer as serializer_module
-from chainer._core import temporary_folder
-from chainer._core.array_types import get_array_types
+from chainer._core.data import temporary_folder
+from chainer._core.devices.array_types import get_array_types
 from chainer.backends import _cpu
 from chainer.variable import Variable
 

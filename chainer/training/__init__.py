@@ -1,6 +1,6 @@
 """Training loop abstraction: trainer, updaters, extensions and triggers."""
 
-from chainer._core import hints as _hints  # NOQA
+from chainer._core.names import hints as _hints  # NOQA
 from chainer.training import extension as extension  # NOQA
 from chainer.training import extensions as extensions  # NOQA
 from chainer.training import trigger as trigger  # NOQA

@@ -3,7 +3,7 @@
 import contextlib
 import os
 
-from chainer._core import temporary_folder
+from chainer._core.data import temporary_folder
 
 
 @contextlib.contextmanager

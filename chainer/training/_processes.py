@@ -10,7 +10,7 @@ import threading
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import start_method
+from chainer._core.processes import start_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable

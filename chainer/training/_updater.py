@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import representation
+from chainer._core.reports import representation
 
 if TYPE_CHECKING:
     from chainer.dataset.iterator import Iterator

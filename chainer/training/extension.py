@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import representation
+from chainer._core.reports import representation
 from chainer.utils import argument
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter as reporter_module, serializer as serializer_module
-from chainer._core import random_state, representation, temporary_folder
+from chainer._core.data import random_state, temporary_folder
+from chainer._core.reports import representation
 from chainer.training import (
     _interrupts,
     _serialization,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 # Names of other packages that scripts reach through this one.
-from chainer._core import lazy as _lazy
+from chainer._core.names import lazy as _lazy
 from chainer.utils.argument import (  # noqa: F401
     assert_kwargs_empty as assert_kwargs_empty,
     check_unexpected_kwargs as check_unexpected_kwargs,

@@ -9,7 +9,8 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core import fresh_gradients, update
+from chainer._core.autograd import fresh_gradients
+from chainer._core.optimizers import update
 from chainermn.communicators import _arrays, _reduction
 from chainermn.communicators._kernels import HALVES
 

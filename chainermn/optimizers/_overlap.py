@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import backprop
+from chainer._core.autograd import backprop
 from chainermn.communicators import _gradients
 
 if TYPE_CHECKING:

@@ -51,8 +51,8 @@ def arguments_table(rows):
 
 class NamesElsewhere(Directive):
     def run(self):
-        from chainer._core import names_elsewhere
-        from chainer._core.elsewhere import arguments, methods, modules
+        from chainer._core.names import names_elsewhere
+        from chainer._core.names.elsewhere import arguments, methods, modules
 
         source = names_elsewhere.__file__
         for module in names_elsewhere, arguments, methods, modules:

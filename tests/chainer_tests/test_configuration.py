@@ -8,7 +8,7 @@ from helpers.programs import run_python
 
 import chainer
 from chainer import configuration
-from chainer._core import environment
+from chainer._core.settings import environment
 
 DEFAULTS = {
     'autotune': False,

@@ -10,7 +10,7 @@ from helpers.programs import run_python
 import chainer
 import chainer.functions as F
 import chainerx
-from chainer._core import fallback_report
+from chainer._core.reports import fallback_report
 from chainer.warnings import PerformanceWarning
 from tests.helpers.devices import CHX
 

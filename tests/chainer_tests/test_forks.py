@@ -8,8 +8,8 @@ from helpers import forks
 
 import chainer
 from chainer import iterators
-from chainer._core import fallback_report
-from chainer._core.forks import ProcessLock
+from chainer._core.processes.forks import ProcessLock
+from chainer._core.reports import fallback_report
 
 
 def _hold(lock):

@@ -3,7 +3,7 @@ import pytest
 
 import chainer
 from chainer import memory_layouts as m
-from chainer._core import layouts
+from chainer._core.devices import layouts
 
 PAIRS = [(m.CUDNN_CHANNEL_LAST_X, None), (m.CUDNN_CHANNEL_LAST_W, m.CUDNN_CHANNEL_FIRST_W)]
 

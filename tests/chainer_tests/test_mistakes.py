@@ -10,7 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import iterators, optimizers, serializers, testing, training
-from chainer._core.elsewhere.arguments import ARGUMENTS
+from chainer._core.names.elsewhere.arguments import ARGUMENTS
 from chainer.dataset import concat_examples
 from chainer.training import extensions
 

@@ -11,8 +11,8 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer._core import hints
-from chainer._core.names_elsewhere import NAMES, PYTORCH
+from chainer._core.names import hints
+from chainer._core.names.names_elsewhere import NAMES, PYTORCH
 
 MODEL = chainer.Sequential(L.Linear(2, 2))
 OWNERS = {

@@ -5,7 +5,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer._core import backprop
+from chainer._core.autograd import backprop
 
 
 def leaf(value):

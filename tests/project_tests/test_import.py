@@ -6,7 +6,7 @@ import pytest
 from helpers.programs import run_python
 
 import chainer
-from chainer._core import lazy
+from chainer._core.names import lazy
 
 HEAVY = [
     'multiprocessing',
@@ -99,7 +99,7 @@ def test_exports(package):
 def test_set_name_of_package(monkeypatch):
     """The library itself calls the function that a program puts in place of another."""
     monkeypatch.setattr('chainer.functions.tanh', lambda x: 'mine')
-    assert chainer._core.namespace.F.tanh(1) == 'mine'
+    assert chainer._core.names.namespace.F.tanh(1) == 'mine'
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_error_in_lazy_module(tmp_path, monkeypatch):
     package = tmp_path / 'lazy_package'
     package.mkdir()
     (package / '__init__.py').write_text(
-        'from chainer._core import lazy\nlazy.attach_submodules(__name__)\n'
+        'from chainer._core.names import lazy\nlazy.attach_submodules(__name__)\n'
     )
     (package / 'broken.py').write_text('import a_module_that_is_missing\n')
     monkeypatch.syspath_prepend(tmp_path)

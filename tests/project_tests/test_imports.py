@@ -8,125 +8,34 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = 'chainer', 'chainerx', 'chainermn', 'onnx_chainer'
 
 # From the bottom up: a module imports modules of its own layer and of those above it in this list.
-# A name stands for the module and all below it, unless a longer name is in another layer.
+# A name stands for the module and all below it, unless a longer name is in another layer. Names
+# with `_core` are folders of `chainer/_core`; `*` is every module of `chainer` without a name here.
 LAYERS = {
-    'arrays': ('chainerx',),
-    'settings': (
-        'chainer._version',
-        'chainer.warnings',
-        'chainer.types',
-        'chainer.configuration',
-        'chainer._core',
-        'chainer._core.debug',
-        'chainer._core.dtype',
-        'chainer._core.elsewhere',
-        'chainer._core.elsewhere.arguments',
-        'chainer._core.elsewhere.methods',
-        'chainer._core.elsewhere.modules',
-        'chainer._core.elsewhere.row',
-        'chainer._core.environment',
-        'chainer._core.fallback_report',
-        'chainer._core.forks',
-        'chainer._core.hints',
-        'chainer._core.lazy',
-        'chainer._core.mixed16',
-        'chainer._core.names_elsewhere',
-        'chainer._core.namespace',
-        'chainer._core.profile_report',
-        'chainer._core.representation',
-        'chainer._core.plan_data',
-        'chainer._core.start_method',
-        'chainer._core.temporary_folder',
-        'chainer.function_hook',
-        'chainer.link_hook',
-        'chainer.serializer',
+    'arrays': 'chainerx',
+    'base': (
+        '_core.names _core.processes _core.settings _core.reports '
+        '_version warnings types configuration function_hook link_hook serializer'
     ),
-    'devices': (
-        'chainer.backends',
-        'chainer.backend',
-        'chainer.cuda',
-        'chainer._core.array_types',
-        'chainer._core.device',
-        'chainer._core.layouts',
-        'chainer._core.runtime_info',
-        'chainer._core.variable_text',
-    ),
-    'utilities': ('chainer.utils', 'chainer.initializer', 'chainer.initializers'),
-    'tape': (
-        'chainer._core.array_namespace',
-        'chainer._core.backprop',
-        'chainer._core.changes',
-        'chainer._core.engines.arrays',
-        'chainer._core.fallback',
-        'chainer._core.fresh_gradients',
-        'chainer._core.gradients',
-        'chainer._core.tape',
-        'chainer._core.variable_node',
-    ),
-    'variables': (
-        'chainer._core.conversions',
-        'chainer._core.operators',
-        'chainer._core.parameter',
-        'chainer._core.variable',
-        'chainer.variable',
-    ),
-    'engines': ('chainer._core.engines',),
-    'function nodes': (
-        'chainer.function',
-        'chainer.function_node',
-        'chainer.memory_layouts',
-        'chainer.utils.sparse',
-    ),
-    'functions': ('chainer.functions',),
-    'models': (
-        'chainer._core.chain',
-        'chainer._core.flops',
-        'chainer._core.graph_svg',
-        'chainer._core.link',
-        'chainer._core.link_errors',
-        'chainer._core.link_html',
-        'chainer._core.model_summary',
-        'chainer.device_resident',
-        'chainer.utils._allclose',
-        'chainer.utils.walker_alias',
-        'chainer.reporter',
-        'chainer.distribution',
-        'chainer.distributions',
-        'chainer.link',
-        'chainer.sequential',
-        'chainer.gradient_check',
-        'chainer.computational_graph',
-    ),
-    'optimizers': (
-        'chainer._core.optimizer_hooks',
-        'chainer._core.update',
-        'chainer._core.update_rule',
-        'chainer.optimizer_hooks',
-        'chainer.optimizer',
-        'chainer.optimizers',
-    ),
-    'data': (
-        'chainer._core.random_state',
-        'chainer.dataset',
-        'chainer.datasets',
-        'chainer.iterators',
-        'chainer.serializers',
-    ),
-    'tools': (
-        'chainer.compilation',
-        'chainer.exporters',
-        'chainer.function_hooks',
-        'chainer.graph_optimizations',
-        'chainer.link_hooks',
-        'chainer.links',
-        'chainer.testing',
-        'chainer.training',
-    ),
-    'root': ('chainer',),
-    'several ranks': ('chainermn',),
-    'ONNX': ('onnx_chainer',),
+    'devices': '_core.devices backends backend',
+    'utilities': 'utils initializer initializers',
+    'autograd': '_core.autograd _core.engines.arrays',
+    'variables': '_core.variables variable',
+    'engines': '_core.engines',
+    'function nodes': 'function function_node utils.sparse',
+    'functions': 'functions',
+    'models': '_core.models link device_resident utils.walker_alias utils._allclose',
+    'optimizers': '_core.optimizers optimizer optimizers optimizer_hooks',
+    'data': '_core.data dataset datasets iterators serializers',
+    'tools': '*',
+    'root': 'chainer __main__',
+    'several ranks': 'chainermn',
+    'ONNX': 'onnx_chainer',
 }
-RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names}
+RANKS = {
+    name if name in PACKAGES else f'chainer.{name}': rank
+    for rank, names in enumerate(LAYERS.values())
+    for name in names.split()
+}
 
 # Modules that are imported at their first use because few programs need them.
 ON_FIRST_USE = {
@@ -198,10 +107,16 @@ def _imports(module, inside_functions=False):
     } - {module}
 
 
-def _rank(module):
+def _place(module):
+    """The name of `LAYERS` that a module falls under."""
     while module not in RANKS:
-        module = module.rpartition('.')[0]
-    return RANKS[module]
+        package, _, _ = module.rpartition('.')
+        module = package if package != 'chainer' else 'chainer.*'
+    return module
+
+
+def _rank(module):
+    return RANKS[_place(module)]
 
 
 def test_imports_go_down_the_layers():
@@ -240,16 +155,12 @@ def test_no_import_cycle():
         visit(module)
 
 
-def test_every_module_is_in_a_layer():
-    used = set()
-    for module in _modules():
-        while module not in RANKS:
-            module = module.rpartition('.')[0]
-        used.add(module)
-    assert RANKS.keys() == used
-    core = {module for module in _modules() if module.startswith('chainer._core.')}
-    engines = {module for module in core if module.startswith('chainer._core.engines')}
-    assert core - engines <= RANKS.keys()
+def test_layers_name_each_folder_of_the_core():
+    core = ROOT / 'chainer' / '_core'
+    assert [path.name for path in core.glob('*.py')] == ['__init__.py']
+    folders = {f'chainer._core.{path.parent.name}' for path in core.glob('*/__init__.py')}
+    assert folders <= RANKS.keys()
+    assert RANKS.keys() == {_place(module) for module in _modules()}
 
 
 def test_loading_a_function_changes_nothing_else():

@@ -51,7 +51,7 @@ def test_protocol_attributes_are_few():
 
 def test_engines_swallow_no_errors():
     # print_runtime_info shows what a broken CuPy says.
-    for path in set(CORE.rglob('*.py')) - {CORE / 'runtime_info.py'}:
+    for path in set(CORE.rglob('*.py')) - {CORE / 'devices' / 'runtime_info.py'}:
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
             if isinstance(node, ast.ExceptHandler):
                 caught = 'everything' if node.type is None else ast.unparse(node.type)

@@ -10,7 +10,7 @@ import pytest
 
 import chainer
 import chainerx
-from chainer._core import lazy
+from chainer._core.names import lazy
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.tape import Tape
-    from chainer._core.variable import Variable
+    from chainer._core.autograd.tape import Tape
+    from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
 
 _ndarray = numpy.ndarray

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core import backprop
+from chainer._core.autograd import backprop
+from chainer._core.autograd.gradients import find_nan
 from chainer._core.engines import fallback
-from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
-from chainer._core.gradients import find_nan
-from chainer._core.operators import is_recording
-from chainer._core.variable import Variable, as_variable
+from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
+from chainer._core.variables.operators import is_recording
+from chainer._core.variables.variable import Variable, as_variable
 from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:

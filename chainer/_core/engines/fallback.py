@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core import backprop, fallback_report
+from chainer._core.autograd import backprop
+from chainer._core.autograd.tape import ArrayRule, raw
+from chainer._core.autograd.variable_node import BaseVariable
 from chainer._core.engines import arrays
-from chainer._core.tape import ArrayRule, raw
-from chainer._core.variable_node import BaseVariable
+from chainer._core.reports import fallback_report
 from chainer.backends import _streams
 from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from chainer._core.variable import Variable
+    from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
 
 _config = configuration.config

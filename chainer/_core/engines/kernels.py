@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
+from chainer._core.autograd.tape import NoGradient
+from chainer._core.autograd.variable_node import BaseVariable
 from chainer._core.engines import arrays, cupy_views
-from chainer._core.fallback import ARGUMENT_ERRORS, FallbackType
-from chainer._core.tape import NoGradient
-from chainer._core.variable_node import BaseVariable
+from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.gradients import Gradients
-    from chainer._core.tape import Tape
-    from chainer._core.variable import Variable
+    from chainer._core.autograd.gradients import Gradients
+    from chainer._core.autograd.tape import Tape
+    from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
 
 _config = configuration.config
@@ -156,7 +156,7 @@ class KernelTape:
         double: bool,
         known: Gradients | None,
     ) -> tuple[Any, ...]:
-        """Gradients by ChainerX; see :mod:`chainer._core.tape`."""
+        """Gradients by ChainerX; see :mod:`chainer._core.autograd.tape`."""
         if double:
             return self._recorded_grad(func, targets, gys)
         return self._graph.numpy_grad(targets, gys)

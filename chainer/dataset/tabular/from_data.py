@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer.dataset.tabular import _selection, tabular_dataset
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer.backend import using_device
 from chainer.dataset import dataset_mixin
 from chainer.dataset.tabular import _selection

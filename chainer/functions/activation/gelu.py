@@ -9,7 +9,7 @@ import chainerx
 from chainer.functions._base import UnaryFunction, kernels, special
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
 

@@ -10,7 +10,7 @@ from chainer.functions import _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
 

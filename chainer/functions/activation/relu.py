@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions import _base
 from chainer.variable import as_array
 

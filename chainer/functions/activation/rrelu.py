@@ -14,7 +14,7 @@ from chainer.functions import _base
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

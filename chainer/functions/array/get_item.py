@@ -9,9 +9,9 @@ import numpy
 
 import chainerx
 from chainer import backend, utils, variable
-from chainer._core.debug import is_debug
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import operators
+from chainer._core.names.namespace import operators
+from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions._scatter import add_rows
@@ -20,7 +20,7 @@ from chainer.functions.array._views import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 

@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItemGrad
@@ -17,7 +17,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.debug import is_debug
 from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
 from chainer.functions._base import Operation, sent_like
 from chainer.utils import type_check

@@ -7,7 +7,7 @@ import numbers
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import chainerx
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import expect_axis, parse_int
@@ -18,7 +18,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

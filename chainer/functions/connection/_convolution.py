@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation, kernels, pair
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
@@ -16,7 +16,7 @@ from chainer.utils import conv, conv_nd, type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.function_node import FunctionNode
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions.connection._convolution import Convolution
 from chainer.functions.pooling.pooling_nd import _check_ndim
 

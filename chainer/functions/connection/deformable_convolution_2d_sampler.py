@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import pair
 from chainer.variable import as_variable
 

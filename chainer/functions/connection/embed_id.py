@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.debug import is_debug
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels, parse_int
 from chainer.functions._scatter import add_rows
@@ -16,7 +16,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

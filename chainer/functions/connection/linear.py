@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.array import _cast
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import Operation, pair
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad
@@ -16,7 +16,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
@@ -15,7 +15,7 @@ from chainer.utils import type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -9,12 +9,12 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.tape import NoGradient
+from chainer._core.autograd.tape import NoGradient
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import backend, utils
-from chainer._core.tape import NoGradient
+from chainer._core.autograd.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 

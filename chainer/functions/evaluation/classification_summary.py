@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer._core.debug import is_debug
-from chainer._core.tape import NoGradient
+from chainer._core.autograd.tape import NoGradient
+from chainer._core.settings.debug import is_debug
 from chainer.functions._base import CallableFunction, kernels, sent_like
 from chainer.utils import type_check
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import backend, utils
-from chainer._core.tape import NoGradient
+from chainer._core.autograd.tape import NoGradient
 from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import backend
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import check_reduce, sent_like
 from chainer.variable import as_array, as_variable

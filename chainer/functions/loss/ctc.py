@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core.array_namespace import arrays_like
+from chainer._core.autograd.array_namespace import arrays_like
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import CallableFunction, check_reduce
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

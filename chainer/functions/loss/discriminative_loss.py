@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import backend
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.backends import cuda
 from chainer.functions._base import sent_like
 from chainer.utils import type_check

@@ -9,8 +9,8 @@ import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core.debug import is_debug
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.debug import is_debug
 from chainer.functions._base import Operation, check_reduce, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable, as_array
@@ -18,7 +18,7 @@ from chainer.variable import Variable, as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import check_reduce
 from chainer.variable import as_variable
 

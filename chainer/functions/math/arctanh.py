@@ -9,7 +9,7 @@ from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import VariableLike, Xp
     from chainer.variable import Variable
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import ReductionFunction, parse_axis
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 

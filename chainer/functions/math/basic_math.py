@@ -12,9 +12,9 @@ import numpy
 
 import chainerx
 from chainer import utils
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
-from chainer._core.namespace import F, operators
+from chainer._core.names.namespace import F, operators
 from chainer.backends import cuda
 from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, _as_array, kernels
 from chainer.utils import type_check
@@ -23,7 +23,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
 

@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
@@ -17,7 +17,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
@@ -16,7 +16,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

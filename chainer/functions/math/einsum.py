@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.fallback import NO_NATIVE_PATH, Fallback
+from chainer._core.reports.fallback import NO_NATIVE_PATH, Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_variable
@@ -15,7 +15,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 

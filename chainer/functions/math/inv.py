@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.array import _cast
@@ -16,7 +16,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -8,7 +8,7 @@ import chainerx
 from chainer.functions._base import ReductionFunction
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, VariableLike, Xp
     from chainer.variable import Variable
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer._core.tape import NoGradient
+from chainer._core.autograd.tape import NoGradient
 from chainer.functions._base import (
     Operation,
     ReductionFunction,
@@ -19,7 +19,7 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

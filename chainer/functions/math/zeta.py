@@ -12,7 +12,7 @@ from chainer.backends import cuda
 from chainer.functions._base import UnaryFunction, sent_like, special
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer._core.array_namespace import arrays_like
+from chainer._core.autograd.array_namespace import arrays_like
 from chainer._core.engines.kernels import views
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
@@ -23,7 +23,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

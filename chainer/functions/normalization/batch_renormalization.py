@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import CallableFunction
 from chainer.functions.normalization import _moments
 from chainer.functions.normalization.batch_normalization import (
@@ -17,7 +17,7 @@ from chainer.functions.normalization.batch_normalization import (
 )
 
 if TYPE_CHECKING:
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 

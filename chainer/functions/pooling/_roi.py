@@ -16,7 +16,7 @@ import numpy
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction, kernels, pair, sent_like
 from chainer.functions.pooling._windows import LinearMap
@@ -25,7 +25,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
 

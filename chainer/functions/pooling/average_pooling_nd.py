@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.functions._base import call_chainerx, kernels
 from chainer.functions.pooling._windows import LinearMap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 

@@ -8,7 +8,7 @@ import numpy
 
 from chainer import backend, configuration
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
-from chainer._core.fallback import Fallback
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation, call_chainerx
 from chainer.functions.pooling.pooling_nd import _check_ndim, _PoolingND
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 

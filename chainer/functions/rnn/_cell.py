@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer._core.fallback import NO_NATIVE_PATH
+from chainer._core.reports.fallback import NO_NATIVE_PATH
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels
 from chainer.variable import as_array
@@ -19,7 +19,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
 
 

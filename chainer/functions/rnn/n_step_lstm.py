@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.namespace import F
+from chainer._core.names.namespace import F
 from chainer.functions.rnn._cell import sigmoid
 from chainer.functions.rnn.n_step_rnn import (
     BaseNStepRNN,

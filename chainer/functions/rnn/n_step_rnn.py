@@ -9,9 +9,9 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.array_namespace import arrays_like
-from chainer._core.fallback import Fallback
-from chainer._core.namespace import F
+from chainer._core.autograd.array_namespace import arrays_like
+from chainer._core.names.namespace import F
+from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, draw_like, kernels
@@ -21,7 +21,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy
 
 import chainerx
-from chainer._core import backprop
+from chainer._core.autograd import backprop
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config, using_config
 from chainer.function import force_backprop_mode, no_backprop_mode
@@ -19,7 +19,7 @@ from chainer.variable import Variable, as_variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
 
 _T = TypeVar('_T')

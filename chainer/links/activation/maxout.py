@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import link
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 from chainer.functions.activation import maxout
 from chainer.initializer import Initializer
 from chainer.links.connection import linear

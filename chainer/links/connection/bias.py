@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import link, variable
-from chainer._core.debug import is_debug
+from chainer._core.settings.debug import is_debug
 from chainer.functions.math import bias
 
 if TYPE_CHECKING:

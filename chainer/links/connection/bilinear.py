@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
-from chainer._core.array_types import get_array_types
+from chainer._core.devices.array_types import get_array_types
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, VariableLike

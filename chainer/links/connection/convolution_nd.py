@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.functions._base import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
-from chainer._core import hints
+from chainer._core.names import hints
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer import initializers, link, variable
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.functions.connection import linear
 
 if TYPE_CHECKING:

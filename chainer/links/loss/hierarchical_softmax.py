@@ -15,8 +15,8 @@ from chainer import (
     utils,
     variable,
 )
-from chainer._core.array_namespace import arrays_like
-from chainer._core.dtype import get_dtype
+from chainer._core.autograd.array_namespace import arrays_like
+from chainer._core.settings.dtype import get_dtype
 from chainer.backends import cuda
 from chainer.functions._base import Operation, kernels, sent_like
 from chainer.functions.connection.embed_id import EmbedIDGrad
@@ -26,7 +26,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.fallback import FallbackType
+    from chainer._core.reports.fallback import FallbackType
     from chainer.device_resident import DeviceResidentsVisitor
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple

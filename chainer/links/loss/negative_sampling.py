@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import functions, initializers, link, variable
-from chainer._core.dtype import get_dtype
+from chainer._core.settings.dtype import get_dtype
 from chainer.utils import walker_alias
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import configuration, functions, initializers, link
-from chainer._core import hints
-from chainer._core.dtype import get_dtype
+from chainer._core.names import hints
+from chainer._core.settings.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.links.normalization import _parameters
 from chainer.utils import argument

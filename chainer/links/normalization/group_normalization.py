@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import functions, link
-from chainer._core import hints
-from chainer._core.dtype import get_dtype
+from chainer._core.names import hints
+from chainer._core.settings.dtype import get_dtype
 from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:

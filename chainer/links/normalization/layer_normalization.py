@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions, link
-from chainer._core import hints
+from chainer._core.names import hints
 from chainer.links.normalization import _parameters
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """Computation with Theano."""
 
-from chainer._core import lazy as _lazy
+from chainer._core.names import lazy as _lazy
 
 _lazy.attach_submodules(__name__)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from chainer._core import hints as _hints
+from chainer._core.names import hints as _hints
 from chainer.training.extensions import (
     _ipynb,
     computational_graph as computational_graph,  # NOQA

@@ -12,7 +12,8 @@ import warnings
 from multiprocessing import reduction
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import representation, start_method
+from chainer._core.processes import start_method
+from chainer._core.reports import representation
 from chainer.serializers import npz
 from chainer.training import _files, _processes
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer._core import representation
+from chainer._core.reports import representation
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer

@@ -5,7 +5,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter, serializer as serializer_module
-from chainer._core import representation
+from chainer._core.reports import representation
 from chainer.training import _serialization, util
 from chainer.utils import argument
 

@@ -4,7 +4,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from chainer import reporter
-from chainer._core import representation
+from chainer._core.reports import representation
 from chainer.training import _serialization, util
 
 if TYPE_CHECKING:

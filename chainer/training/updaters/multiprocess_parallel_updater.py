@@ -8,7 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend, reporter
-from chainer._core import start_method
+from chainer._core.processes import start_method
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.training import _processes

@@ -10,7 +10,7 @@ from helpers.update_rules import all_rows
 import chainer
 import chainerx
 from chainer import optimizers
-from chainer._core import update
+from chainer._core.optimizers import update
 from chainer.optimizers import _elementwise
 from chainer.serializers import npz
 from tests.helpers.devices import CHX, IS_CUDA

@@ -11,7 +11,7 @@ from helpers.programs import run_python
 import chainer
 import chainer.links as L
 from chainer import iterators, optimizers, serializers, training
-from chainer._core import temporary_folder
+from chainer._core.data import temporary_folder
 from chainer.training import extensions
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import functions, link, variable
-from chainer._core.dtype import get_dtype
+from chainer._core.settings.dtype import get_dtype
 from chainer.configuration import using_config
 from chainer.dataset import convert, download
 from chainer.function import no_backprop_mode

@@ -1,0 +1,1 @@
+"""What snapshots hold, and folders for incomplete files."""

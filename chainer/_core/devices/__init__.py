@@ -1,0 +1,1 @@
+"""Devices, the classes of their arrays and the layouts of memory."""

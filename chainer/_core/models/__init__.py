@@ -1,0 +1,1 @@
+"""Links and chains, with their errors, summaries and pictures."""

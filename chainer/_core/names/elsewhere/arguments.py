@@ -1,0 +1,107 @@
+"""Arguments of functions and constructors."""
+
+from __future__ import annotations
+
+from chainer._core.names.elsewhere.row import Name, rows
+
+_ADAMS = 'Adam AdamW AMSGrad AdaBound AMSBound'
+_OTHER_OPTIMIZERS = (
+    'AdaDelta AdaGrad CorrectedMomentumSGD MSVAG MomentumSGD NesterovAG RMSprop RMSpropGraves SGD '
+    'SMORMS3'
+)
+_OPTIMIZERS = f'{_ADAMS} {_OTHER_OPTIMIZERS}'
+_CONVOLUTIONS = (
+    'ConvolutionND Convolution1D Convolution2D Convolution3D '
+    'DeconvolutionND Deconvolution1D Deconvolution2D Deconvolution3D'
+)
+_NORMALIZATIONS = 'BatchNormalization GroupNormalization LayerNormalization'
+_ITERATORS = 'SerialIterator MultithreadIterator MultiprocessIterator'
+
+#: Arguments that other libraries have. The owners are names of functions or classes, parted by
+#: spaces.
+ARGUMENTS: tuple[Name, ...] = (
+    *rows(
+        _ADAMS,
+        ('lr', 'alpha=rate'),
+        ('learning_rate', 'alpha=rate'),
+        ('betas', 'beta1=..., beta2=...'),
+    ),
+    *rows(
+        _OTHER_OPTIMIZERS,
+        ('learning_rate', 'lr=rate'),
+    ),
+    *rows(
+        'SGD',
+        ('alpha', 'lr=rate'),
+        ('momentum', 'chainer.optimizers.MomentumSGD(lr, momentum)'),
+        ('nesterov', 'chainer.optimizers.NesterovAG(lr, momentum)'),
+    ),
+    *rows('MomentumSGD', ('nesterov', 'chainer.optimizers.NesterovAG(lr, momentum)')),
+    *rows('RMSprop', ('momentum', 'chainer.optimizers.RMSpropGraves(lr, alpha, momentum, eps)')),
+    *rows(
+        _OPTIMIZERS,
+        ('params', 'optimizer.setup(model)'),
+        (
+            'weight_decay',
+            'optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(rate))',
+            'after setup(); AdamW decays by weight_decay_rate=',
+        ),
+        ('clipnorm', 'optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(threshold))'),
+    ),
+    *rows(
+        _CONVOLUTIONS,
+        ('kernel_size', 'ksize='),
+        ('padding', 'pad=', 'a number of elements'),
+        ('dilation', 'dilate='),
+        ('padding_mode', 'F.pad(x, pad_width, mode)', 'before the link'),
+    ),
+    *rows(
+        'convolution_2d deconvolution_2d',
+        ('weight', 'W'),
+        ('bias', 'b'),
+        ('padding', 'pad='),
+        ('dilation', 'dilate='),
+    ),
+    *rows(
+        f'Linear {_CONVOLUTIONS}',
+        ('bias', 'nobias=True', 'for bias=False'),
+        ('device', 'link.to_device(device)', 'afterwards'),
+        ('dtype', "chainer.using_config('dtype', dtype)", 'when making the link'),
+    ),
+    *rows('Linear', ('in_features', 'in_size='), ('out_features', 'out_size=')),
+    *rows(
+        'EmbedID',
+        ('num_embeddings', 'in_size='),
+        ('embedding_dim', 'out_size='),
+        ('padding_idx', 'ignore_label='),
+    ),
+    *rows('BatchNormalization', ('momentum', 'decay=1 - momentum')),
+    *rows(
+        _NORMALIZATIONS,
+        ('num_features', 'the size, or nothing: it is that of the first input'),
+        ('normalized_shape', 'the size, or nothing: it is that of the first input'),
+        ('num_groups', 'groups='),
+        ('num_channels', 'the size, or nothing: it is that of the first input'),
+    ),
+    *rows(
+        'BatchNormalization',
+        ('affine', 'use_gamma=False, use_beta=False', 'for affine=False'),
+    ),
+    *rows(
+        'dropout',
+        ('p', 'ratio='),
+        ('training', "chainer.using_config('train', flag)"),
+        ('inplace', 'F.dropout(x, ratio)', 'functions never change their inputs'),
+    ),
+    *rows(
+        _ITERATORS,
+        (
+            'num_workers',
+            'chainer.iterators.MultiprocessIterator(dataset, batch_size, n_processes=n)',
+        ),
+        ('drop_last', 'batch_size', 'batches are equally large, if repeat is true'),
+        ('collate_fn', 'chainer.training.updaters.StandardUpdater(it, optimizer, converter=f)'),
+        ('pin_memory', 'chainer.dataset.ConcatWithAsyncTransfer', 'a converter'),
+        ('sampler', 'order_sampler='),
+    ),
+)

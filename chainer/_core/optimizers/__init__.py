@@ -1,0 +1,1 @@
+"""Update rules, and how they run on many parameters at once."""

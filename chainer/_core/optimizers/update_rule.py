@@ -1,0 +1,395 @@
+"""Update rules, one for each parameter, and their hyperparameters."""
+
+from __future__ import annotations
+
+import collections
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer import backend, serializer as serializer_module
+from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
+from chainer._core.reports import representation
+from chainer.backends import cuda
+from chainer.variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.serializer import AbstractSerializer
+    from chainer.variable import Parameter
+
+
+class Hyperparameter:
+    """A set of hyperparameters that falls back to a parent set.
+
+    Set a value as an attribute. Unset attributes come from the parent, so a
+    parameter's update rule follows the optimizer except for its own values.
+
+    Args:
+        parent (Hyperparameter): Parent set, or ``None``.
+
+    .. admonition:: Example
+
+        >>> from chainer import optimizer
+        >>> parent = optimizer.Hyperparameter()
+        >>> parent.lr = 0.1
+        >>> child = optimizer.Hyperparameter(parent)
+        >>> child.lr
+        0.1
+        >>> child.lr = 0.2
+        >>> parent.lr
+        0.1
+
+    """
+
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
+
+    def __init__(self, parent: Hyperparameter | None = None) -> None:
+        self._parent = parent
+
+    def __getattr__(self, name: str) -> Any:
+        # Unpickling reads attributes before _parent exists.
+        parent = self.__dict__.get('_parent')
+        if parent is None or name == '_parent':
+            raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
+        return getattr(parent, name)
+
+    def __repr__(self) -> str:
+        values = ', '.join(f'{name}={value}' for name, value in sorted(self.get_dict().items()))
+        return f'{type(self).__name__}({values})'
+
+    @property
+    def parent(self) -> Hyperparameter | None:
+        """The parent set, or ``None``."""
+        return self._parent
+
+    def get_dict(self) -> dict[str, Any]:
+        """Returns a dictionary of all values, including the parent's."""
+        values = {} if self._parent is None else self._parent.get_dict()
+        values.update(self.__dict__)
+        del values['_parent']
+        return values
+
+
+class HyperparameterProxy:
+    """Descriptor that shows an entry of ``self.hyperparam`` as an attribute.
+
+    Args:
+        attr_name (str): Name of the hyperparameter.
+
+    .. admonition:: Example
+
+        >>> class Method(chainer.GradientMethod):
+        ...     lr = chainer.optimizer.HyperparameterProxy('lr')
+        >>> method = Method()
+        >>> method.lr = 0.1
+        >>> method.hyperparam
+        Hyperparameter(lr=0.1)
+
+    """
+
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
+
+    def __init__(self, attr_name: str) -> None:
+        self._attr_name = attr_name
+        self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
+
+    def __get__(self, obj: Any, type: Any = None) -> Any:
+        if obj is None:
+            return self
+        return getattr(obj.hyperparam, self._attr_name)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        setattr(obj.hyperparam, self._attr_name, value)
+
+
+class UpdateRule:
+    """Base class of update rules, which update one parameter and keep its state.
+
+    Every parameter has its own update rule. Subclasses define :meth:`init_state`,
+    and :meth:`update_core` or its variants for devices.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters of the optimizer.
+
+    Attributes:
+        enabled (bool): Whether to update the parameter.
+        hyperparam (Hyperparameter): Hyperparameters of this parameter.
+        t (int): Number of updates so far.
+
+    .. seealso:: :meth:`add_hook` for hooks of one parameter.
+
+    .. admonition:: Example
+
+        >>> class SignRule(chainer.UpdateRule):
+        ...     def update_core(self, param):
+        ...         param.array -= self.hyperparam.lr * np.sign(param.grad)
+        >>> param = chainer.Parameter(np.array([1, 2], np.float32))
+        >>> param.grad = np.array([3, -4], np.float32)
+        >>> param.update_rule = SignRule()
+        >>> param.update_rule.hyperparam.lr = 0.5
+        >>> param.update()
+        >>> param.array, param.update_rule.t
+        (array([0.5, 2.5], dtype=float32), 1)
+
+    """
+
+    def __repr__(self) -> str:
+        return representation.of_arguments(self)
+
+    t: int
+
+    __module__ = 'chainer.optimizer'  # the name in pickles and messages
+
+    is_elementwise = False
+
+    _own_values = None  # further values that an update depends on
+
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
+        self._pre_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
+            collections.OrderedDict()
+        )
+        self._post_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
+            collections.OrderedDict()
+        )
+        self._state: Any = None
+        self.enabled = True
+        self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
+        self.t = 0
+        self._use_fp32_update = False
+        self._fp32_param: Any = None
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """Dictionary of the state arrays, or ``None`` before the first update."""
+        return self._state
+
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = 'auto'
+    ) -> None:
+        """Adds a hook, called as ``hook(rule, param)`` at every update.
+
+        Args:
+            hook (callable): The hook.
+            name (str): Its name. If ``None``, ``hook.name`` or the name of the
+                function.
+            timing (str): ``'pre'`` or ``'post'`` (before or after the update),
+                or ``'auto'``: ``hook.timing`` if it exists, else ``'pre'``.
+
+        Raises:
+            KeyError: If the name is taken.
+
+        """
+        _optimizer_hooks.add(self, hook, name, timing)
+
+    def remove_hook(self, name: str) -> None:
+        """Removes a hook.
+
+        Args:
+            name (str): Name of the hook.
+
+        Raises:
+            KeyError: If there is no such hook.
+
+        """
+        _optimizer_hooks.remove(self, name)
+
+    def update(self, param: Parameter) -> None:
+        """Calls the hooks and updates a parameter, unless the rule is disabled.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+        if not self.enabled:
+            return
+        self.t += 1
+        array = param._array
+        if isinstance(array, cuda.ndarray):
+            with array.device:
+                self._update(param)
+        else:
+            self._update(param)
+
+    def _update(self, param: Parameter) -> None:
+        if self._use_fp32_update and param.dtype == numpy.float16 and param.array is not None:
+            self._update_fp32(param)
+        else:
+            self._update_with_hooks(param)
+
+    def _update_with_hooks(self, param: Parameter) -> None:
+        if param.array is not None:
+            self._prepare(param)
+        if param._loss_scale is not None:
+            update.unscale_grad(param)
+        for hook in self._pre_update_hooks.values():
+            hook(self, param)
+        self.update_core(param)
+        for hook in self._post_update_hooks.values():
+            hook(self, param)
+
+    def _update_fp32(self, param: Parameter) -> None:
+        """Updates the float32 master copy of a float16 parameter."""
+        self._update_with_hooks(self._take_master(param))
+        self._give_master(param)
+
+    def _take_master(self, param: Parameter) -> Parameter:
+        """Returns the master copy, with the gradient and the loss scale of the parameter."""
+        master = self._fp32_param
+        if master is None or not param.device.is_array_supported(master.array):
+            array = (param if master is None else master).array
+            master = Parameter(param.device.send(array).astype(numpy.float32), name=param.name)
+            self._fp32_param = master
+        grad = param.grad
+        if grad is not None:
+            grad = grad.astype(numpy.float32)
+            if param._loss_scale is not None:
+                grad /= param._loss_scale
+        param._loss_scale = None
+        master._set_grad(grad)
+        return master
+
+    def _give_master(self, param: Parameter) -> None:
+        """Copies the value of the master copy to the parameter."""
+        master = self._fp32_param
+        master.cleargrad()
+        param.array = master.array.astype(param.dtype)
+
+    def update_core(self, param: Parameter) -> None:
+        """Updates a parameter, without hooks.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+        if type(param.array) is numpy.ndarray:
+            self.update_core_cpu(param)
+            return
+        device = param.device
+        with backend.using_device(device):
+            if device.xp is numpy:
+                self.update_core_cpu(param)
+            elif device.xp is cuda.cupy:
+                self.update_core_gpu(param)
+            else:
+                self.update_core_chainerx(param)
+
+    def update_core_cpu(self, param: Parameter) -> None:
+        """Updates a parameter on the CPU.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+        raise NotImplementedError(
+            f'{type(self).__name__} overrides neither update_core nor update_core_cpu'
+        )
+
+    def update_core_gpu(self, param: Parameter) -> None:
+        """Updates a parameter on a GPU.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+        raise NotImplementedError(
+            f'{type(self).__name__} overrides neither update_core nor update_core_gpu'
+        )
+
+    def update_core_chainerx(self, param: Parameter) -> None:
+        """Updates a parameter that is a ChainerX array.
+
+        By default :meth:`update_core_cpu` or :meth:`update_core_gpu` runs on
+        NumPy or CuPy arrays that share the memory.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+        update.update_core_by_sharing(self, param)
+
+    def init_state(self, param: Parameter) -> None:
+        """Initializes the entries of :attr:`state`.
+
+        Args:
+            param (chainer.Parameter): Parameter to update.
+
+        """
+
+    @classmethod
+    def _is_only_a_step(cls) -> bool:
+        """Tells whether parameters can be updated together, bypassing the methods of the rules."""
+        return False
+
+    def _prepare(self, param: Parameter) -> None:
+        """Makes the state, or moves it to the device of the parameter."""
+        state = self._state
+        if state is None:
+            self._state = {}
+            with backend.using_device(param.device):
+                self.init_state(param)
+        elif state:
+            update.move_state(state, param)
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Updates float16 parameters through a float32 master copy.
+
+        Args:
+            flag (bool): ``True`` to use a master copy.
+
+        """
+        self._use_fp32_update = flag
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads the state.
+
+        Loading gives an unused rule the stored state.
+
+        Args:
+            serializer (~chainer.AbstractSerializer): Serializer or
+                deserializer.
+
+        """
+        serializer_module._remember(serializer, self)
+        self.t = serializer('t', self.t)
+        loading = isinstance(serializer, serializer_module.Deserializer)
+        if self._state is None:
+            if loading:
+                self._state = self._load_state(serializer)
+        else:
+            self._state = {key: serializer(key, value) for key, value in self._state.items()}
+        if self._use_fp32_update and serializer_module._takes_extras(serializer):
+            self._serialize_master(serializer, loading)
+
+    def _load_state(self, serializer: Any) -> dict[str, Any] | None:
+        """Returns the stored state, or ``None`` if the snapshot has none."""
+        # Use the dictionary of this rule, also for an init_state set from outside.
+        self._state = {}
+        probe: Any = copy.copy(self)
+        array = numpy.zeros(1, dtype=numpy.float32)
+        try:
+            probe.init_state(Variable(array, grad=array))
+        finally:
+            self._state = None
+        state = {}
+        for key in probe._state:
+            try:
+                state[key] = serializer(key, None)
+            except KeyError:
+                if self.t == 0 or not self.enabled:
+                    return None
+                raise
+        if state and all(value is None for value in state.values()):
+            return None
+        return state
+
+    def _serialize_master(self, serializer: Any, loading: bool) -> None:
+        master = self._fp32_param
+        try:
+            array = serializer('_fp32_param', None if master is None else master.array)
+        except KeyError:  # for example a file of Chainer 7
+            array = None
+        if loading and master is None and array is not None:
+            self._fp32_param = Parameter(array)

@@ -1,0 +1,1 @@
+"""Texts for people: reasons, reports and short descriptions."""

@@ -1,0 +1,1 @@
+"""Dtypes, modes and defaults that users choose."""

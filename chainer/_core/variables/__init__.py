@@ -1,0 +1,1 @@
+"""Variables and parameters, with their operators, conversions and texts."""
