@@ -67,7 +67,7 @@ class Distribution:
         raise self._not_implemented('support')
 
     @property
-    def xp(self) -> Xp:
+    def xp(self) -> Xp | None:
         """Module or None: Array module of the parameters; ``None`` without parameters."""
         params = self.params
         if not params:

@@ -18,12 +18,11 @@ from __future__ import annotations
 import numbers
 import typing as tp
 from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import numpy
 
 if tp.TYPE_CHECKING:
-    from types import ModuleType
-
     import numpy.typing
 
     import chainerx
@@ -129,7 +128,7 @@ AnyArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', tp.Any]
 #: Variable, or an array that serves as a constant.
 VariableLike = tp.Union['Variable', NdArray]
 #: Array module: :mod:`numpy`, :mod:`cupy` or :mod:`chainerx`. Checkers do not distinguish them.
-Xp = tp.Any
+Xp = ModuleType
 
 Shape = tuple[int, ...]
 #: Shape, or the only length.

@@ -83,7 +83,7 @@ class Independent(distribution.Distribution):
         return self._distribution.support
 
     @property
-    def xp(self) -> Xp:
+    def xp(self) -> Xp | None:
         return self._distribution.xp
 
     @property

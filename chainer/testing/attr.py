@@ -15,11 +15,11 @@ from chainer.testing import _bundle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytest: Any = None
 _error: ImportError | None = None
 try:
     import pytest
 except ImportError as _e:
-    pytest = None
     _error = _e
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.names.namespace import Operand
     from chainer.backend import Device
     from chainer.function import Function
     from chainer.function_node import FunctionNode
@@ -749,7 +750,11 @@ def as_variable(obj: VariableLike | None) -> Variable:
 
 
 @set_module('chainer.variable')
-def as_array(obj: VariableLike) -> NdArray:
+@overload
+def as_array(obj: VariableLike | Operand) -> NdArray: ...
+@overload
+def as_array(obj: None) -> None: ...
+def as_array(obj: Any) -> Any:
     """Returns the underlying array of a variable, or the array itself.
 
     Args:

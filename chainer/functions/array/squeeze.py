@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions import _base
 from chainer.functions.array._views import View
@@ -12,6 +12,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -35,7 +36,7 @@ def argone(iterable: Iterable[int]) -> list[int]:
         [0, 2]
 
     """
-    result = []
+    result: list[int] = []
     for i, n in enumerate(iterable):
         if not isinstance(n, numbers.Integral):
             raise ValueError(f'elements in iterable must be int, got {n!r}')
@@ -61,7 +62,9 @@ class Squeeze(View):
 
     forward_chainerx = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

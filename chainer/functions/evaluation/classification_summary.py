@@ -23,7 +23,7 @@ class ClassificationSummary(CallableFunction):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, label_num: int, beta: float, ignore_label: int) -> None:
+    def __init__(self, label_num: int | None, beta: float, ignore_label: int) -> None:
         if label_num is not None and label_num < 0:
             raise ValueError(f'label_num must not be negative, got {label_num}')
         self.label_num = label_num

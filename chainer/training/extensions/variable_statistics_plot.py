@@ -109,7 +109,7 @@ class Statistician:
         self.percentile_sigmas = percentile_sigmas
 
     def __call__(
-        self, x: NdArray, axis: int = 0, dtype: DTypeSpec = None, xp: Xp = None
+        self, x: NdArray, axis: int = 0, dtype: DTypeSpec = None, xp: Xp | None = None
     ) -> dict[str, Any]:
         """Computes the statistics.
 
