@@ -40,11 +40,10 @@ class DifferenceFunction(_Routine):
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types)
 
-    def compute(self, d: NdArray) -> NdArray:
-        raise NotImplementedError
+    if TYPE_CHECKING:
 
-    def gradient(self, m: Namespace, d: Operand, gy: Operand) -> Operand:
-        raise NotImplementedError
+        def compute(self, d: NdArray) -> NdArray: ...
+        def gradient(self, m: Namespace, d: Operand, gy: Operand) -> Operand: ...
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
