@@ -122,7 +122,7 @@ class _Routine(Operation):
     """Function that may have a ChainerX routine."""
 
     #: Name of the ChainerX routine (default: the name of the class in lower case).
-    chainerx_routine: str | None = None
+    chainerx_routine: str = ''
     _chainerx_function: Any = None
     #: Which of the inputs (``'x'``) and the output (``'y'``) the gradient uses.
     retains: str

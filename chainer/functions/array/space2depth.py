@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import Operation, kernels
 from chainer.functions.array.depth2space import _depth2space, _space2depth
@@ -35,7 +35,7 @@ class Space2Depth(Operation):
         return (_space2depth(inputs[0], self.r),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

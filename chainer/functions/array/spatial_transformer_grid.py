@@ -56,7 +56,7 @@ class SpatialTransformerGrid(CallableFunction):
         return (grid.reshape(len(theta), len(self.output_shape), *self.output_shape),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

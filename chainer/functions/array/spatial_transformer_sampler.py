@@ -110,7 +110,7 @@ class SpatialTransformerSampler(CallableFunction):
         return (xp.moveaxis(y, -1, 1),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

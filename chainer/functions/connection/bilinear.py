@@ -63,7 +63,7 @@ class BilinearFunction(Operation):
         return (y,)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Any, targets: Sequence[int], inputs: Any, ys: Sequence[Any], gys: Sequence[Any]

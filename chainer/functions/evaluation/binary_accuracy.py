@@ -38,7 +38,7 @@ class BinaryAccuracy(CallableFunction):
         count = backend.get_array_module(y).maximum(mask.sum(), 1)
         return (utils.force_array(hits.astype(numpy.float64) / count, y.dtype),)
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
 
 def binary_accuracy(y: VariableLike, t: VariableLike) -> Variable:

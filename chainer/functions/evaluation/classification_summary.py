@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -66,7 +66,7 @@ class ClassificationSummary(CallableFunction):
             fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
         return precision, recall, fbeta, support
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
 
 def classification_summary(

@@ -47,7 +47,7 @@ class CrossCovariance(Operation):
         return (utils.force_array(covariance, y.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

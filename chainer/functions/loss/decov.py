@@ -48,7 +48,7 @@ class DeCov(CallableFunction):
         return (utils.force_array(covariance, h.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

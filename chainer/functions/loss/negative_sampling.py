@@ -84,7 +84,7 @@ class NegativeSamplingFunction(Operation):
         return (utils.force_array(loss, x.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
 from chainer.functions._base import Operation, check_reduce, kernels, positive_part
@@ -50,7 +50,7 @@ class Triplet(Operation):
         return (utils.force_array(loss, inputs[0].dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

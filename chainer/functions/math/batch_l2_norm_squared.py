@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
@@ -31,7 +31,7 @@ class BatchL2NormSquared(Operation):
         return ((x * x).sum(axis=tuple(range(1, x.ndim))),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

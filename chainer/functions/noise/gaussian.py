@@ -50,7 +50,7 @@ class Gaussian(Operation):
         return (utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

@@ -90,7 +90,7 @@ class SimplifiedDropconnect(Operation):
         return ((y + inputs[2] if len(inputs) == 3 else y),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

@@ -48,7 +48,7 @@ class Zoneout(Operation):
         return (xp.where(self.flag_x, x, h),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
