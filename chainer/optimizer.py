@@ -13,9 +13,10 @@ from chainer import (
     optimizer_hooks,
     serializer as serializer_module,
 )
+from chainer._core.engines import plan_data
 from chainer._core.models import link_errors
 from chainer._core.names import hints
-from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
+from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, step, update
 from chainer._core.optimizers.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
 from chainer._core.reports import representation
 from chainer._core.settings.mixed16 import mixed16
@@ -427,6 +428,9 @@ class GradientMethod(Optimizer):
             raise RuntimeError('call `setup` method before `update` method')
         if lossfun is not None:
             self._replace_grads(lossfun, args, kwds)
+        recording = plan_data.local.recording
+        if recording is not None and recording.update(self):
+            return
 
         if self._looks_at_grads():
             self.reallocate_cleared_grads()
@@ -435,7 +439,7 @@ class GradientMethod(Optimizer):
         if self.is_safe_to_update():
             self.t += 1
             if self._buffers is None:
-                self._buffers = update.Buffers()
+                self._buffers = step.Buffers()
             params = (self._params_to_update or self.target.params)()
             update.update_params(params, self._buffers)
         else:

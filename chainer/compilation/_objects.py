@@ -191,14 +191,14 @@ def find_kind(kind: type) -> Kind | None:
     for base, row in BASES.items():
         if issubclass(kind, base):
             others = set(kind.__mro__) - set(base.__mro__)
-            is_known = all(_is_plain(c) or is_framework_module(c.__module__) for c in others)
+            is_known = all(_adds_attributes(c) or is_framework_module(c.__module__) for c in others)
             return row if is_known or base is type else None
-    if all(map(_is_plain, kind.__mro__)):
+    if all(map(_adds_attributes, kind.__mro__)):
         return _OBJECT if _has_attributes_only(kind) else None
-    return _VALUE if all(cls in _VALUES or _is_plain(cls) for cls in kind.__mro__) else None
+    return _VALUE if all(cls in _VALUES or _adds_attributes(cls) for cls in kind.__mro__) else None
 
 
-def _is_plain(cls: type) -> bool:
+def _adds_attributes(cls: type) -> bool:
     """Tells whether a class adds nothing to its objects but attributes in a dict."""
     return cls in (object, device_resident.DeviceResident) or (
         bool(cls.__flags__ & _MADE_BY_PYTHON)

@@ -13,7 +13,7 @@ from chainer._core.engines import plan_data
 from chainer.compilation import _trees
 from chainer.compilation._recorded import Recorded, array_of, environment, slot_form
 from chainer.compilation._scope import Scope
-from chainer.compilation._stand_ins import Reports, Update
+from chainer.compilation._stand_ins import Reports
 from chainer.compilation._trace import GraphBreak, Trace, current_line
 from chainer.compilation._update import EagerUpdate, PlannedUpdate, lacks_states, plan_update
 from chainer.variable import Variable
@@ -105,17 +105,11 @@ class Recording:
         reporters = reporter._get_reporters()
         if reporters:
             reporters.append(Reports(reporters[-1], self._reports))
-        for opt in self._scope.optimizers:
-            opt.__dict__['update'] = Update(opt, self)
-        plan_data.local.recording = self
         self._go_on()
         try:
             return call()
         finally:
             self._interrupt()
-            plan_data.local.recording = None
-            for opt in self._scope.optimizers:
-                del opt.__dict__['update']
             if reporters:
                 reporters.pop()
 
@@ -135,15 +129,24 @@ class Recording:
             self._go_on()
 
     def _go_on(self) -> None:
+        plan_data.local.recording = self
         self._recorder.start()
         self.trace.start()
 
     def _interrupt(self) -> None:
         self.trace.stop()
         self._recorder.stop()
+        plan_data.local.recording = None
 
-    def update(self, opt: Any) -> None:
-        """Runs the update of an optimizer: in a segment of its own, or between segments."""
+    def update(self, opt: Any) -> bool:
+        """Runs the update of an optimizer: in a segment of its own, or between segments.
+
+        Returns:
+            ``False`` if nothing has been done, because the optimizer is not watched.
+
+        """
+        if not any(opt is known for known in self._scope.optimizers):
+            return False
         self._interrupt()
         try:
             eager = EagerUpdate(opt, self._fixed)
@@ -168,6 +171,7 @@ class Recording:
             self._generators = _generator_states()
             self._state_at_start = self._outer_state()
             self._grads = self._current_grads()
+            return True
         finally:
             self._go_on()
 
@@ -201,7 +205,7 @@ class Recording:
             rule = getattr(variable, 'update_rule', None)
             if rule is not None:
                 owners += (rule, rule.hyperparam)
-        return [{k: _trees.key(v) for k, v in vars(o).items() if k != 'update'} for o in owners]
+        return [{k: _trees.key(v) for k, v in vars(o).items()} for o in owners]
 
     def _current_grads(self) -> dict[int, Any]:
         grads = {}

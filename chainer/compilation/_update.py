@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 import chainerx
 from chainer import optimizer
 from chainer._core.optimizers import update
@@ -14,6 +12,7 @@ from chainer.compilation._trace import is_framework_module
 from chainer.optimizer_hooks._base import AddingHook
 
 if TYPE_CHECKING:
+    from chainer._core.optimizers.update import Group
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
@@ -46,52 +45,13 @@ class EagerUpdate:
 
     def run(self, plan: Any, segment: int) -> int:
         """Updates; returns the segment with which the plan goes on."""
-        self._optimizer.update()
+        optimizer.GradientMethod.update(self._optimizer)
         if self._fixed.find_change() >= 0:
             raise RuntimeError(
                 'chainer.compile: an update replaced the array of a parameter in the middle '
                 'of a compiled function, which cannot go on'
             )
         return segment
-
-
-class _Group:
-    """Parameters that one call of a kernel updates: with equal rules, updated equally often."""
-
-    def __init__(self) -> None:
-        self.rules: list[Any] = []
-        self.arrays: list[Any] = []
-        self.counters: list[dict[str, Any]] = []
-
-    def add(self, rule: Any, array: Any) -> None:
-        self.rules.append(rule)
-        self.arrays.append(array)
-        self.counters.append(vars(rule))
-
-    @property
-    def states(self) -> list[Any]:
-        rules = self.rules
-        return [rule._state[name] for name in rules[0]._state_names for rule in rules]
-
-    def scalars(self) -> list[float] | None:
-        """Returns the scalars of the next step, or ``None`` if a kernel cannot make it."""
-        rule = self.rules[0]
-        t = rule.t
-        if any([counter['t'] != t for counter in self.counters]):
-            return None
-        rule.t = t + 1
-        try:
-            scalars: list[float] = rule._scalars_for(self.arrays[0].dtype)
-        except Exception:  # noqa: BLE001 - the eager update raises it, too
-            return None
-        finally:
-            rule.t = t
-        return scalars if update.are_numbers(scalars) else None
-
-    def count(self) -> None:
-        t = self.rules[0].t + 1
-        for counter in self.counters:
-            counter['t'] = t
 
 
 class PlannedUpdate:
@@ -108,7 +68,7 @@ class PlannedUpdate:
 
     """
 
-    def __init__(self, opt: Any, groups: list[_Group], eager: EagerUpdate) -> None:
+    def __init__(self, opt: Any, groups: list[Group], eager: EagerUpdate) -> None:
         self._optimizer = opt
         self._groups = groups
         self._eager = eager
@@ -118,7 +78,8 @@ class PlannedUpdate:
     @property
     def states(self) -> list[Any]:
         """The arrays of the states."""
-        return [state for group in self._groups for state in group.states]
+        rules = [rule for group in self._groups for rule in group.rules]
+        return [state for rule in rules for state in rule._state.values()]
 
     def watch(self, scope: Scope) -> None:
         """Lets the plan run only while an update does the same, but for hyperparameters."""
@@ -163,18 +124,16 @@ class PlannedUpdate:
             self._hooks += [hook] * (recorder.scalars_count - self._first - len(self._hooks))
         opt.t += 1
         for group in self._groups:
-            scalars = group.scalars()
-            assert scalars is not None
-            grads = [array.grad for array in group.arrays]
-            name = group.rules[0]._chainerx_name
             group.count()
-            if not update.run_kernel(name, group.arrays + grads + group.states, scalars):
-                raise TypeError(f'ChainerX has no kernel {name} for these arrays')
+            step = group.step()
+            if not step.run_on_chainerx():
+                raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
+            group.grads.clear()  # the plan has its own
 
     def run(self, plan: Any, segment: int) -> int:
         """Updates; returns the segment with which the plan goes on."""
         steps = [hook._scalars(1.0) if _is_number(hook.rate) else None for hook in self._hooks]
-        steps += [group.scalars() for group in self._groups]
+        steps += [group.next_scalars() for group in self._groups]
         if None in steps or type(self._optimizer.t) is not int:
             return self._eager.run(plan, segment) + 1
         for i, scalars in enumerate(steps, self._first):
@@ -200,7 +159,6 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
         or not all(map(_is_adding_hook, opt._pre_update_hooks.values()))
     ):
         return None
-    groups: dict[Any, _Group] = {}
     params = list(opt.target.params())
     if len(set(map(id, params))) < len(params):
         return None
@@ -208,7 +166,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
     if any(map(is_patched, {type(part) for part in parts})):
         return None
     for param in params:
-        rule, array = param.update_rule, param._array
+        array = param._array
         if (
             type(array) is not _chx_ndarray
             or not param._requires_grad
@@ -217,17 +175,15 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
             or param._layout is not None
         ):
             return None
-        if rule is None or not rule.enabled:
-            continue
-        if not _is_plain(rule, param):
-            return None
-        own = len(vars(rule.hyperparam)) > 1
-        values = rule.hyperparam if own else rule.hyperparam._parent
-        key = type(rule), id(values), rule._own_values, rule.t, array.dtype
-        groups.setdefault(key, _Group()).add(rule, array)
-    if not groups or any(group.scalars() is None for group in groups.values()):
+    groups, rest = update.divide(params)
+    rules = [param.update_rule for param in rest]
+    if (
+        not groups
+        or any(rule is not None and rule.enabled for rule in rules)
+        or not all(map(_runs_one_kernel, groups))
+    ):
         return None
-    return PlannedUpdate(opt, list(groups.values()), eager)
+    return PlannedUpdate(opt, groups, eager)
 
 
 def lacks_states(opt: Any) -> bool:
@@ -255,23 +211,26 @@ def _is_adding_hook(hook: Any) -> bool:
     )
 
 
-def _is_plain(rule: Any, param: Any) -> bool:
-    array = param._array
+def _runs_one_kernel(group: Group) -> bool:
+    rule = group.rules[0]
     return (
         is_framework_module(type(rule).__module__)
-        and update._is_plain(type(rule), type(param))  # type: ignore[arg-type]
-        and not (rule._pre_update_hooks or rule._post_update_hooks)
-        and not (rule._use_fp32_update and array.dtype == numpy.float16)
-        and rule._state is not None
-        and rule._state.keys() == set(rule._state_names)
-        and all(_fits(rule._state[name], array) for name in rule._state_names)
+        and not group.has_masters()
+        and all(map(_has_fitting_states, group.rules, group.arrays))
+        and group.next_scalars() is not None
     )
 
 
-def _fits(state: Any, array: Any) -> bool:
+def _has_fitting_states(rule: Any, array: Any) -> bool:
+    state = rule._state
     return (
-        type(state) is _chx_ndarray
-        and state.dtype == array.dtype
-        and state.shape == array.shape
-        and state.device is array.device
+        state is not None
+        and state.keys() == set(rule._state_names)
+        and all(
+            type(value) is _chx_ndarray
+            and value.dtype == array.dtype
+            and value.shape == array.shape
+            and value.device is array.device
+            for value in state.values()
+        )
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
-from chainer._core.optimizers import update
+from chainer._core.optimizers import step
 from chainer._core.reports import representation
 from chainer.backends import cuda
 
@@ -86,7 +86,7 @@ class AddingHook(GradientHook):
             arrays = [param._array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
-            if not update.run_kernel('sgd', grads + terms, self._scalars(scale)):
+            if not step.run_kernel('sgd', grads + terms, self._scalars(scale)):
                 super()._call_for_all(group)
 
     def _scalars(self, scale):

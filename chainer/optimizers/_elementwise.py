@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer._core.optimizers import update
-from chainer.backends import cuda
+from chainer._core.optimizers import step
 from chainer.optimizer import Hyperparameter, UpdateRule
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter
     from chainer.variable import Parameter
-
-_BLOCK = 131072  # elements
 
 
 def set_numbers(hyperparam: Hyperparameter, **values: Any) -> None:
@@ -106,46 +103,23 @@ class ElementwiseRule(UpdateRule):
         self._check_eps(dtype)
         return [value if type(value) is float else _to_number(value) for value in self._scalars()]
 
-    def _step_on(self, arrays, scalars):
-        """Runs the step on NumPy arrays: by a kernel, or in blocks for the cache and for memory."""
-        if update.run_kernel_on_numpy(self._chainerx_name, arrays, scalars):
-            return
-        size = arrays[0].size
-        if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
-            arrays = [array.reshape(-1) for array in arrays]
-            for start in range(0, size, _BLOCK):
-                self._step_block([a[start : start + _BLOCK] for a in arrays], scalars)
-        else:
-            self._step_block(arrays, scalars)
+    def _step_of(self, columns):
+        """Returns the step that updates columns of arrays."""
+        scalars = self._scalars_for(columns[0][0].dtype)
+        return step.Step(self._chainerx_name, self._step, columns, scalars)
 
-    def _step_block(self, arrays, scalars):
-        """Runs the step on NumPy or CuPy arrays, of at least one axis and single precision."""
-        if arrays[0].ndim == 0:  # NumPy 1 would compute in float64
-            arrays = [array.reshape(1) for array in arrays]
-        if arrays[0].dtype != numpy.float16:
-            self._step(*arrays, *scalars)
-            return
-        wide = [array.astype(numpy.float32) for array in arrays]
-        self._step(*wide, *scalars)
-        for k, array in enumerate(arrays):
-            if k != 1:  # the gradient is unchanged
-                array[...] = wide[k]
-
-    def _arrays(self, param):
-        state = self._state
-        return [param.array, param.grad, *[state[name] for name in self._state_names]]
+    def _step_for(self, param):
+        """Returns the step that updates a parameter."""
+        states = [[self._state[name]] for name in self._state_names]
+        return self._step_of([[param.array], [param.grad], *states])
 
     def update_core_cpu(self, param: Parameter) -> None:
         if param.grad is not None:
-            self._step_on(self._arrays(param), self._scalars_for(param.dtype))
+            self._step_for(param).run_on_numpy([0])
 
     def update_core_gpu(self, param: Parameter) -> None:
-        if param.grad is None:
-            return
-        scalars = self._scalars_for(param.dtype)
-        if any([isinstance(value, numpy.ndarray) for value in scalars]):
-            scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in scalars]
-        self._step_block(self._arrays(param), scalars)
+        if param.grad is not None:
+            self._step_for(param).run_on_cupy()
 
     def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
@@ -153,9 +127,7 @@ class ElementwiseRule(UpdateRule):
         is_cuda = param.array.device.backend.name == 'cuda'
         method = 'update_core_gpu' if is_cuda else 'update_core_cpu'
         is_overridden = getattr(type(self), method) is not getattr(ElementwiseRule, method)
-        if is_overridden or not update.run_kernel(
-            self._chainerx_name, self._arrays(param), self._scalars_for(param.dtype)
-        ):
+        if is_overridden or not self._step_for(param).run_on_chainerx():
             super().update_core_chainerx(param)
 
     @classmethod

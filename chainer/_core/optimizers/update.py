@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import functools
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
-from chainer import backend, configuration
+from chainer import backend
 from chainer._core.autograd import fresh_gradients
 from chainer._core.devices.array_types import get_array_types
+from chainer._core.optimizers.step import Buffers, Step, are_numbers
 from chainer._core.variables.parameter import Parameter
 from chainer._core.variables.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from chainer._core.optimizers.update_rule import UpdateRule
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
-_config = configuration.config
 
 
 def all_finite(array: Any) -> bool:
@@ -116,7 +115,20 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
                 fill_grad(param)
             param.update()
         return
-    groups: dict[Any, _Group | None] = {}
+    groups, rest = divide(params)
+    buffers.start()
+    for group in groups:
+        group.update(buffers)
+    for param in rest:
+        param.update()
+
+
+def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
+    """Divides parameters into groups that update together, and the rest.
+
+    Fills missing gradients of initialized parameters with zeros.
+    """
+    groups: dict[Any, Group] = {}
     rest: list[Parameter] = []
     last = group = None
     for param in params:
@@ -158,11 +170,10 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
         )
         if key != last:
             last = key
-            if key not in groups:
-                # mypy thinks that classes with `__hash__` are unhashable.
-                plain = _is_plain(type(rule), type(param))  # type: ignore[arg-type]
-                groups[key] = _Group() if plain else None
-            group = groups[key]
+            group = groups.get(key)
+            # mypy thinks that classes with `__hash__` are unhashable.
+            if group is None and _is_plain(type(rule), type(param)):  # type: ignore[arg-type]
+                group = groups[key] = Group()
         if group is None:
             rest.append(param)
             continue
@@ -170,13 +181,7 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
         group.rules.append(rule)
         group.arrays.append(array)
         group.grads.append(grad)
-
-    buffers.start()
-    for group in groups.values():
-        if group is not None:
-            group.update(buffers)
-    for param in rest:
-        param.update()
+    return list(groups.values()), rest
 
 
 @functools.cache
@@ -185,8 +190,8 @@ def _is_plain(rule_class: Any, param_class: type[Parameter]) -> bool:
     return param_class.update is Parameter.update and rule_class._is_only_a_step()
 
 
-class _Group:
-    """Parameters of one device and dtype whose rules have the same hyperparameters."""
+class Group:
+    """Parameters of one device and dtype whose rules make the same step."""
 
     def __init__(self) -> None:
         self.params: list[Parameter] = []
@@ -194,41 +199,64 @@ class _Group:
         self.arrays: list[Any] = []
         self.grads: list[Any] = []
 
+    def has_masters(self) -> bool:
+        """Tells whether the step is made on float32 copies."""
+        return self.rules[0]._use_fp32_update and self.arrays[0].dtype == numpy.float16
+
+    def count(self) -> None:
+        """Counts an update."""
+        t = self.rules[0].t + 1
+        for rule in self.rules:
+            rule.t = t
+
+    def step(self) -> Step:
+        """Returns the step of the update counted last."""
+        step: Step = self.rules[0]._step_of([self.arrays, self.grads, *self._states()])
+        return step
+
+    def next_scalars(self) -> list[float] | None:
+        """Returns the scalars of the next step, or ``None`` if one kernel cannot make it."""
+        rule = self.rules[0]
+        t = rule.t
+        if any([r.t != t for r in self.rules]):
+            return None
+        rule.t = t + 1
+        try:
+            scalars: list[float] = rule._scalars_for(self.arrays[0].dtype)
+        except Exception:  # noqa: BLE001 - the eager update raises it, too
+            return None
+        finally:
+            rule.t = t
+        return scalars if are_numbers(scalars) else None
+
     def update(self, buffers: Buffers) -> None:
-        rule = self.rules[0]
-        t = rule.t + 1
-        for r in self.rules:
-            r.t = t
-        if rule._use_fp32_update and self.arrays[0].dtype == numpy.float16:
-            self._update_masters(buffers)
-            return
-        for i, param in enumerate(self.params):
-            if param._loss_scale is not None:
-                unscale_grad(param)
-                self.grads[i] = param.grad
-        self._step(buffers)
-
-    def _update_masters(self, buffers: Buffers) -> None:
+        """Updates the parameters."""
+        self.count()
         params = self.params
-        self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
-        self.arrays = [master.array for master in self.params]
-        self.grads = [master.grad for master in self.params]
-        self._step(buffers)
-        for rule, param in zip(self.rules, params):
-            rule._give_master(param)
+        has_masters = self.has_masters()
+        if has_masters:
+            self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
+            self.arrays = [master.array for master in self.params]
+            self.grads = [master.grad for master in self.params]
+        else:
+            for i, param in enumerate(params):
+                if param._loss_scale is not None:
+                    unscale_grad(param)
+                    self.grads[i] = param.grad
+        self._run(self.step(), buffers)
+        if has_masters:
+            for rule, param in zip(self.rules, params):
+                rule._give_master(param)
 
-    def _step(self, buffers: Buffers) -> None:
-        rule = self.rules[0]
-        states = self._states()
-        scalars = rule._scalars_for(self.arrays[0].dtype)
+    def _run(self, step: Step, buffers: Buffers) -> None:
         if type(self.arrays[0]) is _ndarray:
-            if are_numbers(scalars):
-                self._step_numpy(states, scalars, buffers)
+            if are_numbers(step.scalars):
+                buffers.run(step, self.rules)
                 return
-        elif run_kernel(rule._chainerx_name, sum(states, self.arrays + self.grads), scalars):
+        elif step.run_on_chainerx():
             return
-        for r, param in zip(self.rules, self.params):
-            r.update_core(param)
+        for rule, param in zip(self.rules, self.params):
+            rule.update_core(param)
 
     def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
@@ -247,138 +275,7 @@ class _Group:
         return states
 
     def _are_here(self, arrays: Any) -> bool:
-        kind = type(self.arrays[0])
-        if set(map(type, arrays)) != {kind}:
-            return False
-        if kind is _ndarray:
-            return True
+        if type(self.arrays[0]) is _ndarray:
+            return {*map(type, arrays)} == {_ndarray}
         device = self.arrays[0].device
-        return all([array.device is device for array in arrays])
-
-    def _step_numpy(
-        self, states: list[list[Any]], scalars: Sequence[Any], buffers: Buffers
-    ) -> None:
-        # Arrays that own their memory do not overlap.
-        small = [
-            i for i, array in enumerate(self.arrays) if array.size <= _SMALL and array.base is None
-        ]
-        if len(small) < 2 or len({id(self.arrays[i]) for i in small}) < len(small):
-            small = []
-        columns: Sequence[list[Any]] = self.arrays, self.grads, *states
-        rules = self.rules
-        if len(small) < len(rules):
-            joined = set(small)
-            for i, rule in enumerate(rules):
-                if i not in joined:
-                    rule._step_on([column[i] for column in columns], scalars)
-            columns = [[column[i] for i in small] for column in columns]
-            rules = [rules[i] for i in small]
-        if small:
-            buffers.step(rules, columns, scalars)
-
-
-# Up to this size it is cheaper to join arrays than to update them one by one.
-_SMALL = 2048
-
-
-class Buffers:
-    """Memory in which small NumPy arrays are joined, so that one step updates all of them.
-
-    It belongs to an optimizer, but not to its state: copies of it are empty.
-    """
-
-    def __init__(self) -> None:
-        self._joined: dict[tuple[int, ...], _Joined] = {}
-        self._before: dict[tuple[int, ...], _Joined] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Buffers, ()
-
-    def start(self) -> None:
-        """Forgets the buffers that the previous update did not use."""
-        self._joined, self._before = {}, self._joined
-
-    def step(
-        self, rules: Sequence[Any], columns: Sequence[Sequence[Any]], scalars: Sequence[Any]
-    ) -> None:
-        """Updates the parameters ``columns[0]`` and the states ``columns[2:]``.
-
-        The states of the rules become views of the joined memory, which saves
-        copies in later updates.
-        """
-        arrays = columns[0]
-        key = tuple(map(id, arrays))
-        joined = self._before.pop(key, None)
-        if joined is None or len(joined.flat) != len(columns):
-            joined = _Joined(arrays, len(columns))
-        self._joined[key] = joined
-        copied = [
-            k
-            for k, pieces in enumerate(joined.pieces)
-            if k < 2 or not all(map(operator.is_, pieces, columns[k]))
-        ]
-        for k in copied:
-            for piece, array in zip(joined.pieces[k], columns[k]):
-                piece[...] = array
-        rules[0]._step(*joined.flat, *scalars)
-        keeps_states = arrays[0].dtype == joined.flat[0].dtype
-        for k in copied:
-            if k == 1:  # the gradient is unchanged
-                continue
-            if k > 1 and keeps_states:
-                name = rules[0]._state_names[k - 2]
-                for rule, piece in zip(rules, joined.pieces[k]):
-                    rule._state[name] = piece
-            else:
-                for piece, array in zip(joined.pieces[k], columns[k]):
-                    array[...] = piece
-
-
-class _Joined:
-    """Flat arrays, and their pieces in the shapes of the arrays that they represent."""
-
-    def __init__(self, arrays: Sequence[Any], n: int) -> None:
-        self.arrays = arrays  # identified by ids, so they must stay alive
-        size = sum(array.size for array in arrays)
-        dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
-        self.flat = [numpy.empty(size, dtype) for _ in range(n)]
-        self.pieces: list[list[numpy.ndarray[Any, Any]]] = [[] for _ in range(n)]
-        start = 0
-        for array in arrays:
-            stop = start + array.size
-            for flat, pieces in zip(self.flat, self.pieces):
-                pieces.append(flat[start:stop].reshape(array.shape))
-            start = stop
-
-
-def are_numbers(scalars: Sequence[Any]) -> bool:
-    """Tells whether all scalars of a step are scalars, not arrays of values per element."""
-    return set(map(type, scalars)) == {float}
-
-
-def run_kernel_on_numpy(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
-    """Runs an update rule of ChainerX on NumPy arrays; returns ``False`` if it cannot."""
-    if not chainerx.is_available() or _config.use_native_kernels == 'never':
-        return False
-    views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
-    return views is not None and run_kernel(name, views, scalars)
-
-
-def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
-    """Runs an update rule of ChainerX; returns ``False`` if it does not support the arguments."""
-    kernel = _find_kernel(name, arrays[0].device)
-    if kernel is None or not are_numbers(scalars):
-        return False
-    try:
-        kernel(arrays, scalars)
-    except chainerx.DtypeError:  # a stored state may have another dtype
-        return False
-    return True
-
-
-@functools.cache
-def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
-    """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
-    if (name, True) not in chainerx._core._kernels(device.backend.name):
-        return None
-    return getattr(chainerx._core, f'_{name}_update')
+        return all([type(array) is _chx_ndarray and array.device is device for array in arrays])

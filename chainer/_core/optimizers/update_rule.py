@@ -51,8 +51,8 @@ class Hyperparameter:
 
     def __getattr__(self, name: str) -> Any:
         # Unpickling reads attributes before _parent exists.
-        parent = self.__dict__.get('_parent')
-        if parent is None or name == '_parent':
+        parent = None if name == '_parent' else self._parent
+        if parent is None:
             raise AttributeError(f'{type(self).__name__} has no value of {name!r}')
         return getattr(parent, name)
 

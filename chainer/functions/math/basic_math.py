@@ -146,6 +146,7 @@ def neg(self: VariableLike) -> Variable:  # -x
 class Absolute(UnaryFunction):
     """Function node of :func:`~chainer.functions.absolute`."""
 
+    chainerx_routine = 'absolute'
     label = '|_|'
 
     def compute(self, xp: Xp, x: NdArray) -> NdArray:
@@ -179,6 +180,7 @@ def absolute(self: VariableLike) -> Variable:
 class Add(_Binary):
     """Function node of :func:`~chainer.functions.add`, of two arrays."""
 
+    chainerx_routine = 'add'
     retains = ''
     label = '_ + _'
 

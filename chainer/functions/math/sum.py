@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
+    chainerx_routine = 'sum'
+
     def compute(self, xp: Xp, x: NdArray) -> NdArray:
         array: Any = x  # NumPy's stubs have no axis of either type
         return array.sum(axis=self.axis, keepdims=self.keepdims)

@@ -317,6 +317,47 @@ def test_two_optimizers():
     assert 'in 2 parts' in pair.function.summary()
 
 
+def test_methods_that_a_program_replaces():
+    class Doubling(Training):
+        def __init__(self):
+            super().__init__(ADAM())
+            self.optimizer.update = self.update
+
+        def update(self):
+            for param in self.model.params():
+                param.grad *= 2
+            type(self.optimizer).update(self.optimizer)
+
+    pair = Pair(Doubling)
+    for i in range(6):
+        pair.run(batch(i))
+    assert kinds(pair) == [PlannedUpdate]
+    assert all('update' in vars(program.optimizer) for program in pair.programs)
+
+
+@pytest.mark.parametrize('updates', [False, True])
+def test_hooks_with_effects_that_recordings_note(updates):
+    class Hooked(Training):
+        def __init__(self):
+            super().__init__(ADAM())
+            self.other = Training(optimizers.SGD(0.1))
+            self.optimizer.add_hook(self.hook)
+
+        def hook(self, optimizer):
+            for param, other in zip(self.model.params(), self.other.model.params()):
+                param.grad = other.grad = F.dropout(param.grad.as_grad_stopped()).array
+            if updates:
+                self.other.optimizer.update()
+
+        def state(self):
+            return super().state() | {'other': self.other.state()}
+
+    pair = Pair(Hooked)
+    for i in range(6):
+        pair.run(batch(i))
+    assert kinds(pair) == [EagerUpdate]
+
+
 def test_errors_in_the_middle_count_no_update():
     class Labels(Training):
         def step(self, x, t):

@@ -290,14 +290,15 @@ def test_steps_of_arrays_of_another_library(row, dtype, shape):
         rule = other.W.update_rule
         rule.t += 1
         rule._prepare(other.W)
-        arrays, state = rule._arrays(other.W), rule._state
+        state = rule._state
         rule._state = {name: Array(value) for name, value in state.items()}
-        param = types.SimpleNamespace(
-            array=Array(arrays[0]), grad=Array(arrays[1]), dtype=other.W.dtype
-        )
+        param = types.SimpleNamespace(array=Array(other.W.array), grad=Array(other.W.grad))
         rule.update_core_gpu(param)
         rule._state = state
-    for a, b in zip(link.W.update_rule._arrays(link.W), rule._arrays(other.W), strict=True):
+    arrays, others = [
+        [target.W.array, *target.W.update_rule.state.values()] for target in (link, other)
+    ]
+    for a, b in zip(arrays, others, strict=True):
         numpy.testing.assert_array_equal(a, b)
 
 

@@ -10,8 +10,7 @@ from helpers.update_rules import all_rows
 import chainer
 import chainerx
 from chainer import optimizers
-from chainer._core.optimizers import update
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import step
 from chainer.serializers import npz
 from tests.helpers.devices import CHX, IS_CUDA
 
@@ -85,7 +84,7 @@ def test_blocks_of_large_arrays(row, dtype, monkeypatch):
     for target in link, reference:
         target.p1.array = target.p1.array.T  # not contiguous
     for target, block in (link, 10), (reference, 10**6):
-        monkeypatch.setattr(_elementwise, '_BLOCK', block)
+        monkeypatch.setattr(step, '_BLOCK', block)
         row.make().setup(target)
         for t in range(2):
             set_grads(target, t)
@@ -443,5 +442,5 @@ def test_without_chainerx(row, monkeypatch):
         set_grads(target, 0)
         opt.update()
         monkeypatch.setattr(chainerx, 'is_available', lambda: False)
-        monkeypatch.setattr(update, 'run_kernel', None)  # which would be an error
+        monkeypatch.setattr(step, 'run_kernel', None)  # which would be an error
     assert_equal(link, reference)

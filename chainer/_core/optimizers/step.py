@@ -1,0 +1,199 @@
+"""Steps of optimizers: what an update runs, one by one, for many parameters, or in a plan."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+import chainerx
+from chainer import configuration
+from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_config = configuration.config
+_BLOCK = 131072  # elements
+# Up to this size it is cheaper to join arrays than to update them one by one.
+_SMALL = 2048
+
+
+class Step(NamedTuple):
+    """What an update runs: a kernel, the arrays and the hyperparameters.
+
+    An update rule makes it, for one parameter or for all of a group. Eager updates run it, plans of
+    :func:`chainer.compile` record its kernel and then give it the scalars of each update.
+
+    Attributes:
+        kernel (str): Name of the update in ChainerX.
+        compute (callable): The same on NumPy and CuPy arrays, in place:
+            ``compute(param, grad, *states, *scalars)``. Both round alike.
+        columns (list of lists of arrays): Parameters, their gradients, and each kind of state.
+        scalars (list): Python floats, or arrays with a value for each element.
+
+    """
+
+    kernel: str
+    compute: Callable[..., None]
+    columns: list[list[Any]]
+    scalars: list[Any]
+
+    def run_on_chainerx(self) -> bool:
+        """Updates all parameters at once; returns ``False`` if ChainerX cannot."""
+        return run_kernel(self.kernel, [*itertools.chain(*self.columns)], self.scalars)
+
+    def run_on_numpy(self, indices: Iterable[int]) -> None:
+        """Updates some one by one: by the kernel, or in blocks for the cache and for memory."""
+        for i in indices:
+            arrays = [column[i] for column in self.columns]
+            if _run_kernel_on_numpy(self.kernel, arrays, self.scalars):
+                continue
+            size = arrays[0].size
+            if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
+                arrays = [array.reshape(-1) for array in arrays]
+                for start in range(0, size, _BLOCK):
+                    self._compute([a[start : start + _BLOCK] for a in arrays], self.scalars)
+            else:
+                self._compute(arrays, self.scalars)
+
+    def run_on_cupy(self) -> None:
+        """Updates one by one."""
+        scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in self.scalars]
+        for row in zip(*self.columns):
+            self._compute(list(row), scalars)
+
+    def _compute(self, arrays: list[Any], scalars: list[Any]) -> None:
+        """Computes with at least one axis and single precision."""
+        if arrays[0].ndim == 0:  # NumPy 1 would compute in float64
+            arrays = [array.reshape(1) for array in arrays]
+        if arrays[0].dtype != numpy.float16:
+            self.compute(*arrays, *scalars)
+            return
+        wide = [array.astype(numpy.float32) for array in arrays]
+        self.compute(*wide, *scalars)
+        for k, array in enumerate(arrays):
+            if k != 1:  # the gradient is unchanged
+                array[...] = wide[k]
+
+
+class Buffers:
+    """Memory in which small NumPy arrays are joined, so that one step updates all of them.
+
+    It belongs to an optimizer, but not to its state: copies of it are empty.
+    """
+
+    def __init__(self) -> None:
+        self._joined: dict[tuple[int, ...], _Joined] = {}
+        self._before: dict[tuple[int, ...], _Joined] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Buffers, ()
+
+    def start(self) -> None:
+        """Forgets the buffers that the previous update did not use."""
+        self._joined, self._before = {}, self._joined
+
+    def run(self, step: Step, rules: Sequence[Any]) -> None:
+        """Runs the step of rules on NumPy arrays."""
+        # Arrays that own their memory do not overlap.
+        arrays = step.columns[0]
+        small: list[int] = []
+        large: list[int] = []
+        for i, array in enumerate(arrays):
+            (small if array.size <= _SMALL and array.base is None else large).append(i)
+        if len(small) < 2 or len({id(arrays[i]) for i in small}) < len(small):
+            step.run_on_numpy(range(len(arrays)))
+            return
+        if large:
+            step.run_on_numpy(large)
+            columns = [[column[i] for i in small] for column in step.columns]
+            step = Step(step.kernel, step.compute, columns, step.scalars)
+            rules = [rules[i] for i in small]
+        self._run_joined(step, rules)
+
+    def _run_joined(self, step: Step, rules: Sequence[Any]) -> None:
+        """Runs a step on the joined arrays.
+
+        The states of the rules become views of the joined memory, which saves
+        copies in later updates.
+        """
+        columns = step.columns
+        arrays = columns[0]
+        key = tuple(map(id, arrays))
+        joined = self._before.pop(key, None)
+        if joined is None or len(joined.flat) != len(columns):
+            joined = _Joined(arrays, len(columns))
+        self._joined[key] = joined
+        copied = [
+            k
+            for k, pieces in enumerate(joined.pieces)
+            if k < 2 or not all(map(operator.is_, pieces, columns[k]))
+        ]
+        for k in copied:
+            for piece, array in zip(joined.pieces[k], columns[k]):
+                piece[...] = array
+        step.compute(*joined.flat, *step.scalars)
+        keeps_states = arrays[0].dtype == joined.flat[0].dtype
+        for k in copied:
+            if k == 1:  # the gradient is unchanged
+                continue
+            if k > 1 and keeps_states:
+                name = rules[0]._state_names[k - 2]
+                for rule, piece in zip(rules, joined.pieces[k]):
+                    rule._state[name] = piece
+            else:
+                for piece, array in zip(joined.pieces[k], columns[k]):
+                    array[...] = piece
+
+
+class _Joined:
+    """Flat arrays, and their pieces in the shapes of the arrays that they represent."""
+
+    def __init__(self, arrays: Sequence[Any], n: int) -> None:
+        self.arrays = arrays  # identified by ids, so they must stay alive
+        size = sum(array.size for array in arrays)
+        dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
+        self.flat = [numpy.empty(size, dtype) for _ in range(n)]
+        self.pieces: list[list[numpy.ndarray[Any, Any]]] = [[] for _ in range(n)]
+        start = 0
+        for array in arrays:
+            stop = start + array.size
+            for flat, pieces in zip(self.flat, self.pieces):
+                pieces.append(flat[start:stop].reshape(array.shape))
+            start = stop
+
+
+def are_numbers(scalars: Sequence[Any]) -> bool:
+    """Tells whether all scalars of a step are scalars, not arrays of values per element."""
+    return all([type(value) is float for value in scalars])
+
+
+def _run_kernel_on_numpy(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
+    if not chainerx.is_available() or _config.use_native_kernels == 'never':
+        return False
+    views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
+    return views is not None and run_kernel(name, views, scalars)
+
+
+def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
+    """Runs an update rule of ChainerX; returns ``False`` if it does not support the arguments."""
+    kernel = _find_kernel(name, arrays[0].device)
+    if kernel is None or not are_numbers(scalars):
+        return False
+    try:
+        kernel(arrays, scalars)
+    except chainerx.DtypeError:  # a stored state may have another dtype
+        return False
+    return True
+
+
+@functools.cache
+def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
+    """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
+    if (name, True) not in chainerx._core._kernels(device.backend.name):
+        return None
+    return getattr(chainerx._core, f'_{name}_update')
