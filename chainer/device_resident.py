@@ -45,7 +45,10 @@ class DeviceResident(_FinalBase):
 
     """
 
-    _device = None
+    if TYPE_CHECKING:
+        _device: Device
+    else:
+        _device = None  # before `__init__`
 
     def __init__(self) -> None:
         self._device = backend.CpuDevice()

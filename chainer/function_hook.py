@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class _ThreadHooks(threading.local):
     #: Hooks by name that are active for all functions of the thread.
-    hooks = None
+    hooks: dict[str, FunctionHook] | None = None
 
 
 _thread_hooks = _ThreadHooks()

@@ -69,6 +69,8 @@ class ndarray(_Array):
 class Device:
     """Placeholder for ``cupy.cuda.Device``."""
 
+    id: int
+
     def __init__(self, device: int | None = None) -> None:
         fail()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -78,6 +78,7 @@ def generate_array(
         'float16'
 
     """
+    fill: Any = initializer  # an initializer argument that is no callable fails below
     own_dtype = getattr(initializer, 'dtype', None)
     if dtype is None:
         dtype = own_dtype
@@ -90,7 +91,7 @@ def generate_array(
         raise ValueError(f'xp ({xp.__name__}) and device ({device}) are inconsistent')
     with using_device(device):
         array = xp.empty(shape, dtype=dtype)
-        initializer(array)
+        fill(array)
     return array
 
 

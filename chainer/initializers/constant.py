@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _Constant(initializer.Initializer):
-    fill_value = None
+    fill_value: float | NdArray
 
     def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)

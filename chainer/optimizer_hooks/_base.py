@@ -57,6 +57,9 @@ class GradientHook:
         else:
             self._apply(p, g, scale, rule)
 
+    def _apply(self, p, g, scale, rule):
+        raise NotImplementedError
+
     def _call_for_all(self, params):
         for param in params:
             self(param.update_rule, param)

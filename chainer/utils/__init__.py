@@ -86,7 +86,8 @@ def force_type(dtype: DTypeSpec, value: Any) -> Any:
 
     """
     if numpy.isscalar(value):
-        return numpy.dtype(dtype).type(value)
+        scalar_type: type[Any] = numpy.dtype(dtype).type
+        return scalar_type(value)
     return value if value.dtype == dtype else _cast(value, dtype)
 
 

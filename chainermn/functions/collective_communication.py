@@ -50,7 +50,7 @@ class FromRoot(Communication):
         super().__init__(comm)
         self.root = root
 
-    def __call__(self, *inputs: VariableLike) -> Variable:  # type: ignore[override]
+    def __call__(self, *inputs: VariableLike) -> Variable:
         if self.comm.rank == self.root:
             return self.apply(inputs)[0]
         self.received = (self._communicate(None),)

@@ -43,7 +43,7 @@ class Send(Message):
 class Recv(Message):
     """Function of :func:`~chainermn.functions.recv`."""
 
-    def __call__(self, *inputs: VariableLike) -> Any:  # type: ignore[override]
+    def __call__(self, *inputs: VariableLike) -> Any:
         self.received = self.comm.recv(self.peer_rank, self.peer_tag)
         device = device_of(self.received[0])
         outputs = self.apply(inputs or (make_dummy(device),))

@@ -38,7 +38,7 @@ class Arrays:
 
     sum_to = staticmethod(utils.sum_to)
 
-    def __init__(self, xp: Xp) -> None:
+    def __init__(self, xp: Xp | None) -> None:
         self._xp = xp
 
     def __getattr__(self, name: str) -> Any:

@@ -99,12 +99,11 @@ class StandardUpdater(_updater.Updater):
             optimizer = {'main': optimizer}
         self._optimizers = optimizer
 
-        device = convert._get_device(device)
-        if device is not None:
+        self._device: Device | None = convert._get_device(device)
+        if self._device is not None:
             for opt in self._optimizers.values():
-                _send_model(opt.target, device)
-        self._device = device
-        self._input_device = device
+                _send_model(opt.target, self._device)
+        self._input_device = self._device
         if input_device is not None:
             self._input_device = convert._get_device(input_device)
 
@@ -145,12 +144,12 @@ class StandardUpdater(_updater.Updater):
         return update if isinstance(update, compilation.CompiledFunction) else None
 
     @property
-    def device(self) -> Device | Any:
+    def device(self) -> Device | None:
         """Device of the models, or ``None`` if it was not given."""
         return self._device
 
     @property
-    def input_device(self) -> Device | Any:
+    def input_device(self) -> Device | None:
         """Device of the batches, or ``None`` if it was not given."""
         return self._input_device
 
