@@ -255,7 +255,7 @@ def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     return _this.Device(int(device_id))
 
 
-def get_device_from_array(*arrays: Any) -> Device | DummyDeviceType:
+def get_device_from_array(*arrays: object) -> Device | DummyDeviceType:
     """Gets the CUDA device of the first CuPy array among the arguments.
 
     Args:

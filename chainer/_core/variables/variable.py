@@ -751,11 +751,11 @@ def as_variable(obj: VariableLike | None) -> Variable:
     return Variable._from_array(obj, False)
 
 
-@set_module('chainer.variable')
 @overload
 def as_array(obj: VariableLike | Operand) -> NdArray: ...
 @overload
 def as_array(obj: None) -> None: ...
+@set_module('chainer.variable')
 def as_array(obj: Any) -> Any:
     """Returns the underlying array of a variable, or the array itself.
 

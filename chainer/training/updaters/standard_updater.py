@@ -138,7 +138,7 @@ class StandardUpdater(_updater.Updater):
         )
 
     @property
-    def compiled_update(self) -> compilation.CompiledFunction | None:
+    def compiled_update(self) -> compilation.CompiledFunction[..., Any] | None:
         """Compiled update, whose ``report()`` tells how calls ran; ``None`` without ``compile``."""
         update = self._update
         return update if isinstance(update, compilation.CompiledFunction) else None
