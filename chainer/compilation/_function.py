@@ -29,6 +29,9 @@ _MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
 _COST_OF_RECORDING = 100  # as much time as that many runs of its plan save, for small models
 _MORE_RECORDINGS = 16
+_SHARE_FOR_MORE = 4  # recordings after these may take one part in so many of what plans save
+_GAIN_OF_RUN = 8  # as much time as that many searches for a plan take
+_MAX_IN_VAIN = 64  # searches; then calls do without for a while
 #: Plans beyond the first few go if all keep more bytes than this for their intermediate arrays.
 _FEW_PLANS, _MAX_SCRATCH = 8, 1 << 30
 
@@ -53,13 +56,12 @@ class CompiledFunction:
         self._measure = measure
         self._plans: list[Recorded] = []  # the one used last comes first
         self._plans_by_key: dict[Any, list[Recorded]] = {}
-        self._has_warned = False
         self._set_credit()
         self._codes: dict[int, Any] = {}
         self._slots: dict[tuple[int, str], Any] = {}
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
-        self._pause = self._wait = self._unused = 0
+        self._pause = self._wait = self._unused = self._in_vain = self._sleep = 0
         self._is_traced = False
         self.calls: int = 0
         self.replays: int = 0
@@ -68,6 +70,7 @@ class CompiledFunction:
     def _set_credit(self) -> None:
         """Allows so many recordings, in runs of plans; those later have to earn their cost."""
         self._credit = _COST_OF_RECORDING * (self._max_plans + _MORE_RECORDINGS)
+        self._gave_up = False
 
     def __reduce__(self) -> Any:
         """Copies have no plans. What a decorator made is a part of its module, as functions are."""
@@ -94,6 +97,9 @@ class CompiledFunction:
             return self._compiled_function(*args, **kwargs)
         try:
             self.calls += 1
+            if self._sleep:
+                self._sleep -= 1
+                return self._compiled_function(*args, **kwargs)
             arrays: list[Any] = []
             try:
                 form = _trees.flatten_arguments(args, kwargs, arrays)
@@ -114,6 +120,8 @@ class CompiledFunction:
                 self._credit += 1
                 if self._unused:
                     self._unused = self._wait = 0
+                if self._in_vain > 0:
+                    self._in_vain -= _GAIN_OF_RUN
                 if self._check:
                     return _check.run_both(
                         plan, inputs, lambda: self._compiled_function(*args, **kwargs)
@@ -156,8 +164,8 @@ class CompiledFunction:
         """Tells whether recordings cost more than plans have gained."""
         if self._credit >= 0:
             return False
-        if not self._has_warned:
-            self._has_warned = True
+        if not self._gave_up:
+            self._gave_up = True
             change = self._plans[0].scope.find_change() if self._plans else None
             reason = (
                 f'calls differ in more ways than plans are worth: {change or "arguments"} '
@@ -169,6 +177,9 @@ class CompiledFunction:
             warnings.warn(
                 f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
             )
+        self._in_vain += 1
+        if self._in_vain >= _MAX_IN_VAIN:  # hardly any call has a plan: do not even search
+            self._in_vain, self._sleep = 0, _MAX_PAUSE
         return True
 
     def _run_eagerly(self, args: Any, kwargs: Any, reason: str) -> Any:
@@ -214,7 +225,7 @@ class CompiledFunction:
             changed = self._plans[0].scope.find_change() if self._plans else None
             self._keep(found, _key_of(arrays, form))
             self.recordings += 1
-            self._credit -= _COST_OF_RECORDING
+            self._credit -= _COST_OF_RECORDING * (_SHARE_FOR_MORE if self._gave_up else 1)
             if self._unused == 0:  # else plans are made in vain
                 self._pause = 0
             self._unused += 1
@@ -254,7 +265,7 @@ class CompiledFunction:
             self._plans.clear()
             self._plans_by_key.clear()
             self._set_credit()
-            self._wait = self._pause = self._unused = 0
+            self._wait = self._pause = self._unused = self._in_vain = self._sleep = 0
 
 
 def _key_of(arrays: list[Any], form: Any) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chainer.compilation._update import EagerUpdate, PlannedUpdate
 
 _chx_ndarray = chainerx.ndarray
+_MISSING = object()  # differs from what any slot holds
 
 
 def environment() -> tuple[Any, ...]:
@@ -98,18 +99,22 @@ class Recorded:
 
     def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""
-        if self.scope.watch.find_change() >= 0:
-            return None
         arrays = [*arrays]
         for attributes, name, form, is_used in self.slots:
-            value = attributes[name]
+            value = attributes.get(name, _MISSING)
             if slot_form(value, is_used) != form:
                 return None
             if is_used:
                 arrays.append(array_of(value))
         for array in self.grad_inputs:
-            arrays.append(array.grad)
-        return arrays if self.plan.fits(arrays) else None
+            grad = array.grad
+            if grad is None:
+                return None
+            arrays.append(grad)
+        # The last test takes longest: calls with other shapes do not reach it.
+        if self.plan.fits(arrays) and self.scope.watch.find_change() < 0:
+            return arrays
+        return None
 
     def run(self, inputs: list[Any]) -> Any:
         """Runs the plan, with the updates of optimizers.

@@ -232,8 +232,8 @@ class Recording:
 
     def _check(self, recorded: Recorded, before: list[dict[str, Any]]) -> None:
         scope = self._scope
-        if self._recorder.obstacle:
-            raise GraphBreak(f'{self._recorder.obstacle} ({self._line})')
+        if self._recorder.graph_break:
+            raise GraphBreak(f'{self._recorder.graph_break} ({self._line})')
         if self.trace.graph_break is not None:
             raise GraphBreak(self.trace.graph_break)
         if self._outer_state() != self._state_at_start:

@@ -190,7 +190,7 @@ TEST_F(CaptureTest, RefusesWhatCannotBeRepeated) {
         recorder.Start();
         Array y = f();
         EXPECT_THROW(recorder.MakePlan({x}, held, {y}, {}), ChainerxError);
-        EXPECT_EQ(calls, recorder.obstacle().empty() ? 0 : 1);
+        EXPECT_EQ(calls, recorder.graph_break().empty() ? 0 : 1);
     };
     make([&x] { return x * AsScalar(Sum(x)); }, {});
     make([&x] { return Nonzero(x)[0]; }, {});

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "chainerx/capture/call_visitor.h"
 #include "chainerx/capture/tiled_call.h"
@@ -16,14 +19,53 @@ namespace chainerx {
 namespace {
 
 bool IsCallOf(const std::unique_ptr<KernelCall>& call, const KernelSlotBase& slot) {
-    return call != nullptr && &call->slot() == &slot;
+    return call != nullptr && call->slot() == slot;
 }
 
 bool IsWhole(const Array& a) {
     return a.IsContiguous() && a.offset() == 0 && static_cast<size_t>(a.GetNBytes()) == a.body()->storage->bytes();
 }
 
-}  // namespace
+class Fusion {
+public:
+    Fusion(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory)
+        : device_{recording.device},
+          calls_{recording.calls},
+          segment_ends_{recording.segment_ends},
+          get_memory_{std::move(get_memory)} {}
+    void Run();
+
+private:
+    // The numbers of the calls that use some memory, in order.
+    using Uses = std::vector<size_t>;
+
+    void FindUses();
+    void LeaveOutCopies();
+    void AddSumsDirectly();
+    void WriteInPlace();
+    void MakeTiles();
+    void RemoveGaps();
+
+    std::vector<Array> ArraysOf(size_t call) const;
+    FusedMemory MemoryOf(const Array& a) const { return get_memory_(*a.body()->storage); }
+    const Uses& UsesOf(const Array& a) const { return uses_.at(a.body()->storage.get()); }
+    // Whether an array whose memory is all of `from` can lie in that of `to`, which the call `i` is the first to use,
+    // and the last to use that of `from`.
+    bool CanMove(const Array& from, const Array& to, size_t i) const;
+    // Lets arrays in the memory of `from` use that of `to`.
+    void Move(const Array& from, const Array& to);
+    bool EndsSegment(size_t call) const;
+
+    bool AreSumsAdded(const Array& z, size_t i) const;
+    // Null if the backend lacks the kernel.
+    static std::unique_ptr<KernelCall> MakeSumCall(const KernelCall& add_at, const Array& out);
+
+    Device& device_;
+    std::vector<std::unique_ptr<KernelCall>>& calls_;  // null ones are left out
+    std::vector<size_t>& segment_ends_;
+    std::function<FusedMemory(const Storage&)> get_memory_;
+    std::unordered_map<const Storage*, Uses> uses_;
+};
 
 void Fusion::Run() {
     FindUses();
@@ -206,6 +248,12 @@ void Fusion::RemoveGaps() {
     }
     segment_ends_ = std::move(ends);
     calls_.erase(std::remove(calls_.begin(), calls_.end(), nullptr), calls_.end());
+}
+
+}  // namespace
+
+void FuseCalls(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory) {
+    Fusion{recording, std::move(get_memory)}.Run();
 }
 
 }  // namespace chainerx

@@ -25,11 +25,11 @@ void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
 }  // namespace
 
 bool Plan::Fits(const std::vector<Array>& inputs) const {
-    if (inputs.size() > inputs_.size()) return false;
+    if (inputs.size() > parts_.inputs.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        if (&inputs[i].device() != device_ || !HasForm(inputs[i], inputs_[i])) return false;
+        if (&inputs[i].device() != parts_.device || !HasForm(inputs[i], parts_.inputs[i])) return false;
         const Storage* storage = inputs[i].body()->storage.get();
-        if (std::binary_search(held_.begin(), held_.end(), storage)) return false;
+        if (std::binary_search(parts_.held.begin(), parts_.held.end(), storage)) return false;
         for (size_t j = 0; j < i; ++j) {
             if (inputs[j].body()->storage.get() == storage) return false;
         }
@@ -38,23 +38,23 @@ bool Plan::Fits(const std::vector<Array>& inputs) const {
 }
 
 std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
-    if (inputs.size() != inputs_.size() || !Fits(inputs)) {
-        throw ChainerxError{"a plan of ", inputs_.size(), " inputs cannot run on these ", inputs.size()};
+    if (inputs.size() != parts_.inputs.size() || !Fits(inputs)) {
+        throw ChainerxError{"a plan of ", parts_.inputs.size(), " inputs cannot run on these ", inputs.size()};
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
         const ArrayBody& input = *inputs[i].body();
-        for (const Binding& b : input_bindings_[i]) Bind(*b.body, input.storage, input.offset + b.offset);
+        for (const PlanBinding& b : parts_.input_bindings[i]) Bind(*b.body, input.storage, input.offset + b.offset);
     }
-    for (const Array& a : renewed_) a.ClearGrad();
+    for (const Array& a : parts_.renewed) a.ClearGrad();
     std::vector<StoragePtr> blocks;
-    blocks.reserve(output_bytes_.size());
-    for (size_t i = 0; i < output_bytes_.size(); ++i) {
-        for (const Binding& b : output_bindings_[i]) b.body->storage = nullptr;  // the block may be free now
-        blocks.push_back(device_->Allocate(output_bytes_[i]));
-        for (const Binding& b : output_bindings_[i]) Bind(*b.body, blocks[i], b.offset);
+    blocks.reserve(parts_.output_bytes.size());
+    for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
+        for (const PlanBinding& b : parts_.output_bindings[i]) b.body->storage = nullptr;  // the block may be free now
+        blocks.push_back(parts_.device->Allocate(parts_.output_bytes[i]));
+        for (const PlanBinding& b : parts_.output_bindings[i]) Bind(*b.body, blocks[i], b.offset);
     }
     outputs_.clear();
-    for (const PlanResult& r : results_) {
+    for (const PlanResult& r : parts_.results) {
         if (r.memory == PlanMemory::kHeld) {
             outputs_.push_back(r.held.AsDetached());
             continue;
@@ -62,66 +62,67 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         bool is_input = r.memory == PlanMemory::kInput;
         const StoragePtr& storage = is_input ? inputs[r.index].body()->storage : blocks[r.index];
         int64_t offset = r.form.offset + (is_input ? inputs[r.index].offset() : 0);
-        outputs_.push_back(internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *device_, storage, offset));
+        outputs_.push_back(
+                internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *parts_.device, storage, offset));
     }
-    for (const StoragePtr& storage : changed_) storage->BumpVersion();
-    for (size_t i : changed_inputs_) inputs[i].body()->storage->BumpVersion();
+    for (const StoragePtr& storage : parts_.changed) storage->BumpVersion();
+    for (size_t i : parts_.changed_inputs) inputs[i].body()->storage->BumpVersion();
     return outputs_;
 }
 
 void Plan::Run(size_t segment) {
-    if (segment >= segments_.size()) throw IndexError{"a plan has no segment ", segment};
-    const SegmentEnds begin = segment == 0 ? SegmentEnds{0, 0, 0} : segments_[segment - 1];
-    const SegmentEnds& end = segments_[segment];
-    for (size_t i = begin.draws; i < end.draws; ++i) {
-        const Draw& draw = draws_[i];
+    if (segment >= parts_.segments.size()) throw IndexError{"a plan has no segment ", segment};
+    const PlanSegment begin = segment == 0 ? PlanSegment{0, 0, 0} : parts_.segments[segment - 1];
+    const PlanSegment& end = parts_.segments[segment];
+    for (size_t i = begin.draw_end; i < end.draw_end; ++i) {
+        const PlanDraw& draw = parts_.draws[i];
         RandomStream stream =
-                streams_.empty() ? device_->context().random_generator().Take(draw.count) : streams_.at(i);
+                streams_.empty() ? parts_.device->context().random_generator().Take(draw.count) : streams_.at(i);
         for (RandomStream* target : draw.targets) *target = stream;
     }
-    RunCalls(begin.calls, end.calls);
-    for (size_t i = begin.grads; i < end.grads; ++i) {
-        PlanGrad& grad = grads_[i];
+    RunCalls(begin.call_end, end.call_end);
+    for (size_t i = begin.grad_end; i < end.grad_end; ++i) {
+        PlanGrad& grad = parts_.grads[i];
         if (grad.result.has_value()) {
             grad.target.SetGrad(outputs_[*grad.result]);
         } else {
             grad.target.ClearGrad();
         }
     }
-    if (segment + 1 != segments_.size()) return;
+    if (segment + 1 != parts_.segments.size()) return;
     outputs_.clear();
     streams_.clear();
 }
 
 void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {
-    if (index >= scalars_.size() || scalars_[index]->size() != scalars.size()) {
+    if (index >= parts_.scalars.size() || parts_.scalars[index]->size() != scalars.size()) {
         throw DimensionError{"a plan has no call of the number ", index, " with ", scalars.size(), " scalars"};
     }
-    *scalars_[index] = scalars;
+    *parts_.scalars[index] = scalars;
 }
 
 void Plan::RunCalls(size_t begin, size_t end) {
     if (CHAINERX_LIKELY(seconds_.empty())) {
-        for (size_t i = begin; i < end; ++i) calls_[i]->Run();
+        for (size_t i = begin; i < end; ++i) parts_.calls[i]->Run();
         return;
     }
     auto last = std::chrono::steady_clock::now();
     for (size_t i = begin; i < end; ++i) {
-        calls_[i]->Run();
+        parts_.calls[i]->Run();
         auto now = std::chrono::steady_clock::now();
         seconds_[i] += std::chrono::duration<double>(now - last).count();
         last = now;
     }
 }
 
-void Plan::SetMeasured(bool is_measured) { seconds_.assign(is_measured ? calls_.size() : 0, 0); }
+void Plan::SetMeasured(bool is_measured) { seconds_.assign(is_measured ? parts_.calls.size() : 0, 0); }
 
 std::string Plan::Describe() const {
     std::ostringstream text;
-    for (size_t i = 0; i < calls_.size(); ++i) {
-        text << (seconds_.empty() ? 0 : seconds_[i]) << ' ' << calls_[i]->GetName();
+    for (size_t i = 0; i < parts_.calls.size(); ++i) {
+        text << (seconds_.empty() ? 0 : seconds_[i]) << ' ' << parts_.calls[i]->GetName();
         CallVisitor visitor{[&text](const Array& a) { text << ' ' << a.dtype() << a.shape(); }};
-        calls_[i]->Accept(visitor);
+        parts_.calls[i]->Accept(visitor);
         text << '\n';
     }
     return text.str();

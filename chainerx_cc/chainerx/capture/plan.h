@@ -45,16 +45,54 @@ struct PlanGrad {
     size_t segment;
 };
 
+// The arrays of the calls in an input or output.
+struct PlanBinding {
+    ArrayBody* body;
+    int64_t offset;
+};
+
+// A draw of random numbers, and the calls' copies of its stream.
+struct PlanDraw {
+    int64_t count;
+    std::vector<RandomStream*> targets;
+};
+
+// Where the calls, draws and gradients of a segment end.
+struct PlanSegment {
+    size_t call_end;
+    size_t draw_end;
+    size_t grad_end;
+};
+
+// What a plan consists of.
+struct PlanParts {
+    Device* device{nullptr};
+    std::vector<std::unique_ptr<KernelCall>> calls;
+    std::vector<PlanSegment> segments;
+    std::vector<std::vector<double>*> scalars;  // of the calls
+    std::vector<ArrayForm> inputs;
+    std::vector<std::vector<PlanBinding>> input_bindings;
+    std::vector<size_t> output_bytes;
+    std::vector<std::vector<PlanBinding>> output_bindings;
+    std::vector<PlanResult> results;
+    std::vector<PlanGrad> grads;  // by segment
+    std::vector<Array> renewed;   // whose gradients end when a run starts
+    std::vector<PlanDraw> draws;
+    std::vector<const Storage*> held;  // sorted
+    std::vector<StoragePtr> changed;   // held ones that graphs must notice to have changed
+    std::vector<size_t> changed_inputs;
+    StoragePtr scratch;
+    int64_t scratch_bytes{0};
+    int64_t unshared_scratch_bytes{0};
+};
+
 // The kernels that a step of a program called, in order and with their arguments. A run repeats them on other inputs,
 // without operations and graphs. Segments are the parts between which the program does something itself.
 //
 // A run is Start and then Run for each segment in order, on one thread at a time.
 class Plan {
 public:
-    struct Draw {
-        int64_t count;
-        std::vector<RandomStream*> targets;
-    };
+    explicit Plan(PlanParts parts) : parts_{std::move(parts)} {}
 
     // Whether arrays can be the first inputs: in shape, strides, dtype and device as those of the recording, in memory
     // of their own.
@@ -64,16 +102,16 @@ public:
     void Run(size_t segment);
     // The run that follows draws no random numbers of its own, but takes these.
     void SetStreams(std::vector<RandomStream> streams) { streams_ = std::move(streams); }
-    size_t draw_count() const { return draws_.size(); }
+    size_t draw_count() const { return parts_.draws.size(); }
 
     // Replaces the scalars of the call that takes the `index`th list of such: those of an update of parameters.
     void SetScalars(size_t index, const std::vector<double>& scalars);
 
-    size_t segment_count() const { return segments_.size(); }
-    size_t call_count() const { return calls_.size(); }
-    int64_t scratch_bytes() const { return scratch_bytes_; }
+    size_t segment_count() const { return parts_.segments.size(); }
+    size_t call_count() const { return parts_.calls.size(); }
+    int64_t scratch_bytes() const { return parts_.scratch_bytes; }
     // Bytes that the scratch arrays have together, without reuse.
-    int64_t unshared_scratch_bytes() const { return unshared_scratch_bytes_; }
+    int64_t unshared_scratch_bytes() const { return parts_.unshared_scratch_bytes; }
     // Whether runs measure the time of each kernel.
     void SetMeasured(bool is_measured);
     // The kernels, a line for each: its seconds in all measured runs, its name, and the dtypes and shapes of its
@@ -81,44 +119,12 @@ public:
     std::string Describe() const;
 
 private:
-    friend class PlanBuilder;
-
-    // The arrays of the calls in an input or output.
-    struct Binding {
-        ArrayBody* body;
-        int64_t offset;
-    };
-
     void RunCalls(size_t begin, size_t end);
 
-    // Where the calls, draws and gradients of a segment end.
-    struct SegmentEnds {
-        size_t calls;
-        size_t draws;
-        size_t grads;
-    };
-
-    Device* device_{nullptr};
-    std::vector<std::unique_ptr<KernelCall>> calls_;
-    std::vector<double> seconds_;  // of each call, if runs are measured
-    std::vector<SegmentEnds> segments_;
-    std::vector<std::vector<double>*> scalars_;  // of the calls
-    std::vector<ArrayForm> inputs_;
-    std::vector<std::vector<Binding>> input_bindings_;
-    std::vector<size_t> output_bytes_;
-    std::vector<std::vector<Binding>> output_bindings_;
-    std::vector<PlanResult> results_;
-    std::vector<PlanGrad> grads_;  // by segment
-    std::vector<Array> renewed_;   // whose gradients end when a run starts
-    std::vector<Array> outputs_;   // of the present run
-    std::vector<Draw> draws_;
+    PlanParts parts_;
+    std::vector<double> seconds_;        // of each call, if runs are measured
+    std::vector<Array> outputs_;         // of the present run
     std::vector<RandomStream> streams_;  // in place of new ones
-    std::vector<const Storage*> held_;   // sorted
-    std::vector<StoragePtr> changed_;    // held ones that graphs must notice to have changed
-    std::vector<size_t> changed_inputs_;
-    StoragePtr scratch_;
-    int64_t scratch_bytes_{0};
-    int64_t unshared_scratch_bytes_{0};
 };
 
 }  // namespace chainerx

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "chainerx/capture/call_visitor.h"
@@ -17,17 +19,53 @@ bool IsSameView(const Array& a, const Array& b) {
     return a.offset() == b.offset() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
 }
 
-}  // namespace
+class PlanBuilder {
+public:
+    explicit PlanBuilder(Recording& recording) : recording_{recording} { parts_.device = &recording.device; }
+
+    std::shared_ptr<Plan> Build(const std::vector<Array>& inputs, const std::vector<Array>& results,
+                                std::vector<PlanGrad> grads, std::vector<Array> renewed);
+
+private:
+    // A scratch block, needed from a call to another one.
+    struct Block {
+        int64_t bytes;
+        size_t first;
+        size_t last;
+        int64_t offset;
+    };
+    struct Place {
+        PlanMemory memory;
+        size_t index;
+    };
+
+    void TakeCalls();
+    void EndSegments();
+    void PlaceInputs(const std::vector<Array>& inputs);
+    void PlaceResults(const std::vector<Array>& results);
+    void FindBlocks();
+    void ShareMemory();
+    void ReplaceArrays();
+    void Replace(Array& array);
+    void AssignDraws();
+    void FindScalars();
+    void FindHeld();
+    Place PlaceOf(const Storage& storage) const;
+
+    Recording& recording_;
+    PlanParts parts_;
+    std::unordered_map<const Storage*, Place> places_;  // all but held ones
+    std::vector<Block> blocks_;
+    std::unordered_multimap<const Storage*, std::pair<Array, Array>> replaced_;  // arrays as recorded, as in the plan
+};
 
 std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const std::vector<Array>& results,
                                          std::vector<PlanGrad> grads, std::vector<Array> renewed) {
-    plan_->device_ = &recorder_.device_;
-    plan_->calls_ = std::move(recorder_.calls_);
-    plan_->grads_ = std::move(grads);
-    plan_->renewed_ = std::move(renewed);
+    parts_.grads = std::move(grads);
+    parts_.renewed = std::move(renewed);
     PlaceInputs(inputs);
     PlaceResults(results);
-    FuseCalls();
+    TakeCalls();
     EndSegments();
     FindBlocks();
     ShareMemory();
@@ -35,31 +73,31 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     AssignDraws();
     FindScalars();
     FindHeld();
-    return plan_;
+    return std::make_shared<Plan>(std::move(parts_));
 }
 
-void PlanBuilder::FuseCalls() {
-    Fusion fusion{*plan_->device_, plan_->calls_, recorder_.segment_ends_, [this](const Storage& storage) {
-                      if (!recorder_.IsStandIn(storage)) return FusedMemory::kOther;
-                      auto it = places_.find(&storage);
-                      if (it == places_.end()) return FusedMemory::kScratch;
-                      return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
-                  }};
-    fusion.Run();
+void PlanBuilder::TakeCalls() {
+    FuseCalls(recording_, [this](const Storage& storage) {
+        if (!recording_.IsStandIn(storage)) return FusedMemory::kOther;
+        auto it = places_.find(&storage);
+        if (it == places_.end()) return FusedMemory::kScratch;
+        return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
+    });
+    parts_.calls = std::move(recording_.calls);
 }
 
 void PlanBuilder::EndSegments() {
-    std::vector<size_t> call_ends = std::move(recorder_.segment_ends_);
-    call_ends.push_back(plan_->calls_.size());
-    std::vector<PlanGrad>& grads = plan_->grads_;
+    std::vector<size_t> call_ends = std::move(recording_.segment_ends);
+    call_ends.push_back(parts_.calls.size());
+    std::vector<PlanGrad>& grads = parts_.grads;
     std::stable_sort(grads.begin(), grads.end(),
                      [](const PlanGrad& a, const PlanGrad& b) { return a.segment < b.segment; });
     size_t draw = 0;
     size_t grad = 0;
     for (size_t segment = 0; segment < call_ends.size(); ++segment) {
-        while (draw < recorder_.draws_.size() && recorder_.draws_[draw].segment == segment) ++draw;
+        while (draw < recording_.draws.size() && recording_.draws[draw].segment == segment) ++draw;
         while (grad < grads.size() && grads[grad].segment == segment) ++grad;
-        plan_->segments_.push_back({call_ends[segment], draw, grad});
+        parts_.segments.push_back({call_ends[segment], draw, grad});
     }
     if (grad < grads.size()) throw IndexError{"a plan has no segment ", grads[grad].segment};
 }
@@ -70,40 +108,40 @@ void PlanBuilder::PlaceInputs(const std::vector<Array>& inputs) {
         if (!places_.try_emplace(storage, Place{PlanMemory::kInput, i}).second) {
             throw ChainerxError{"inputs share memory"};
         }
-        plan_->inputs_.emplace_back(inputs[i]);
+        parts_.inputs.emplace_back(inputs[i]);
     }
-    plan_->input_bindings_.resize(inputs.size());
+    parts_.input_bindings.resize(inputs.size());
 }
 
 void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
     for (const Array& a : results) {
-        const Storage* storage = recorder_.AsRecorded(a.body()->storage.get());
-        if (places_.count(storage) == 0 && recorder_.IsStandIn(*storage)) {
-            places_[storage] = {PlanMemory::kOutput, plan_->output_bytes_.size()};
-            plan_->output_bytes_.push_back(storage->bytes());
+        const Storage* storage = recording_.AsRecorded(a.body()->storage.get());
+        if (places_.count(storage) == 0 && recording_.IsStandIn(*storage)) {
+            places_[storage] = {PlanMemory::kOutput, parts_.output_bytes.size()};
+            parts_.output_bytes.push_back(storage->bytes());
         }
         Place place = PlaceOf(*storage);
         ArrayForm form{a};
-        if (place.memory == PlanMemory::kInput) form.offset -= plan_->inputs_[place.index].offset;
+        if (place.memory == PlanMemory::kInput) form.offset -= parts_.inputs[place.index].offset;
         bool is_held = place.memory == PlanMemory::kHeld;
-        plan_->results_.push_back({place.memory, place.index, form, is_held ? a.AsDetached() : Array{}});
+        parts_.results.push_back({place.memory, place.index, form, is_held ? a.AsDetached() : Array{}});
     }
-    plan_->output_bindings_.resize(plan_->output_bytes_.size());
+    parts_.output_bindings.resize(parts_.output_bytes.size());
 }
 
 void PlanBuilder::FindBlocks() {
-    for (size_t i = 0; i < plan_->calls_.size(); ++i) {
+    for (size_t i = 0; i < parts_.calls.size(); ++i) {
         CallVisitor visitor{[this, i](const Array& a) {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
                 blocks_[place.index].last = i;
-            } else if (place.memory == PlanMemory::kHeld && recorder_.IsStandIn(*storage)) {
+            } else if (place.memory == PlanMemory::kHeld && recording_.IsStandIn(*storage)) {
                 places_[storage] = {PlanMemory::kScratch, blocks_.size()};
                 blocks_.push_back({static_cast<int64_t>(storage->bytes()), i, i, 0});
             }
         }};
-        plan_->calls_[i]->Accept(visitor);
+        parts_.calls[i]->Accept(visitor);
     }
 }
 
@@ -127,16 +165,16 @@ void PlanBuilder::ShareMemory() {
                                       [](int64_t offset, const Block* b) { return offset < b->offset; });
         placed.insert(after, &block);
         end = std::max(end, block.offset + block.bytes);
-        plan_->unshared_scratch_bytes_ += block.bytes;
+        parts_.unshared_scratch_bytes += block.bytes;
     }
-    plan_->scratch_bytes_ = end;
-    plan_->device_->FreeUnusedBlocks();  // those of the recording
-    if (end > 0) plan_->scratch_ = plan_->device_->Allocate(static_cast<size_t>(end));
+    parts_.scratch_bytes = end;
+    parts_.device->FreeUnusedBlocks();  // those of the recording
+    if (end > 0) parts_.scratch = parts_.device->Allocate(static_cast<size_t>(end));
 }
 
 void PlanBuilder::ReplaceArrays() {
     CallVisitor visitor{[this](Array& a) { Replace(a); }};
-    for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
+    for (const std::unique_ptr<KernelCall>& call : parts_.calls) call->Accept(visitor);
 }
 
 void PlanBuilder::Replace(Array& a) {
@@ -152,17 +190,17 @@ void PlanBuilder::Replace(Array& a) {
     Place place = PlaceOf(*storage);
     switch (place.memory) {
         case PlanMemory::kScratch:
-            a = internal::MakeArray(a.shape(), a.strides(), a.dtype(), a.device(), plan_->scratch_,
+            a = internal::MakeArray(a.shape(), a.strides(), a.dtype(), a.device(), parts_.scratch,
                                     blocks_[place.index].offset + a.offset());
             break;
         case PlanMemory::kInput:
-            plan_->input_bindings_[place.index].push_back({a.body(), a.offset() - plan_->inputs_[place.index].offset});
+            parts_.input_bindings[place.index].push_back({a.body(), a.offset() - parts_.inputs[place.index].offset});
             break;
         case PlanMemory::kOutput:
-            plan_->output_bindings_[place.index].push_back({a.body(), a.offset()});
+            parts_.output_bindings[place.index].push_back({a.body(), a.offset()});
             break;
         case PlanMemory::kHeld:
-            if (auto it = recorder_.data_.find(storage); it != recorder_.data_.end()) {
+            if (auto it = recording_.data.find(storage); it != recording_.data.end()) {
                 a = internal::MakeArray(a.shape(), a.strides(), a.dtype(), a.device(), it->second.copy, a.offset());
             }
             break;
@@ -171,41 +209,49 @@ void PlanBuilder::Replace(Array& a) {
 }
 
 void PlanBuilder::AssignDraws() {
-    for (const Recorder::RecordedDraw& draw : recorder_.draws_) {
-        Plan::Draw assigned{draw.count, {}};
+    for (const Recording::Draw& draw : recording_.draws) {
+        PlanDraw assigned{draw.count, {}};
         CallVisitor visitor{[&](RandomStream& stream) {
             if (stream.key == draw.stream.key && stream.position == draw.stream.position) {
                 assigned.targets.push_back(&stream);
             }
         }};
-        for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
-        plan_->draws_.push_back(std::move(assigned));
+        for (const std::unique_ptr<KernelCall>& call : parts_.calls) call->Accept(visitor);
+        parts_.draws.push_back(std::move(assigned));
     }
 }
 
 void PlanBuilder::FindScalars() {
-    CallVisitor visitor{[this](std::vector<double>& scalars) { plan_->scalars_.push_back(&scalars); }};
-    for (const std::unique_ptr<KernelCall>& call : plan_->calls_) call->Accept(visitor);
+    CallVisitor visitor{[this](std::vector<double>& scalars) { parts_.scalars.push_back(&scalars); }};
+    for (const std::unique_ptr<KernelCall>& call : parts_.calls) call->Accept(visitor);
 }
 
 void PlanBuilder::FindHeld() {
-    for (const auto& [storage, found] : recorder_.found_) {
-        if (recorder_.data_.count(storage) != 0) continue;
+    for (const auto& [storage, found] : recording_.found) {
+        if (recording_.data.count(storage) != 0) continue;
         Place place = PlaceOf(*storage);
         bool is_changed = storage->version() != found.second;
         if (place.memory == PlanMemory::kInput) {
-            if (is_changed) plan_->changed_inputs_.push_back(place.index);
+            if (is_changed) parts_.changed_inputs.push_back(place.index);
         } else {
-            plan_->held_.push_back(storage);
-            if (is_changed) plan_->changed_.push_back(found.first);
+            parts_.held.push_back(storage);
+            if (is_changed) parts_.changed.push_back(found.first);
         }
     }
-    std::sort(plan_->held_.begin(), plan_->held_.end());
+    std::sort(parts_.held.begin(), parts_.held.end());
 }
 
 PlanBuilder::Place PlanBuilder::PlaceOf(const Storage& storage) const {
     auto it = places_.find(&storage);
     return it == places_.end() ? Place{PlanMemory::kHeld, 0} : it->second;
+}
+
+}  // namespace
+
+std::shared_ptr<Plan> BuildPlan(Recording& recording, const std::vector<Array>& inputs,
+                                const std::vector<Array>& results, std::vector<PlanGrad> grads,
+                                std::vector<Array> renewed) {
+    return PlanBuilder{recording}.Build(inputs, results, std::move(grads), std::move(renewed));
 }
 
 }  // namespace chainerx

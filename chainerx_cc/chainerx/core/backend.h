@@ -23,6 +23,7 @@ public:
     const char* name() const { return name_; }
     int id() const { return id_; }
     int functor_bytes() const { return functor_bytes_; }
+    bool operator==(const KernelSlotBase& other) const { return id_ == other.id_; }
 
     // All slots in the program, ordered by id. Libraries that are loaded later may add slots.
     static std::vector<const KernelSlotBase*> All();
@@ -35,7 +36,7 @@ private:
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
 // the order of virtual functions or the arguments of a kernel change.
-constexpr int kAbiVersion = 6;
+constexpr int kAbiVersion = 7;
 
 namespace internal {
 template <int kVersion>

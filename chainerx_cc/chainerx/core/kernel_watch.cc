@@ -20,13 +20,13 @@ void* RequireKernel(const KernelSlotBase& slot, Device& device) {
 }
 
 void NoteUnknownCall(KernelWatcher& watcher, const KernelSlotBase& slot) {
-    watcher.OnObstacle(std::string{"the kernel '"} + slot.name() + "', which cannot be repeated");
+    watcher.OnGraphBreak(std::string{"the kernel '"} + slot.name() + "', which cannot be repeated");
 }
 
 }  // namespace internal
 
-void NoteObstacle(const char* what) {
-    if (KernelWatcher* watcher = internal::t_kernel_watcher) watcher->OnObstacle(what);
+void NoteGraphBreak(const char* what) {
+    if (KernelWatcher* watcher = internal::t_kernel_watcher) watcher->OnGraphBreak(what);
 }
 
 KernelWatcher* ExchangeKernelWatcher(KernelWatcher* watcher) noexcept {

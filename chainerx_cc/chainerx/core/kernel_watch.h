@@ -144,7 +144,7 @@ public:
     virtual void OnAllocate(const StoragePtr& storage) = 0;
     virtual void OnRandom(const RandomStream& stream, int64_t count) = 0;
     // Something happened that no repetition of kernels repeats.
-    virtual void OnObstacle(const std::string& what) = 0;
+    virtual void OnGraphBreak(const std::string& what) = 0;
 };
 
 namespace internal {
@@ -223,7 +223,7 @@ struct CallWatched<R(P...)> {
 }  // namespace internal
 
 // Tells a watcher of the thread, if there is one, of something that no repetition of kernels repeats.
-void NoteObstacle(const char* what);
+void NoteGraphBreak(const char* what);
 
 // Makes a watcher that of the thread, or none for null. Kernels of backends are seen while they are watched; see
 // Backend::Watch.

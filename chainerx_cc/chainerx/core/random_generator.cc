@@ -12,7 +12,7 @@ RandomGenerator::RandomGenerator() {
 }
 
 void RandomGenerator::Seed(uint64_t seed) {
-    NoteObstacle("a seed of the random generator");
+    NoteGraphBreak("a seed of the random generator");
     std::lock_guard<std::mutex> lock{mutex_};
     next_ = {seed, 0};
 }

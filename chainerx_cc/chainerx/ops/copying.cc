@@ -69,7 +69,7 @@ Array AsGradStopped(const Array& a, const std::vector<BackpropId>& ids, bool cop
 Array ToDevice(const Array& a, Device& device) {
     if (&a.device() == &device) return a;
     if (&a.context() != &device.context()) throw ContextError{"cannot move an array to a device of another context"};
-    NoteObstacle("an array moves to another device");
+    NoteGraphBreak("an array moves to another device");
     Array src = a.AsDetached();
     Array contiguous = AsContiguous(src);
     Array out = Empty(a.shape(), a.dtype(), device);
@@ -93,7 +93,7 @@ Scalar AsScalar(const Array& a) {
     if (a.GetTotalSize() != 1) {
         throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
     }
-    NoteObstacle("the value of an array is read");
+    NoteGraphBreak("the value of an array is read");
     alignas(8) char buffer[8];
     a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
     return VisitDtype(a.dtype(), [&buffer](auto tag) -> Scalar {

@@ -43,8 +43,8 @@ struct Arg<Watch> {
 namespace {
 
 // Errors of the callback are not those of the function that is recorded.
-RecorderPtr NewRecorder(Device& device, PyObject* on_obstacle) {
-    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_obstacle)] {
+RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break) {
+    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_graph_break)] {
         PyRef result{PyObject_CallNoArgs(callback.get())};
         if (!result) PyErr_WriteUnraisable(callback.get());
     });
@@ -54,8 +54,8 @@ void Stop(Recorder& self) { self.Stop(); }
 void Mark(Recorder& self) { self.Mark(); }
 int64_t GetSegment(Recorder& self) { return static_cast<int64_t>(self.segment()); }
 int64_t CountScalars(Recorder& self) { return static_cast<int64_t>(self.scalars_count()); }
-void Note(Recorder& self, const std::string& what) { self.OnObstacle(what); }
-std::string GetObstacle(Recorder& self) { return self.obstacle(); }
+void Note(Recorder& self, const std::string& what) { self.OnGraphBreak(what); }
+std::string GetGraphBreak(Recorder& self) { return self.graph_break(); }
 bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
 bool IsUsed(Recorder& self, const Array& array) { return self.IsUsed(array); }
 
@@ -120,14 +120,14 @@ PyRef FindChanges(Watch& self) {
 
 void AddCapture(PyObject* module) {
     Class<RecorderPtr>{"_Recorder", "Records the kernels that a thread calls; see capture/recorder.h."}
-            .Init<&NewRecorder>("device, on_obstacle")
+            .Init<&NewRecorder>("device, on_graph_break")
             .Method<&Start>("start", "self", "Records until ``stop``.")
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
             .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
             .Property<&GetSegment>("segment", "Number of the segment.")
             .Property<&CountScalars>("scalars_count", "Number of calls so far that have scalars.")
-            .Property<&GetObstacle>("obstacle", "Why there can be no plan, or an empty text.")
+            .Property<&GetGraphBreak>("graph_break", "Why there can be no plan, or an empty text.")
             .Method<&IsNew>("is_new", "self, array", "Whether the array lies in memory that was made meanwhile.")
             .Method<&IsUsed>("is_used", "self, array", "Whether kernels used an array that existed before.")
             .Method<&MakePlan>(

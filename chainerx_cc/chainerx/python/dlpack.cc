@@ -109,7 +109,7 @@ uint8_t CodeOf(Dtype dtype) {
 
 template <class Managed>
 PyRef MakeCapsule(const Array& a, uint64_t flags) {
-    NoteObstacle("the program looks into the memory of an array");
+    NoteGraphBreak("the program looks into the memory of an array");
     auto e = std::make_unique<Export<Managed>>();
     e->array = a;
     for (int64_t s : a.strides()) e->strides.push_back(s / a.GetItemSize());
@@ -331,7 +331,7 @@ Array FromCapsule(PyObject* capsule, Device& wanted) {
     char* data = layout.Locate(t, item, device.HasHostMemory());
     auto bytes = static_cast<size_t>(layout.shape.GetTotalSize() * item);
     if (PyCapsule_SetName(capsule, Managed::kUsedName) != 0) throw PythonError{};
-    NoteObstacle("an array shares memory of the program");
+    NoteGraphBreak("an array shares memory of the program");
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseImported<Managed>, m}};
     return internal::MakeArray(layout.shape, layout.strides, *dtype, device, std::move(storage), 0);
 }

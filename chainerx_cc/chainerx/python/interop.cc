@@ -139,7 +139,7 @@ Array FromFloats(PyObject* o, std::optional<Dtype> dtype, Device& device) {
 
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset) {
-    NoteObstacle("an array shares memory of the program");
+    NoteGraphBreak("an array shares memory of the program");
     CheckShape(shape, GetItemSize(dtype));
     auto bytes = static_cast<size_t>(shape.GetTotalSize() * GetItemSize(dtype));
     StoragePtr storage{new Storage{data, bytes, device, &ReleaseBase, Py_NewRef(base)}};
@@ -225,7 +225,7 @@ PyRef ItemOf(const Array& a) {
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     return Guard(-1, [&] {
         const Array& a = GetArray(self);
-        NoteObstacle("the program looks into the memory of an array");
+        NoteGraphBreak("the program looks into the memory of an array");
         view->obj = nullptr;
         if (a.IsAnyBackpropRequired()) {
             PyErr_SetString(PyExc_BufferError,

@@ -231,7 +231,7 @@ CHAINERX_PROPERTY(GetItemSizeProperty, PyLong_FromLongLong(a.GetItemSize()))
 CHAINERX_PROPERTY(GetNBytesProperty, PyLong_FromLongLong(a.GetNBytes()))
 CHAINERX_PROPERTY(GetOffset, PyLong_FromLongLong(a.offset()))
 CHAINERX_PROPERTY(GetIsContiguous, PyBool_FromLong(a.IsContiguous()))
-CHAINERX_PROPERTY(GetDataPtr, (NoteObstacle("the program looks into the memory of an array"),
+CHAINERX_PROPERTY(GetDataPtr, (NoteGraphBreak("the program looks into the memory of an array"),
                                PyLong_FromVoidPtr(a.body()->storage->data())))
 CHAINERX_PROPERTY(GetDataSize, PyLong_FromSize_t(a.body()->storage->bytes()))
 CHAINERX_PROPERTY(GetT, ToPython(Transpose(a)))

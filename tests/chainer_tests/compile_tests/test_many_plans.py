@@ -54,7 +54,7 @@ def test_too_many_shapes():
     compiled = chainer.compile(lambda x: x * 2, max_plans=4)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
-        for _ in range(100):
+        for _ in range(400):
             for x in xs:
                 assert bits(compiled(x)) == bits(x * 2)
     assert [w.category for w in caught] == [PerformanceWarning]
@@ -62,9 +62,10 @@ def test_too_many_shapes():
     text = str(caught[0].message)
     assert 'test_too_many_shapes' in text and 'larger max_plans than 4' in text
     assert 'calls differ in more ways than plans are worth: arguments changed' in compiled.report()
-    allowed = 4 + _function._MORE_RECORDINGS + compiled.replays / _function._COST_OF_RECORDING
-    assert compiled.replays > 3 * _function._COST_OF_RECORDING  # which pays for some more
-    assert 4 + _function._MORE_RECORDINGS + 2 < compiled.recordings <= allowed + 1
+    free = 4 + _function._MORE_RECORDINGS
+    price = _function._COST_OF_RECORDING * _function._SHARE_FOR_MORE
+    assert compiled.replays > 3 * price  # which pays for some more
+    assert free + 2 < compiled.recordings <= free + compiled.replays / price + 2
     # Those that have a plan keep it, and a clear start allows recordings again.
     replays = compiled.replays
     for x in xs:
@@ -76,6 +77,34 @@ def test_too_many_shapes():
         compiled(xs[0])
     assert compiled.recordings == recordings + 1
     assert len(compiled._plans) == 1 and len(compiled._plans_by_key) == 1
+
+
+def test_search_ends_where_it_finds_nothing(monkeypatch):
+    """Calls that have given up do not pay for a search; from time to time one looks again."""
+    searches = []
+    look_up = _function.CompiledFunction._look_up
+    monkeypatch.setattr(
+        _function.CompiledFunction,
+        '_look_up',
+        lambda self, *args: searches.append(args) or look_up(self, *args),
+    )
+    compiled = chainer.compile(lambda x: x * 2, max_plans=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', PerformanceWarning)
+        for n in range(1, 400):
+            compiled(array(np.ones(n), 'f'))
+    recordings, calls, x = compiled.recordings, compiled.calls, array(np.ones(1000), 'f')
+    searches.clear()
+    for _ in range(10_000):
+        assert bits(compiled(x)) == bits(x * 2)
+    assert compiled.recordings == recordings and compiled.calls == calls + 10_000
+    assert 0 < len(searches) < 1_000
+    # A plan that is still kept serves its calls again as soon as one looks.
+    kept = array(np.ones(compiled._plans[0].key[1][0][0]), 'f')
+    replays = compiled.replays
+    for _ in range(3_000):
+        assert bits(compiled(kept)) == bits(kept * 2)
+    assert compiled.replays > replays + 1_900
 
 
 def test_guards_that_change():
