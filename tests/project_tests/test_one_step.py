@@ -62,6 +62,8 @@ def test_files_and_markers_exist():
         start = options.get('start-at', '')
         assert code.count(start) > 0, f'{file} has no {start!r}'
         assert options.get('end-before', '') in code[code.find(start) :]
-    for name in re.findall(r'``((?:chainer|chainerx_cc)/\S+|(?:ops|autograd|python|backends)/\S+)``', TEXT):
+    for name in re.findall(
+        r'``((?:chainer|chainerx_cc)/\S+|(?:ops|autograd|python|backends)/\S+)``', TEXT
+    ):
         places = DOCS.parent / name, DOCS.parent / 'chainerx_cc' / 'chainerx' / name
         assert any(place.exists() for place in places), f'there is no {name}'
