@@ -270,13 +270,15 @@ class FunctionNode:
             hooks = hooks_of(self, _thread_hooks.hooks)
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
-        ran = None
+        outputs = None
         if self._kernels.under_numpy:
             run = kernel_engine.run if kind is _ndarray else kernel_engine.run_on_cupy
-            ran = run(self, in_vars, in_data)
-        outputs, self._tape = ran or array_engine.run(self, in_vars, in_data)
+            outputs = run(self, in_vars, in_data)
+        on_kernels = outputs is not None
+        if outputs is None:
+            outputs = array_engine.run(self, in_vars, in_data)
         if hooks:
-            if ran:
+            if on_kernels:
                 self._output_indexes_to_retain = self._kernels.rule_outputs or ()
             for hook in hooks:
                 hook.forward_postprocess(self, in_data)
@@ -291,7 +293,7 @@ class FunctionNode:
             self._record(in_vars, result)
             if debug and requires_grad:
                 # Kernels keep what they need themselves.
-                arrays = (in_data, outputs) if ran else self._retained_arrays()
+                arrays = (in_data, outputs) if on_kernels else self._retained_arrays()
                 self._get_extras().contents = Contents(itertools.chain(*arrays))
         return result
 

@@ -22,6 +22,7 @@ from chainermn import (
     global_except_hook as global_except_hook,
     iterators as iterators,
     links as links,
+    means as means,
     nccl as nccl,
     optimizers as optimizers,
 )

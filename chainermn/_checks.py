@@ -1,4 +1,4 @@
-"""The debug mode: before each call, the ranks compare what they are about to do."""
+"""Debug mode: before each collective call, the ranks compare their arguments."""
 
 from __future__ import annotations
 
@@ -20,6 +20,23 @@ _BYTES = 512  # of a description
 def timeout() -> float:
     """Seconds to wait for other ranks: ``CHAINERMN_TIMEOUT``, 60 by default."""
     return float(os.environ.get('CHAINERMN_TIMEOUT', '60'))
+
+
+def check_rank(size: int, call: str, argument: str, rank: int) -> None:
+    """Raises an error unless there is such a rank.
+
+    Args:
+        size: Number of ranks.
+        call: Name of the call.
+        argument: Name of its argument.
+        rank: Value of the argument.
+
+    Raises:
+        ValueError: If there is none.
+
+    """
+    if not 0 <= rank < size:
+        raise ValueError(f'{call}: {argument} must be a rank from 0 to {size - 1}, not {rank}')
 
 
 class Checker:
@@ -48,7 +65,7 @@ class Checker:
         """
         self._count += 1
         text = f'{call}{tuple(details)!r}'
-        # A long text is cut, but what is cut is compared, too.
+        # The hash covers the whole text, of which the message holds only the beginning.
         data = (hashlib.sha256(text.encode()).hexdigest() + text).encode()[:_BYTES]
         own = numpy.frombuffer(data.ljust(_BYTES, b'\0'), numpy.uint8)
         all_data = numpy.empty((self.mpi_comm.size, _BYTES), numpy.uint8)

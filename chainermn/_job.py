@@ -1,4 +1,4 @@
-"""One run of a distributed job: starts its processes, watches them, and ends all of them."""
+"""One run of a distributed job: starts, monitors and ends its processes."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ class Job:
 
 
 def _describe(status: int) -> str:
-    """How a process that failed has ended."""
+    """Describes the exit status of a failed process."""
     if status > 0:
         return f'ended with exit status {status}'
     try:
@@ -276,5 +276,5 @@ def _addresses(hosts: Sequence[str]) -> list[str]:
             address = probe.getsockname()[0]
         if address not in found:
             found.append(address)
-    # What only this host reaches comes last.
+    # Loopback addresses, which other hosts cannot reach, come last.
     return sorted(found, key=lambda address: address.startswith('127.'))

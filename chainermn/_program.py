@@ -1,4 +1,4 @@
-"""Runs a script on one rank, for :mod:`chainermn.run`: its failure ends all ranks."""
+"""Runs a script on one rank of :mod:`chainermn.run`. If it fails, all ranks end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main() -> None:
         global_except_hook.add_hook()
     for stream in sys.stdout, sys.stderr:
         if isinstance(stream, io.TextIOWrapper):
-            # Whole lines, so that those of several ranks do not mix.
+            # Whole lines, so that the output of several ranks does not interleave.
             stream.reconfigure(line_buffering=True, write_through=False)
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     try:

@@ -1,4 +1,4 @@
-"""Runs a command and makes sure that nothing it starts outlives it or the launcher.
+"""Runs a command and ensures that no process it starts outlives it or the launcher.
 
 :mod:`chainermn.run` starts each rank as ``python -IS _supervisor.py COMMAND ...``, and
 ``tools/two_hosts.py`` its command. This file imports nothing else of the package, so it starts fast
@@ -374,7 +374,7 @@ class _Guard:
                 if self._is_killed:
                     break
         status = self._process.wait()
-        # That the guard has ended it is no failure of its own.
+        # A command that the guard has killed did not fail by itself.
         self._send(status=0 if self._is_killed else status)
         self._clean_up()
         return status
@@ -443,11 +443,11 @@ class _Guard:
             kill(pid, signal.SIGCONT)
 
     def _clean_up(self) -> None:
-        """Ends what the command has left, and removes what it has left."""
+        """Ends the processes, and removes the files, that the command has left behind."""
         limit = time.monotonic() + _REST_GRACE
         asked: set[int] = set()
         while (pids := descendants()) and time.monotonic() < limit:
-            # First SIGTERM: multiprocessing has a process that removes the memory of the others.
+            # SIGTERM first: multiprocessing's resource tracker then removes shared memory.
             self._end([pid for pid in pids if pid not in asked], signal.SIGTERM)
             asked.update(pids)
             time.sleep(0.01)

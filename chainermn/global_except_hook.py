@@ -1,4 +1,4 @@
-"""The end of all processes when one fails.
+"""Ends all processes when one of them fails.
 
 An uncaught exception ends only its own process; the others would wait for it forever. The
 hook prints the traceback and then has MPI end all processes. It is added when a communicator of
@@ -48,9 +48,9 @@ def add_hook() -> None:
 
 @contextlib.contextmanager
 def _visible_stderr() -> Iterator[None]:
-    """Context without a collector of errors in memory, whose text would end with the process.
+    """Context that writes to the real stderr, not to a buffer that is lost with the process.
 
-    The hook of ``torch.distributed`` is one that collects what others print.
+    The hook of ``torch.distributed`` redirects what other hooks print to such a buffer.
     """
     hides = isinstance(sys.stderr, io.StringIO) and sys.__stderr__ is not None
     with contextlib.redirect_stderr(sys.__stderr__) if hides else contextlib.nullcontext():
@@ -90,7 +90,7 @@ class _Hook:
             head = f'\nrank {world.rank} failed, so all processes end:\n'
             with _visible_stderr():
                 if self._previous is sys.__excepthook__:
-                    # In one piece, so that the texts of several ranks do not mix.
+                    # One write, so that the output of several ranks does not interleave.
                     lines = traceback.format_exception(kind, error, trace)
                     sys.stderr.write(head + ''.join(lines))
                 else:

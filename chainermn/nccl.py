@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainermn.communicators._communication_utility import nccl_of_cupy
+from chainermn._nccl import nccl_of_cupy
 
 
 def __getattr__(name: str) -> Any:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 _MAX_PAUSE = 1024
 _MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
-_COST_OF_RECORDING = 100  # as much time as that many runs of its plan save, for small models
+_COST_OF_RECORDING = 100  # in runs of a plan: what they save pays for it, for small models
 _MORE_RECORDINGS = 16
-_SHARE_FOR_MORE = 4  # recordings after these may take one part in so many of what plans save
-_GAIN_OF_RUN = 8  # as much time as that many searches for a plan take
+_SHARE_FOR_MORE = 4  # of the gain may go into recordings after these: one fourth
+_GAIN_OF_RUN = 8  # in searches for a plan
 _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 #: Plans beyond the first few go if all keep more bytes than this for their intermediate arrays.
 _FEW_PLANS, _MAX_SCRATCH = 8, 1 << 30
@@ -68,7 +68,7 @@ class CompiledFunction:
         self.recordings: int = 0
 
     def _set_credit(self) -> None:
-        """Allows so many recordings, in runs of plans; those later have to earn their cost."""
+        """Pays for the first recordings, in runs of plans; later ones have to earn their cost."""
         self._credit = _COST_OF_RECORDING * (self._max_plans + _MORE_RECORDINGS)
         self._gave_up = False
 
@@ -226,7 +226,7 @@ class CompiledFunction:
             self._keep(found, _key_of(arrays, form))
             self.recordings += 1
             self._credit -= _COST_OF_RECORDING * (_SHARE_FOR_MORE if self._gave_up else 1)
-            if self._unused == 0:  # else plans are made in vain
+            if self._unused == 0:  # else the plans made last never ran
                 self._pause = 0
             self._unused += 1
             if self._unused > _MAX_UNUSED:

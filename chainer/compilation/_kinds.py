@@ -7,6 +7,7 @@ has the rows of this package and of the program's own classes.
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -87,8 +88,25 @@ def watch_parts(scope: Scope, value: Iterable[Any], label: str) -> None:
 def _watch_items(scope: Scope, value: Any, label: str) -> None:
     scope.add(scope.watch.add_items, label, value)
     watch_parts(scope, list(value), label)  # of a dict the keys
-    if type(value) is dict:
+    if isinstance(value, dict):
         watch_parts(scope, list(value.values()), label)
+
+
+def _watch_ordered(scope: Scope, value: collections.OrderedDict[Any, Any], label: str) -> None:
+    _watch_items(scope, value, label)
+    scope.add(scope.watch.add_elements, label, value)  # `move_to_end` changes the order alone
+    watch_attributes(scope, value, label)
+
+
+def _watch_default(scope: Scope, value: collections.defaultdict[Any, Any], label: str) -> None:
+    _watch_items(scope, value, label)
+    scope.add(scope.watch.add_member, f'{label}.default_factory', value, 'default_factory')
+    scope.visit(value.default_factory, f'{label}.default_factory')
+
+
+def _watch_deque(scope: Scope, value: collections.deque[Any], label: str) -> None:
+    scope.add(scope.watch.add_elements, label, value)
+    watch_parts(scope, list(value), label)
 
 
 def _watch_slice(scope: Scope, value: slice, label: str) -> None:
@@ -157,6 +175,18 @@ def _watch_builtin(scope: Scope, value: Any, label: str) -> None:
 
 def _watch_method_of_c(scope: Scope, value: Any, label: str) -> None:
     scope.note_reader(value.__name__)
+
+
+def _watch_field(scope: Scope, value: Any, label: str) -> None:
+    _watch_named(scope, FIELD, value, label)
+
+
+def _watch_ufunc(scope: Scope, value: numpy.ufunc, label: str) -> None:
+    if getattr(numpy, value.__name__, None) is not value:
+        raise GraphBreak(f'{label} is a ufunc that is not one of NumPy: its effects are unknown')
+    _watch_named(scope, UFUNC, value, label)
+    if hasattr(value, '__dict__'):
+        watch_attributes(scope, value, label)
 
 
 def _watch_partial(scope: Scope, value: functools.partial[Any], label: str) -> None:
@@ -296,6 +326,12 @@ PROPERTY = Kind(
     fixed=names('fget fset fdel __isabstractmethod__'),
     named=names('__doc__ __name__'),
 )
+FIELD = Kind(_watch_field, named=names('__doc__'))  # of a named tuple
+UFUNC = Kind(
+    _watch_ufunc,
+    fixed=names('nin nout nargs ntypes types identity signature'),
+    named=names('__doc__ __name__ __qualname__ __signature__'),
+)
 CLASS = Kind(
     _watch_class,
     watched=names(
@@ -317,6 +353,10 @@ KINDS: dict[type, Kind] = {
     list: _ITEMS,
     dict: _ITEMS,
     set: _ITEMS,
+    collections.OrderedDict: Kind(_watch_ordered),
+    collections.defaultdict: Kind(_watch_default, watched=names('default_factory')),
+    collections.deque: Kind(_watch_deque, fixed=names('maxlen')),
+    types.SimpleNamespace: Kind(watch_attributes),
     slice: Kind(_watch_slice, fixed=names('start stop step')),
     numpy.ndarray: Kind(
         _watch_data,
@@ -339,6 +379,8 @@ KINDS: dict[type, Kind] = {
     types.MemberDescriptorType: _DESCRIPTOR,
     # Functions of NumPy: the trace sees them if they are called.
     type(numpy.sum): Kind(watch_attributes, fixed=names('_implementation')),
+    numpy.ufunc: UFUNC,
+    type(vars(collections.namedtuple('_Pair', 'a'))['a']): FIELD,
     functools.partial: Kind(
         _watch_partial, watched=names('func args keywords'), fixed=names('__vectorcalloffset__')
     ),

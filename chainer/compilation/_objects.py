@@ -84,6 +84,21 @@ def _is_own_class(kind: type) -> bool:
     return not any(is_framework_module(c.__module__) for c in set(kind.__mro__) - _OPEN_CLASSES)
 
 
+def _watch_slots(scope: Scope, value: Any, label: str) -> None:
+    """Watches an object of the program whose class has slots."""
+    kind = type(value)
+    scope.visit(kind, kind.__name__)
+    for cls in kind.__mro__:
+        for name, member in vars(cls).items():
+            if type(member) is types.MemberDescriptorType:
+                if getattr(kind, name) is not member or not hasattr(value, name):
+                    raise GraphBreak(f'the slot {name} of {label} is empty or hidden')
+                scope.add(scope.watch.add_member, f'{label}.{name}', value, name)
+                scope.visit_if_read(name, getattr(value, name), f'{label}.{name}')
+    if hasattr(value, '__dict__'):
+        watch_attributes(scope, value, label)
+
+
 def _watch_value(scope: Scope, value: Any, label: str) -> None:
     """Watches an object of a class that derives from those of immutable values."""
     kind = type(value)
@@ -181,6 +196,7 @@ BASES: dict[type, Kind] = {
 }
 _VALUE = Kind(_watch_value, fixed=names('real imag numerator denominator'))
 _OBJECT = Kind(_watch_object)
+_SLOTTED = Kind(_watch_slots)
 
 
 def find_kind(kind: type) -> Kind | None:
@@ -195,14 +211,21 @@ def find_kind(kind: type) -> Kind | None:
             return row if is_known or base is type else None
     if all(map(_adds_attributes, kind.__mro__)):
         return _OBJECT if _has_attributes_only(kind) else None
-    return _VALUE if all(cls in _VALUES or _adds_attributes(cls) for cls in kind.__mro__) else None
+    if all(cls in _VALUES or _adds_attributes(cls) for cls in kind.__mro__):
+        return _VALUE
+    return _SLOTTED if all(map(_is_made_by_program, kind.__mro__)) else None
 
 
 def _adds_attributes(cls: type) -> bool:
     """Tells whether a class adds nothing to its objects but attributes in a dict."""
-    return cls in (object, device_resident.DeviceResident) or (
+    return cls is device_resident.DeviceResident or (
+        _is_made_by_program(cls) and not vars(cls).get('__slots__')
+    )
+
+
+def _is_made_by_program(cls: type) -> bool:
+    return cls is object or (
         bool(cls.__flags__ & _MADE_BY_PYTHON)
-        and not vars(cls).get('__slots__')
         and '__getattribute__' not in vars(cls)
         and not is_framework_module(cls.__module__)
         and '__module__' in vars(cls)

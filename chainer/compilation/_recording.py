@@ -114,7 +114,7 @@ class Recording:
                 reporters.pop()
 
     def draw(self, make: Callable[[], Any]) -> Any:
-        """Draws an array that each run of the plan is given anew."""
+        """Draws an array; each run of the plan draws its own."""
         self._interrupt()
         try:
             if self._generators != _generator_states():

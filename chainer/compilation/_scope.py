@@ -155,7 +155,7 @@ class Scope:
             self._check_ended(kind, label)
             kind.watch(self, value, label)
         except GraphBreak:
-            # Whoever does not mind has not seen it: it is a graph break to others.
+            # The caller may go on without this object; for the next one it is a graph break, too.
             for key in list(self.known)[count:]:
                 del self.known[key]
             for part, length in zip(lists, lengths):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import sys
 import sysconfig
@@ -52,16 +53,26 @@ _HARMLESS_BUILTINS = frozenset(
         'len max min next ord pow repr round setattr sorted sum vars __build_class__'
     ).split()
 )
-_NUMPY_VALUES = numpy.ndarray, numpy.generic
+_NUMPY_VALUES = numpy.ndarray, numpy.generic, numpy.ufunc
 _HARMLESS_OWNERS = (
     str, bytes, int, float, complex, bool, tuple, list, dict, set, frozenset, type(None),
-    types.GeneratorType,
+    types.GeneratorType, collections.OrderedDict, collections.defaultdict, collections.deque,
 )  # fmt: skip
 #: Functions of NumPy whose results depend on nothing but their arguments, whose data are watched.
+#: Those with an underscore are what methods of arrays call.
 _HARMLESS_NUMPY = frozenset(
     (
-        'arange array asarray ascontiguousarray broadcast_to cumsum expand_dims eye full hstack '
-        'linspace ones prod repeat reshape stack sum tile transpose vstack zeros'
+        'all allclose amax amin any arange argmax argmin argsort around array array_equal '
+        'array_split asarray ascontiguousarray atleast_1d atleast_2d atleast_3d average bincount '
+        'broadcast_arrays broadcast_shapes broadcast_to clip concatenate cross cumprod cumsum diag '
+        'diagonal diff dot dsplit dstack einsum expand_dims eye flip fliplr flipud full '
+        'full_like hsplit hstack identity indices inner interp isclose isscalar issubdtype kron '
+        'linspace logspace max mean median meshgrid min moveaxis ndim nonzero ones ones_like outer '
+        'pad prod ptp ravel repeat reshape result_type roll rollaxis rot90 round searchsorted '
+        'shape size sort split squeeze stack std sum swapaxes take take_along_axis tensordot tile '
+        'trace transpose tri tril tril_indices triu triu_indices unique vander var vdot vsplit '
+        'vstack where zeros zeros_like '
+        '_all _amax _amin _any _clip _mean _prod _ptp _std _sum _var'
     ).split()
 )
 _FINALIZER = '__del__'  # of something that happens to be collected now

@@ -133,7 +133,7 @@ class PlannedUpdate:
     def run(self, plan: Any, segment: int) -> int:
         """Updates; returns the segment with which the plan goes on."""
         steps = [hook._scalars(1.0) if _is_number(hook.rate) else None for hook in self._hooks]
-        steps += [group.next_scalars() for group in self._groups]
+        steps += map(_next_scalars, self._groups)
         if None in steps or type(self._optimizer.t) is not int:
             return self._eager.run(plan, segment) + 1
         for i, scalars in enumerate(steps, self._first):
@@ -211,8 +211,15 @@ def _runs_one_kernel(group: Group) -> bool:
         is_framework_module(type(rule).__module__)
         and not group.has_masters()
         and all(map(_has_fitting_states, group.rules, group.arrays))
-        and group.next_scalars() is not None
+        and _next_scalars(group) is not None
     )
+
+
+def _next_scalars(group: Group) -> list[float] | None:
+    try:
+        return group.next_scalars()
+    except Exception:  # noqa: BLE001 - the eager update raises it, too
+        return None
 
 
 def _has_fitting_states(rule: Any, array: Any) -> bool:

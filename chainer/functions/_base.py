@@ -119,9 +119,10 @@ class CallableFunction(Operation):
 class _Routine(Operation):
     """Function that may have a ChainerX routine."""
 
-    #: Name of the ChainerX routine (default: the name of the class in lower case).
-    chainerx_routine = None
-    _chainerx_function = None
+    #: Name of the ChainerX routine that computes the same. It does not serve subclasses, which may
+    #: compute something else: they name their own.
+    chainerx_routine: str
+    _chainerx_function: Any = None
     _kernels = kernels(check=True)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -131,9 +132,9 @@ class _Routine(Operation):
                 retain=None if 'x' in cls.retains else (),
                 rule_outputs=(0,) if 'y' in cls.retains else (),
             )
-        if chainerx.is_available():
-            name = cls.chainerx_routine or cls.__name__.lower()
-            cls._chainerx_function = staticmethod(getattr(chainerx, name, None))
+        cls._chainerx_function = None
+        if 'chainerx_routine' in cls.__dict__ and chainerx.is_available():
+            cls._chainerx_function = staticmethod(getattr(chainerx, cls.chainerx_routine))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

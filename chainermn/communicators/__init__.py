@@ -22,7 +22,7 @@ _CLASSES: dict[str, type[MpiCommunicatorBase]] = {
     'pure_nccl': PureNcclCommunicator,
     'dummy': DummyCommunicator,
 }
-# What names of earlier versions stand for.
+# Communicators of earlier versions, and their replacements.
 _ALIASES = {
     'hierarchical': 'pure_nccl',
     'two_dimensional': 'pure_nccl',

@@ -1,4 +1,4 @@
-"""Ranks within and between hosts, and messages that are not methods of a communicator."""
+"""Functions of Chainer 7 for ranks within and between hosts, and for messages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
-from chainer.backends import cuda
+from chainermn import _messages
 from chainermn._mpi import mpi
-from chainermn.communicators import _messages
+from chainermn._nccl import init_nccl_comm as init_nccl_comm
 
 
 def init_ranks(mpi_comm: Any) -> tuple[int, int, int, int, int]:
@@ -37,32 +37,6 @@ def init_intra_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
 def init_inter_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
     """Returns the MPI communicator of the processes of all hosts with this rank on their host."""
     return mpi_comm.Split(intra_rank, inter_rank)
-
-
-def nccl_of_cupy() -> Any:
-    """Returns CuPy's module for NCCL, which only its own import makes; ``None`` without NCCL."""
-    if not cuda.available:
-        return None
-    from cupy.cuda import nccl
-
-    return nccl if nccl.available else None
-
-
-def init_nccl_comm(mpi_comm: Any) -> Any:
-    """Returns NCCL's communicator of the processes, for the current GPU of each.
-
-    Raises:
-        RuntimeError: If there is no NCCL.
-
-    """
-    nccl = nccl_of_cupy()
-    if nccl is None:
-        raise RuntimeError(
-            'gradients on GPUs need NCCL for the communicator pure_nccl, and CuPy has none here: '
-            "use the communicator 'non_cuda_aware'"
-        )
-    unique_id = mpi_comm.bcast(nccl.get_unique_id() if mpi_comm.rank == 0 else None)
-    return nccl.NcclCommunicator(mpi_comm.size, unique_id, mpi_comm.rank)
 
 
 def inter_allreduce_gpu(

@@ -1,4 +1,4 @@
-"""Memory that gradients are packed into, on hosts and GPUs."""
+"""Functions of Chainer 7 that pack gradients into memory of hosts and GPUs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy
 
 from chainer import backend
 from chainer.backends import cuda
+from chainermn import _arrays
 from chainermn._mpi import mpi
-from chainermn.communicators import _arrays, _gradients
+from chainermn.means import gradients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def _arrays_of(params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> 
     if zero_fill and attr_name == 'grad':
         for param in params:
             if param.grad is None:
-                _gradients.update.fill_grad(param)
+                gradients.fill_grad(param)
     return [backend.from_chx(getattr(param, attr_name)) for param in params]
 
 
@@ -123,7 +124,7 @@ def _stream(stream: Any) -> Any:
 
 def extract_params_set_data(model: Link) -> list[Parameter]:
     """Returns the initialized parameters of a model, in an order that all ranks share."""
-    return [param for _, param in _gradients.sorted_params(model)]
+    return [param for _, param in gradients.initialized_params(model)]
 
 
 def extract_params_set_grad(model: Link, zero_fill: bool) -> list[Parameter]:
@@ -135,7 +136,9 @@ def extract_params_set_grad(model: Link, zero_fill: bool) -> list[Parameter]:
 
     """
     return [
-        param for _, param in _gradients.sorted_params(model) if zero_fill or param.grad is not None
+        param
+        for _, param in gradients.initialized_params(model)
+        if zero_fill or param.grad is not None
     ]
 
 

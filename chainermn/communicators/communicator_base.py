@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import abc
-import contextlib
-import warnings
 from typing import TYPE_CHECKING, Any
 
+from chainermn.communicators._configuration import Configurable
+from chainermn.communicators._deprecated_calls import DeprecatedCalls
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from typing_extensions import Self
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from chainer.types import NdArray
 
 
-class CommunicatorBase(abc.ABC):
+class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
     """Base class of communicators, which connect the processes of a distributed program.
 
     Each process has a *rank*. A *collective* call must be made by all ranks, in the same order.
@@ -27,10 +28,6 @@ class CommunicatorBase(abc.ABC):
     .. seealso:: :func:`chainermn.create_communicator`
 
     """
-
-    def __init__(self) -> None:
-        self._within_config_scope = False
-        self._configs: dict[str, Any] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # a model that is copied goes on in the same processes
@@ -66,52 +63,6 @@ class CommunicatorBase(abc.ABC):
     @abc.abstractmethod
     def inter_size(self) -> int:
         """Number of hosts."""
-
-    # -- configuration
-
-    def set_config(self, name: str, **kwargs: Any) -> None:
-        """Sets a configuration value.
-
-        Raises:
-            ValueError: If there is no such value.
-
-        """
-        raise ValueError(f'unknown config: {name!r}')
-
-    def get_config(self, name: str | None = None) -> Any:
-        """Returns a configuration value, or without a name the dictionary of all.
-
-        Raises:
-            ValueError: If there is no such value.
-
-        """
-        if name is None:
-            return dict(self._configs)
-        if name not in self._configs:
-            raise ValueError(f'unknown config: {name!r}')
-        return self._configs[name]
-
-    @property
-    def within_config_scope(self) -> bool:
-        """Whether attributes that are set count as configuration, see :meth:`config_scope`."""
-        return self._within_config_scope
-
-    @contextlib.contextmanager
-    def config_scope(self) -> Iterator[None]:
-        """Context in which attributes that are set are part of the configuration.
-
-        :meth:`split` passes the configuration on.
-        """
-        before, self._within_config_scope = self._within_config_scope, True
-        try:
-            yield
-        finally:
-            self._within_config_scope = before
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if self.__dict__.get('_within_config_scope') and name != '_within_config_scope':
-            self._configs[name] = value
-        super().__setattr__(name, value)
 
     # -- calls
 
@@ -278,19 +229,6 @@ class CommunicatorBase(abc.ABC):
 
         """
 
-    def broadcast_data(self, model: Link) -> None:
-        """Calls :meth:`bcast_data`.
-
-        .. deprecated:: v7.0
-
-        """
-        warnings.warn(
-            'broadcast_data() is deprecated. Use bcast_data() instead.',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        self.bcast_data(model)
-
     @abc.abstractmethod
     def multi_node_mean_grad(self, model: Link, zero_fill: bool = False) -> None:
         """Replaces the gradients by their means over all ranks; collective.
@@ -301,16 +239,3 @@ class CommunicatorBase(abc.ABC):
                 gradients must be missing on all ranks.
 
         """
-
-    def allreduce_grad(self, model: Link, zero_fill: bool = False) -> None:
-        """Calls :meth:`multi_node_mean_grad`.
-
-        .. deprecated:: v7.0
-
-        """
-        warnings.warn(
-            'allreduce_grad() is deprecated. Use multi_node_mean_grad() instead.',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        self.multi_node_mean_grad(model, zero_fill)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from chainermn import means
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainermn.communicators import _gradients, _shared_rows
+    from chainermn.means.transport import Steps
 
 
 class DummyCommunicator(MpiCommunicatorBase):
@@ -20,9 +21,23 @@ class DummyCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _start_means_of(
-        self, buckets: Sequence[_gradients.Bucket], slots: _shared_rows.Slots | None = None
-    ) -> list[Any]:
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
+        return _Silent(channel, _Nowhere())
+
+
+class _Silent(means.Reducer):
+    """Reducer that sends nothing, not even by shared memory."""
+
+    def transport_of(self, bucket: means.Bucket) -> means.Transport:
+        return self._on_gpu
+
+
+class _Nowhere(means.Transport):
+    """Transport that only joins gradients."""
+
+    def steps(self, buckets: Sequence[means.Bucket]) -> Steps:
         for bucket in buckets:
             bucket.pack()
-        return []
+        yield None
+        for bucket in buckets:
+            bucket.unpack()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import chainerx
-from chainer.backends import cuda
-from chainermn._mpi import mpi
+from chainermn import means
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
@@ -21,24 +17,5 @@ class FlatCommunicator(MpiCommunicatorBase):
 
     """
 
-    def _start_mean_on_gpu(self, flat: Any, wire: str | None) -> Any:
-        if wire is not None or isinstance(flat, chainerx.ndarray):
-            return super()._start_mean_on_gpu(flat, wire)
-        cuda.Stream.null.synchronize()
-        return _DeviceMean(self._means_comm, flat)
-
-
-class _DeviceMean:
-    """Mean of a CuPy array in its memory."""
-
-    def __init__(self, mpi_comm: Any, flat: Any) -> None:
-        self._flat = flat
-        self._scale = flat.dtype.type(1 / mpi_comm.size)
-        self._request = mpi_comm.Iallreduce(mpi().IN_PLACE, flat)
-
-    def test(self) -> bool:
-        return self._request.Test()
-
-    def wait(self) -> None:
-        self._request.Wait()
-        self._flat *= self._scale
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
+        return means.Reducer(channel, means.CudaAware(channel))

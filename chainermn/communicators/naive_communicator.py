@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainermn import means
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
@@ -13,4 +14,5 @@ class NaiveCommunicator(MpiCommunicatorBase):
 
     """
 
-    _bucket_bytes = 0
+    def make_reducer(self, channel: means.Channel) -> means.Reducer:
+        return means.Reducer(channel, means.OverHost(channel), bucket_bytes=0)

@@ -1,4 +1,4 @@
-"""Parts of datasets for the processes."""
+"""Division of datasets between processes."""
 
 from chainermn.datasets.empty_dataset import create_empty_dataset as create_empty_dataset
 from chainermn.datasets.scatter import (

@@ -1,4 +1,4 @@
-"""Datasets without data, for processes that get theirs from others."""
+"""Datasets without data, for processes that receive their input from other ranks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def create_empty_dataset(dataset: Dataset) -> list[tuple[()]]:
-    """Returns a dataset of empty examples, as long as another one.
+    """Returns a dataset of empty examples with the length of another one.
 
-    In a model that is spread over processes, those that receive their input from others iterate
-    over it, and so count epochs as the others do.
+    In a model-parallel training, the processes that receive their input from other ranks iterate
+    over it, so that they count the same epochs.
 
     Args:
         dataset: Dataset.

@@ -34,14 +34,14 @@ def scatter_dataset(
     The dataset is pickled and sent, so one that reads its examples from files is cheap.
 
     Args:
-        dataset: Dataset. Only that of the root counts; others may give ``None``.
+        dataset: Dataset. Ignored on other ranks than the root, which may pass ``None``.
         comm (CommunicatorBase): Communicator.
         root (int): Rank that has the dataset.
         shuffle (bool): Whether to permute the examples before they are divided.
-        seed (int): Seed of the permutation. Only that of the root counts.
+        seed (int): Seed of the permutation. Ignored on other ranks than the root.
         max_buf_len (int): Most bytes of one message.
-        force_equal_length (bool): Whether all parts are equally long; some examples are then in
-            two parts. Give ``False`` to evaluate each example once.
+        force_equal_length (bool): Whether all parts have the same length; some examples are then
+            in two parts. Pass ``False`` to evaluate each example once.
 
     Returns:
         ~chainer.datasets.SubDataset: Part of this process.
@@ -76,13 +76,14 @@ def scatter_index(
     """Divides the numbers below ``n_total_samples`` between all processes; collective.
 
     Args:
-        n_total_samples (int): Number of examples. Only that of the root counts.
+        n_total_samples (int): Number of examples. Ignored on other ranks than the root.
         comm (CommunicatorBase): Communicator.
         root (int): Rank that knows the number.
-        force_equal_length (bool): Whether all intervals are equally long; they may then overlap.
+        force_equal_length (bool): Whether all intervals have the same length; they may overlap
+            then.
 
     Returns:
-        tuple of int: First number of this process, and the one after its last.
+        tuple of int: Begin and end (exclusive) of the interval of this process.
 
     .. admonition:: Example
 

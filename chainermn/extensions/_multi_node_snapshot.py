@@ -1,4 +1,4 @@
-"""Snapshots of models that several processes have."""
+"""Snapshots of models that are replicated in several processes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _with_rank(
 
 
 class _MultiNodeSnapshot(extension.Extension):
-    """Extension that has the first of some ranks write a snapshot."""
+    """Extension that writes a snapshot on the first rank of a replica set."""
 
     def __init__(self, comm: MpiCommunicatorBase, snapshot: Any) -> None:
         self.comm = comm

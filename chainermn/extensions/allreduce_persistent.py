@@ -1,4 +1,4 @@
-"""Average of persistent values, such as running statistics."""
+"""Means of persistent values, such as running statistics, over the processes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import get_array_types
 from chainer.training import extension
-from chainermn.communicators import _arrays
+from chainermn import _arrays
 
 if TYPE_CHECKING:
     from chainer.link import Link
@@ -18,8 +18,8 @@ class AllreducePersistent(extension.Extension):
     """Extension that replaces the persistent values of a model by their means over the processes.
 
     Each process has its own running statistics of
-    :class:`~chainer.links.BatchNormalization`; this extension makes them agree, before an evaluator
-    uses them. It concerns floating point arrays. Its calls are collective.
+    :class:`~chainer.links.BatchNormalization`; this extension averages them before an evaluator
+    uses them. It averages floating point arrays only. Its calls are collective.
 
     Args:
         model (chainer.Link): Model.

@@ -1,4 +1,4 @@
-"""Checkpoints of all processes, which training resumes from."""
+"""Checkpoints of all processes, from which training resumes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from chainer.types import TriggerSpec
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
-# Where an iterator is in its part of the data, which is another with another number of processes.
+# Position of an iterator in its part of the data. With another number of processes, the parts
+# differ, so it is invalid.
 _POSITION = re.compile(r'.*iterator:.*/(order|_order|current_position)')
 
 
@@ -30,13 +31,13 @@ def create_multi_node_checkpointer(
     """Makes an extension that saves the trainers of all processes regularly; collective.
 
     Each process writes a file, ``<name>.<iteration>.<rank>.of.<size>``, which gets its name when it
-    is complete and on disk. A checkpoint counts if all processes have theirs, so processes may die
-    at any time.
+    is complete and on disk. A checkpoint is valid once all processes have written their files, so
+    processes may die at any time.
 
     The method ``maybe_load(trainer)`` of the extension, which is collective, resumes from the
     latest checkpoint, if there is one, bit for bit. With another number of processes, the current
-    epoch starts over. Files of Chainer 7, ``<name>.<iteration>.<rank>``, are
-    read, too, by as many processes as wrote them.
+    epoch starts over. Files of Chainer 7, ``<name>.<iteration>.<rank>``, need the number of
+    processes that wrote them.
 
     Args:
         name (str): Name of the training, with which its files begin.
@@ -87,7 +88,7 @@ class _Checkpointer(extension.Extension):
     priority = -100
 
     def __init__(self, name: str, comm: Any, keeps: int, gc_interval: int, path: Any) -> None:
-        # The name of an extension would become the name in the trainer.
+        # The trainer takes the attribute `name` for the name of the extension.
         self._file_name = name
         self._comm = comm
         self._keeps = keeps
@@ -111,7 +112,7 @@ class _Checkpointer(extension.Extension):
             iteration, rank = int(match[1]), int(match[2])
             size = int(match[4] or self._comm.size)
             files.add(_File(iteration, rank, size, match[3] or ''))
-            if rank >= size:  # Chainer 7 needs as many processes as wrote
+            if rank >= size:  # files of Chainer 7 need the number of processes that wrote them
                 too_large.add(iteration)
         return {f for f in files if f.suffix or f.iteration not in too_large}
 
@@ -138,7 +139,7 @@ class _Checkpointer(extension.Extension):
         found = self._find(folder)
         common = self._common(found)[-self._keeps :]
         for file in found:
-            # Files of more processes than there are now are shared out.
+            # Each file of a larger run has one process that removes it.
             is_own = file.rank % self._comm.size == self._comm.rank
             if common and is_own and (file.iteration, file.size, file.suffix) < common[0]:
                 try:
@@ -147,7 +148,7 @@ class _Checkpointer(extension.Extension):
                     pass
 
     def finalize(self) -> None:
-        """Keeps the files: a training that ends may be continued."""
+        """Keeps the files, from which a later run may resume."""
 
     def maybe_load(self, trainer: Trainer, optimizer: Any = None, path: str | None = None) -> None:
         """Resumes from the latest checkpoint that all processes have; collective.
@@ -163,7 +164,7 @@ class _Checkpointer(extension.Extension):
         """
         folder = self._folder(trainer) if path is None else path
         common = self._common(self._find(folder))
-        # Of one iteration, those of as many processes as there are now come first.
+        # Of one iteration, prefer the checkpoint of the current number of processes.
         common.sort(key=lambda pair: (pair[0], pair[1] == self._comm.size))
         for iteration, size, suffix in reversed(common):
             file = _File(iteration, self._comm.rank % size, size, suffix)
@@ -171,7 +172,7 @@ class _Checkpointer(extension.Extension):
             error = None
             try:
                 npz.load_npz(file_path, trainer, ignore_names=self._ignored(size))
-            except Exception as e:  # whatever a damaged file causes
+            except Exception as e:  # a damaged file may raise anything
                 error = f'{file_path}: {str(e) or type(e).__name__}'
             errors = [e for e in self._comm.allgather_obj(error) if e is not None]
             if not errors:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def create_multi_node_evaluator(actual_evaluator: Any, communicator: MpiCommunicatorBase) -> Any:
     """Makes an evaluator report the means over the parts of all processes.
 
-    The means of the processes count by the numbers of examples in their datasets, so parts may
-    differ in length, or be empty. To count each example once, divide the dataset by
+    The means are weighted by the number of examples of each process, so parts may differ in length
+    or be empty. To count each example once, divide the dataset by
     ``scatter_dataset(..., force_equal_length=False)``. All processes get the result; calls of the
     evaluator are collective.
 
@@ -58,7 +58,7 @@ def create_multi_node_evaluator(actual_evaluator: Any, communicator: MpiCommunic
 
 
 def _n_examples(evaluator: Any) -> int:
-    """Number of examples of an evaluator, 1 where it is not known."""
+    """Number of examples of an evaluator; 1 if it is unknown."""
     try:
         return len(evaluator.get_iterator('main').dataset)
     except (AttributeError, KeyError, TypeError):
@@ -78,7 +78,7 @@ def _weighted_mean(parts: list[tuple[int, dict[str, float]]]) -> dict[str, float
 
 
 class GenericMultiNodeEvaluator(extension.Extension):
-    """Evaluator of more than means, such as the quality of translations.
+    """Evaluator of metrics that are not means, such as BLEU.
 
     Each process calls :meth:`calc_local` for its batches. The root calls :meth:`aggregate` with
     what all calls have returned. If that gives a dict, it is reported. Subclasses define one of

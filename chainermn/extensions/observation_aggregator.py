@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class ObservationAggregator(extension.Extension):
     """Extension that combines an observed value of all processes.
 
-    It collects the value in each iteration. When the trigger fires, which is collective, the values
-    of all processes since the last time become one, which all of them observe.
+    It collects the value in each iteration. When the trigger fires, it combines the values that all
+    processes have collected since the last time, and all processes observe the result. This is
+    collective.
 
     Args:
         comm (CommunicatorBase): Communicator.
@@ -92,7 +93,7 @@ class ObservationAggregator(extension.Extension):
 
 
 def _copy(value: Any) -> float | Variable:
-    """Copies a value to the host, without the graph that has computed it."""
+    """Copies a value to the host, without its graph."""
     array = _cpu._to_cpu(reporter._unwrap(value))
     if not isinstance(value, Variable):
         return float(array)
@@ -106,6 +107,6 @@ def _mean(values: list[list[Any]]) -> float | Variable:
     dtypes = [x.dtype for x, value in zip(arrays, everything) if isinstance(value, Variable)]
     if not dtypes:
         return float(mean)
-    # As a mean of arrays of these dtypes has it.
+    # The dtype that numpy.mean returns for these dtypes.
     dtype = numpy.mean(numpy.zeros(1, numpy.result_type(*dtypes))).dtype
     return Variable(numpy.asarray(mean, dtype), requires_grad=False)

@@ -1,4 +1,4 @@
-"""What the functions of communication share."""
+"""Base class and helpers of the communication functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
 from chainer.functions._base import CallableFunction
 from chainer.variable import Variable
-from chainermn.communicators import _arrays
+from chainermn import _arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make_dummy(device: Any = None) -> Variable:
-    """Variable that takes the place of an input, so that backward reaches a function without one.
+    """Placeholder for an input, so that backward reaches a function without inputs.
 
     Args:
         device: Device of the outputs of the function; NumPy's by default.
@@ -32,7 +32,7 @@ def make_dummy(device: Any = None) -> Variable:
 
 
 def dummy_output(inputs: tuple[NdArray, ...]) -> NdArray:
-    """Array that takes the place of an output: backward starts from it."""
+    """Placeholder for an output, from which backward starts."""
     return cuda.get_array_module(*inputs).zeros((), numpy.float32)
 
 
@@ -42,14 +42,11 @@ def device_of(x: Any) -> Any:
 
 
 class Communication(CallableFunction):
-    """Base of functions that communicate.
-
-    Inputs and outputs that are not differentiable between ranks have no gradient.
-    """
+    """Base class of communication functions."""
 
     _kernels = NO_KERNELS
 
-    #: What has been received before the function was applied, to learn its device.
+    #: Arrays that were received before the function was applied, to find out its device.
     received: tuple[Any, ...] | None = None
     _is_chainerx = False
 
@@ -64,11 +61,11 @@ class Communication(CallableFunction):
         return super().apply(inputs)
 
     def _given(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray, ...]:
-        """Inputs of ``forward`` as they were given, so that receivers learn their device."""
+        """Inputs of ``forward`` on their original device, which receivers use, too."""
         return tuple([backend.to_chx(x) for x in inputs]) if self._is_chainerx else inputs
 
     def backward(self, inputs: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]) -> Any:
-        """Gradients, for a backward that is recorded.
+        """Computes the gradients in a backward pass that builds a graph.
 
         Args:
             inputs: Indexes of the inputs.
@@ -78,13 +75,13 @@ class Communication(CallableFunction):
         return super().backward(inputs, grad_outputs)
 
     def _outputs(self, arrays: Any) -> tuple[NdArray, ...]:
-        """Notes what the gradients of the outputs look like."""
+        """Stores the shapes and dtypes of the outputs, for missing gradients."""
         arrays = tuple(arrays)
         self._specs = [(array.shape, array.dtype) for array in arrays]
         return arrays
 
     def _filled(self, gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Gradients of all outputs, zeros where there is none: others wait for them."""
+        """Gradients of all outputs; missing ones are zeros, since other ranks wait for them."""
         example = next(g for g in gys if g is not None)
         xp = backend.get_array_module(getattr(example, 'array', example))
         return tuple(

@@ -47,7 +47,7 @@ def get_communication_backend(
 
 
 class _MultiNodeImpl:
-    """Source of the statistics of the batches of all processes, which have equal sizes."""
+    """Statistics over the batches of all processes, which have equal sizes."""
 
     def __init__(self, comm: MpiCommunicatorBase) -> None:
         self._comm = comm
@@ -59,7 +59,7 @@ class _MultiNodeImpl:
 
 
 class MultiNodeBNImplSelector:
-    """Has a batch normalization use the statistics of the batches of all processes.
+    """Makes a batch normalization use statistics over the batches of all processes.
 
     Args:
         comm (CommunicatorBase): Communicator.

@@ -95,7 +95,7 @@ class Gather(Communication):
         return (dummy_output(inputs),)
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
-        # Elsewhere than on the root, a gradient of the dummy output only says where gx belongs.
+        # On other ranks, the gradient of the dummy output only determines the device of gx.
         gys = self._filled(gys) if self.comm.rank == self.root else gys
         return m.apply(Scatter(self.comm, self.root), gys)
 

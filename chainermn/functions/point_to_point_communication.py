@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainermn import _checks
 from chainermn.functions._base import Communication, device_of, dummy_output, make_dummy
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Recv(Message):
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
         gys = self._filled(gys)
         (sent,) = m.apply(Send(self.comm, self.peer_rank, self.peer_tag), gys)
-        # The input has no influence, but functions behind it must run backward, too.
+        # The output does not depend on the input, but backward must go on to its creator.
         return [
             m.broadcast_to(m.cast(sent * 0, dtype), shape)
             for shape, dtype in [self._input_specs[i] for i in targets]
@@ -144,4 +145,4 @@ def recv(
 def _check_rank(communicator: Any, rank: int, call: str) -> None:
     if rank == communicator.rank:
         raise ValueError(f'{call}: rank must be that of another process, but is {rank}, this one')
-    communicator._check_rank(call, 'rank', rank)
+    _checks.check_rank(communicator.size, call, 'rank', rank)

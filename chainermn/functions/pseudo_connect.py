@@ -1,4 +1,4 @@
-"""Connection of graphs, so that one backward passes both."""
+"""Connection of two graphs, so that one backward covers both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PseudoConnect(Operation):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self._specs = [(x.shape, x.dtype) for x in inputs]
-        # Without a copy, the output would be the input itself.
+        # A view: an output must not be the same object as an input.
         return tuple([x.view() if hasattr(x, 'flags') else x for x in inputs[1:]])
 
     def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:

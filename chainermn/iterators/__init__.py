@@ -1,4 +1,4 @@
-"""Iterators that agree between processes."""
+"""Iterators that return the same examples in all processes."""
 
 from chainermn.iterators.multi_node_iterator import (
     create_multi_node_iterator as create_multi_node_iterator,

@@ -1,4 +1,4 @@
-"""An iterator of one process whose batches all processes get."""
+"""An iterator that broadcasts the batches of one process."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
-# What training reads of an iterator.
+# Attributes that updaters and triggers read.
 _STATE = 'current_position', 'epoch', 'is_new_epoch', 'epoch_detail', 'previous_epoch_detail'
-_NONE = -1.0  # stands for no previous_epoch_detail in files, as for all iterators
+_NONE = -1.0  # previous_epoch_detail in files if it is None, as for all iterators
 
 
 def create_multi_node_iterator(
@@ -21,13 +21,13 @@ def create_multi_node_iterator(
 ) -> Iterator:
     """Makes an iterator whose batches come from one process; collective.
 
-    So processes that compute parts of one model see the same examples. ``next`` and ``reset`` are
-    collective, too.
+    Processes that compute parts of one model then see the same examples. ``next`` and ``reset``
+    are collective, too.
 
     Args:
-        actual_iterator: Iterator of the master. Those of others may be ``None``.
+        actual_iterator: Iterator of the master. Ignored on other ranks, which may pass ``None``.
         communicator (CommunicatorBase): Communicator.
-        rank_master (int): Rank whose iterator counts.
+        rank_master (int): Rank whose iterator is used.
 
     Returns:
         ~chainer.dataset.Iterator: Iterator.
@@ -44,7 +44,7 @@ def create_multi_node_iterator(
 
 
 class _MultiNodeIterator(iterator.Iterator):
-    """Iterator that sends the batches of the master and its state."""
+    """Iterator that broadcasts the batches and the state of the master's iterator."""
 
     current_position: int
     epoch: int
@@ -100,7 +100,7 @@ class _MultiNodeIterator(iterator.Iterator):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the position.
 
-        The master also has the order. The others use the same names, so they read its file, too.
+        The master also saves the order. The others use the same names, so they can load its file.
         """
         if self.actual_iterator is not None:
             self.actual_iterator.serialize(serializer)

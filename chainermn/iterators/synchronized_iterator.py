@@ -1,4 +1,4 @@
-"""Iterators that shuffle alike in all processes."""
+"""Iterators that shuffle in the same order in all processes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def create_synchronized_iterator(
     actual_iterator: Any, communicator: MpiCommunicatorBase
 ) -> Iterator:
-    """Makes an iterator shuffle alike in all processes; collective.
+    """Makes an iterator shuffle in the same order in all processes; collective.
 
-    So processes that each have the same dataset see the same examples.
+    Processes that have the same dataset then see the same examples.
 
     Args:
         actual_iterator: Iterator that shuffles, such as
@@ -39,7 +39,7 @@ def create_synchronized_iterator(
         [1, 2, 3]
 
     """
-    # From the generator that the program seeds, so that runs can be repeated.
+    # The global generator, which programs seed, makes runs reproducible.
     seed = communicator.bcast_obj(numpy.random.randint(2**31 - 1))
     sampler = getattr(actual_iterator, 'order_sampler', None)
     if sampler is None and hasattr(actual_iterator, 'order_sampler'):

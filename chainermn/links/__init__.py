@@ -1,4 +1,4 @@
-"""Links whose computation is spread over processes."""
+"""Links that compute in several processes."""
 
 from chainermn.links.batch_normalization import (
     MultiNodeBatchNormalization as MultiNodeBatchNormalization,

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def create_mnbn_model(
     link: Link, comm: MpiCommunicatorBase, communication_backend: str = 'auto'
 ) -> Any:
-    """Copies a model, with batch normalization over all processes in place of that over one.
+    """Copies a model and replaces batch normalization by one over all processes.
 
     Args:
-        link (chainer.Link): Model, which stays as it is.
+        link (chainer.Link): Model, which does not change.
         comm (CommunicatorBase): Communicator.
         communication_backend (str): How the statistics are sent, see
             :func:`~chainermn.functions.batch_normalization.get_communication_backend`.
@@ -38,7 +38,7 @@ def create_mnbn_model(
     """
     selector = MultiNodeBNImplSelector(comm, communication_backend)
     memo: dict[int, Any] = {}
-    # Whatever refers to such a link refers to its replacement in the copy.
+    # With the replacements in the memo, each reference to such a link is copied to its replacement.
     for child in link.links():
         if type(child) is links.BatchNormalization:
             new = MultiNodeBatchNormalization.__new__(MultiNodeBatchNormalization)

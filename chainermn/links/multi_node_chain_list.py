@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import link as link_module
-from chainermn import functions
+from chainermn import _checks, functions
 from chainermn.functions._base import make_dummy
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class MultiNodeChainList(link_module.ChainList):
             return None
         ranks = [ranks] if isinstance(ranks, int) else list(ranks)
         for rank in ranks:
-            self._comm._check_rank('add_link', 'rank_in and rank_out', rank)
+            _checks.check_rank(self._comm.size, 'add_link', 'rank_in and rank_out', rank)
         return ranks
 
     def __call__(self, *inputs: Any) -> Any:
@@ -89,8 +89,8 @@ class MultiNodeChainList(link_module.ChainList):
             raise ValueError('MultiNodeChainList has no link')
         comm = self._comm
         result = None
-        # Each message depends on the one before by this variable, so backward has them in reverse:
-        # in any other order, ranks might wait for each other.
+        # This variable makes each message depend on the previous one, so that backward sends them
+        # in reverse order. In any other order, ranks might deadlock.
         delegate: Any = None
         own: list[Any] = []  # what links of this process send to each other
         for link, (ranks_in, ranks_out) in zip(self, self._ranks):
@@ -125,6 +125,6 @@ class MultiNodeChainList(link_module.ChainList):
 
 
 def _connect(delegate: Any, y: Any) -> Any:
-    """Connects a variable, or each of a tuple, with what has been sent before."""
+    """Makes a variable, or each one of a tuple, depend on the previous message."""
     connected = functions.pseudo_connect(delegate, y)
     return connected if isinstance(y, (tuple, list)) else connected[0]

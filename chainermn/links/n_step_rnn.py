@@ -70,7 +70,7 @@ class _MultiNodeNStepRNN(link_module.Chain):
         n_cells = self.actual_rnn.n_cells
         cells: Any = (None,) * n_cells
         if self.rank_in is not None:
-            # All states come in one message, so there is no order to keep in backward.
+            # All states are in one message, so backward needs no order.
             cells = functions.recv(self.communicator, self.rank_in, force_tuple=True)
         outputs = self.actual_rnn(*cells, *inputs)
         delegate = None

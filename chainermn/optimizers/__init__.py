@@ -44,9 +44,9 @@ def create_multi_node_optimizer(
         sharded (bool): Whether each process keeps the state of the optimizer for its part of the
             parameters only. That divides the memory of the state by the number of processes. A
             snapshot then holds the part of its process.
-        bucket_bytes (int): ``update`` with a loss function sends gradients of at least this many
-            bytes together as soon as they are complete, while others are still computed.
-            ``None`` sends all after the last one. Does not concern ChainerX's arrays.
+        bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
+            at least this many bytes, while backward computes the others.
+            ``None`` sends all of them at the end. Has no effect on ChainerX arrays.
 
     Returns:
         Optimizer that averages gradients.

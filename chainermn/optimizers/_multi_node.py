@@ -47,12 +47,12 @@ class MultiNodeOptimizer:
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name == 'actual_optimizer':  # in a copy that is not complete yet
+        if name == 'actual_optimizer':  # copy and pickle make objects without attributes
             raise AttributeError(name)
         return getattr(self.actual_optimizer, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Attributes of this object itself are those that __init__ sets.
+        # __init__ sets all attributes of this object; others belong to the actual optimizer.
         target = self if name in vars(self) else self.actual_optimizer
         if target is self:
             vars(self)[name] = value
@@ -93,7 +93,7 @@ class MultiNodeOptimizer:
             del loss
         if is_new:
             self.communicator.bcast_data(target)
-            # A forward that does not run before may have initialized parameters.
+            # The loss function may have initialized parameters.
             self._params = [id(param) for param in target.params() if param.array is not None]
             self._overlap = None
         else:

@@ -1,4 +1,4 @@
-"""Gradients that are sent while others are still computed."""
+"""Overlap of backward with the exchange of gradients."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.autograd import backprop
-from chainermn.communicators import _gradients
+from chainermn import means
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from chainer.link import Link
-    from chainer.variable import Variable
+    from chainer.variable import Parameter, Variable
 
 
-# A rest of fewer bytes is complete soon after the group before it, and would cost as many messages.
+# A last group of fewer bytes completes soon after the previous one, so its own messages do not pay.
 _SMALL = 1 << 16
 
 
 class Overlap:
     """Context in which a backward starts to send the gradients that are complete.
 
-    The first backward shows in which order gradients get complete; that of rank 0 decides how they
-    are divided into buckets. All ranks start the buckets in the same order, so none waits for
-    another that computes other functions.
+    The first backward records the order in which gradients complete. The order of rank 0 decides
+    how they are divided into groups. All ranks start the groups in the same order, even if they
+    compute different functions, so that none deadlocks.
 
     Args:
         communicator: Communicator.
         target: Model.
-        bucket_bytes: Least size of a bucket.
+        bucket_bytes: Least size of a group.
 
     """
 
@@ -39,12 +39,12 @@ class Overlap:
         self._bucket_bytes = bucket_bytes
         self._order: list[int] = []
         #: Buckets that are sent together.
-        self._groups: list[list[_gradients.Bucket]] | None = None
+        self._groups: list[list[means.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
         self._slots: Any = None
-        self._missing: list[int] = []  # parameters of each group whose gradients are not complete
+        self._missing: list[int] = []  # number of incomplete gradients of each group
         self._n_started = 0
-        self._means: list[Any] = []
+        self._pending: list[means.Pending] = []
         self._is_running = False
 
     def __enter__(self) -> Self:
@@ -70,50 +70,58 @@ class Overlap:
         if index is None:
             return
         self._missing[index] -= 1
+        # Groups start in order: ranks that complete them in another order would deadlock.
         while self._n_started < len(self._groups) and self._missing[self._n_started] == 0:
-            self._start_next()
-        for mean in self._means:
+            self._start_next(self._groups)
+        # MPI makes progress only during calls.
+        for mean in self._pending:
             mean.test()
 
-    def _start_next(self) -> None:
-        assert self._groups is not None
-        self._means += self._comm._start_means_of(self._groups[self._n_started], self._slots)
+    def _start_next(self, groups: list[list[means.Bucket]]) -> None:
+        self._pending += self._comm.reducer.start(groups[self._n_started])
         self._n_started += 1
 
     def finish(self) -> bool:
         """Averages the rest of the gradients.
 
         Returns:
-            ``False`` if nothing has been done, because no backward has run in the context before.
+            ``False`` if no backward has run in the context; nothing is averaged then.
 
         """
         if not self._is_running or self._comm.size == 1:
             return False
         self._is_running = False
         if self._groups is None:
-            self._make_groups()
-        assert self._groups is not None
+            self._groups = self._make_groups()
         buckets = [bucket for group in self._groups for bucket in group]
         for bucket in buckets:
             bucket.fill_grads()
-        self._comm._check('update', [(b.dtype.name, b.wire, b.size) for b in buckets])
+        self._comm.reducer.check('update', buckets)
         while self._n_started < len(self._groups):
-            self._start_next()
-        for mean in self._means:
+            self._start_next(self._groups)
+        for mean in self._pending:
             mean.wait()
-        for bucket in buckets:
-            bucket.unpack()
-        self._means = []
+        self._pending = []
         self._n_started = 0
         return True
 
-    def _make_groups(self) -> None:
-        params = dict(_gradients.sorted_params(self._target))
+    def _make_groups(self) -> list[list[means.Bucket]]:
+        groups = self._comm.reducer.divide_groups(self._params_in_groups())
+        buckets = [bucket for group in groups for bucket in group]
+        self._slots = self._comm.reducer.make_slots(buckets)
+        self._group_of = {
+            id(p): i for i, group in enumerate(groups) for b in group for p in b.params
+        }
+        return groups
+
+    def _params_in_groups(self) -> list[list[Parameter]]:
+        """Divides the parameters by their order in the backward of rank 0; collective."""
+        params = dict(means.initialized_params(self._target))
         names = {id(param): name for name, param in params.items()}
         order = [names[i] for i in dict.fromkeys(self._order) if i in names]
         order = self._comm.bcast_obj(order)
         order += [name for name in params if name not in set(order)]
-        groups: list[list[Any]] = []
+        groups: list[list[Parameter]] = []
         size = 0
         for param in [params[name] for name in order if params[name].requires_grad]:
             if not groups or size >= self._bucket_bytes or param.dtype != groups[-1][-1].dtype:
@@ -124,12 +132,4 @@ class Overlap:
         if len(groups) > 1 and size < _SMALL:
             rest = groups.pop()
             groups[-1] += rest
-        setting = self._comm.get_config('allreduce_grad_dtype')
-        # Within a group, large gradients are sent without being joined.
-        self._groups = [_gradients.make_buckets(group, setting, None) for group in groups]
-        all_buckets = [bucket for buckets in self._groups for bucket in buckets]
-        self._comm._share_memory(all_buckets)
-        self._slots = self._comm._make_slots(all_buckets)
-        self._group_of = {
-            id(p): i for i, buckets in enumerate(self._groups) for b in buckets for p in b.params
-        }
+        return groups

@@ -1,4 +1,4 @@
-"""The optimizer whose state is divided between the processes."""
+"""The optimizer that divides its state between the processes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy
 import chainerx
 from chainer.optimizer import GradientMethod
 from chainer.variable import Parameter
-from chainermn.communicators import _arrays, _messages, _reduction
+from chainermn import _arrays, _messages
+from chainermn.means.buckets import bounds_of
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 
 class ShardedOptimizer(MultiNodeOptimizer):
-    """Optimizer that updates its part of the parameters and gets the rest from other processes.
+    """Optimizer that updates its part of the parameters and receives the others.
 
     The parameters, one after the other, are divided into parts of equal size. A part of a parameter
     is a parameter itself, in the same memory, with the same update rule, whose state therefore has
@@ -61,7 +62,7 @@ class _Shards:
                 param.array = param.array.copy()
         self._arrays = [param.array for param in self._params]
         starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
-        bounds = _reduction.bounds_of(starts[-1], communicator.size)
+        bounds = bounds_of(starts[-1], communicator.size)
         #: For each rank, the slices of its part: number of the parameter, first and last element.
         self._pieces = [
             [
@@ -79,7 +80,7 @@ class _Shards:
             self._own.append((param, shard, first, last))
 
     def fit(self, target: Any) -> bool:
-        """Tells whether the parameters are still the same, in the same memory."""
+        """Tells whether the parameters are still the same and in the same memory."""
         params = _initialized(target)
         return len(params) == len(self._params) and all(
             [
@@ -102,7 +103,7 @@ class _Shards:
         """Sends the updated part to all other ranks."""
         for param, shard, first, last in self._own:
             shard.cleargrad()
-            # Some rules give the parameter a new array.
+            # Some rules replace the array instead of updating it in place.
             piece = _arrays.plain(_flat(param.array))[first:last]
             array = _arrays.plain(shard.array)
             if _arrays.address(piece) != _arrays.address(array):
@@ -117,7 +118,7 @@ class _Shards:
             i: numpy.empty(sum([self._piece(*p).nbytes for p in self._pieces[i]]), numpy.uint8)
             for i in others
         }
-        _messages.exchange(self._comm._arrays_comm, [(i, own) for i in others], [*incoming.items()])
+        _messages.exchange(self._comm.arrays_comm, [(i, own) for i in others], [*incoming.items()])
         for i in others:
             start = 0
             for number, first, last in self._pieces[i]:

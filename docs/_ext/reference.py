@@ -74,6 +74,7 @@ NAMESPACES = [
     'chainerx.testing',
     'chainermn',
     'chainermn.communicators',
+    'chainermn.means',
     'chainermn.optimizers',
     'chainermn.datasets',
     'chainermn.iterators',

@@ -1,4 +1,4 @@
-"""The examples train compiled as they do as usual: the same parameters after every step, to the last bit."""
+"""Compiled examples train as eager ones do: the same parameters after every step, to the last bit."""
 
 import gc
 import random
@@ -14,7 +14,7 @@ from tests.example_tests.test_same_losses import SAMPLES
 
 DEVICE = 'native:0'
 MANY = '-e', 10_000
-#: Examples with the updater that has the option, and why their steps run as usual, if they do.
+#: Examples with the updater that has the option, and why their steps run eagerly, if they do.
 CASES = {
     'mnist/train_mnist.py': (('-u', 32, '-b', 64), None),
     'glance/glance.py': ((), None),

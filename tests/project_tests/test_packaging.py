@@ -130,7 +130,7 @@ def test_build_folder_stays_current(make_environment):
 
 
 def test_build_folder_follows_the_interpreter(make_environment):
-    """What depends on the version of Python is found anew, and nothing else is compiled again."""
+    """What depends on the version of Python is found again, and nothing else is compiled again."""
     make, configure, folder = make_environment
     before = configure(make('first') / 'python')
     cache = folder / 'CMakeCache.txt'

@@ -3,11 +3,17 @@
 import ast
 import contextlib
 import importlib
+import inspect
 import pkgutil
 from pathlib import Path
 
+import pytest
+
 import chainer
+import chainerx
 from chainer import FunctionNode
+from chainer._core.engines import arrays, chainerx as chainerx_engine, fallback, kernels
+from chainer.functions import _base
 
 CORE = Path(chainer.__file__).parent / '_core'
 RULES = {'backward', 'backward_accumulate', 'gradients', 'gradient'}
@@ -39,6 +45,29 @@ def test_each_function_states_its_gradient_once():
     assert len(_functions()) > 200
 
 
+def test_a_function_names_its_routine(monkeypatch):
+    """The name of a class says nothing of the routine of ChainerX that serves it."""
+    monkeypatch.setattr(chainerx, 'is_available', lambda: True)
+    monkeypatch.setattr(chainerx, 'tanh', 'tanh', raising=False)
+    unnamed = type('Tanh', (_base.UnaryFunction,), {})
+    named = type('HyperbolicTangent', (_base.UnaryFunction,), {'chainerx_routine': 'tanh'})
+    derived = type('Tanh', (named,), {})
+    routines = [cls._chainerx_function for cls in (unnamed, named, derived)]
+    assert routines == [None, 'tanh', None]
+
+
+@pytest.mark.chainerx
+def test_functions_name_the_routines_that_exist():
+    """A class without the name of its routine would run on NumPy without a word."""
+    missing = [
+        cls.__qualname__
+        for cls in _functions()
+        if issubclass(cls, _base._Routine) and hasattr(chainerx, cls.__name__.lower())
+        if cls._chainerx_function is None and 'forward_chainerx' not in cls.__dict__
+    ]
+    assert not missing
+
+
 def test_protocol_attributes_are_few():
     data = [
         name
@@ -47,6 +76,19 @@ def test_protocol_attributes_are_few():
         and (isinstance(value, type) or not hasattr(type(value), '__get__'))
     ]
     assert len(data) <= 8, data
+
+
+def test_engines_have_one_signature():
+    """Types are checked by mypy; see ``tests/type_checks/engines.py``."""
+    engines = [
+        arrays.run,
+        kernels.run,
+        kernels.run_on_cupy,
+        chainerx_engine.run,
+        fallback.engine('float16'),
+    ]
+    for engine in engines:
+        assert list(inspect.signature(engine).parameters) == ['func', 'in_vars', 'in_data']
 
 
 def test_engines_swallow_no_errors():

@@ -53,7 +53,7 @@ class Arrays:
     @staticmethod
     def apply(func: FunctionNode, inputs: Iterable[Any]) -> tuple[Any, ...]:
         """Outputs of a function node, without recording."""
-        return arrays.forward(func, tuple(inputs))
+        return arrays.run(func, (), tuple(inputs))
 
     @staticmethod
     def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Any:

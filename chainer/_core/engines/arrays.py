@@ -12,7 +12,6 @@ from chainer.backends import cuda
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.autograd.tape import Tape
     from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
 
@@ -20,14 +19,10 @@ _ndarray = numpy.ndarray
 
 
 def run(
-    func: FunctionNode, in_vars: Sequence[Variable] | None, in_data: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], Tape]:
-    """Calls ``forward`` and checks the outputs.
-
-    Returns:
-        tuple: Tuple of the outputs, and the tape.
-
-    """
+    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Calls ``forward`` and checks the outputs."""
+    func._tape = func._rule
     func._input_indexes_to_retain = ()
     func._output_indexes_to_retain = ()
     if in_data and not isinstance(in_data[0], _ndarray):
@@ -43,13 +38,8 @@ def run(
         outputs = tuple(outputs)
     for y in outputs:
         if type(y) is not _ndarray:
-            return _checked(func, outputs), func._rule
-    return outputs, func._rule
-
-
-def forward(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Outputs alone, where nothing is recorded."""
-    return run(func, None, in_data)[0]
+            return _checked(func, outputs)
+    return outputs
 
 
 def _checked(func: FunctionNode, outputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -44,8 +44,8 @@ def apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         or _config.debug
         or (not _config.enable_backprop and is_recording())
     ):
-        return _apply_watched(func, in_data)
-    outputs = _run(func, in_data)
+        return _apply_watched(func, inputs, in_data)
+    outputs = run(func, inputs, in_data)
     if len(outputs) == 1 and type(outputs[0]) is _ndarray:
         (y,) = outputs
         return (_variable(y, y.is_backprop_required()),)
@@ -62,16 +62,18 @@ def _wrap(func: FunctionNode, outputs: Sequence[Any]) -> tuple[Variable, ...]:
     return tuple([_variable(y, y is not None and y.is_backprop_required()) for y in outputs])
 
 
-def _apply_watched(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Variable, ...]:
+def _apply_watched(
+    func: FunctionNode, inputs: Sequence[Any], in_data: tuple[Any, ...]
+) -> tuple[Variable, ...]:
     """Like :func:`apply`, with hooks, in debug mode, or without a graph."""
     hooks = backprop.hooks_of(func, _thread_hooks.hooks)
     for hook in hooks:
         hook.forward_preprocess(func, in_data)
     if _config.enable_backprop:
-        outputs = _run(func, in_data)
+        outputs = run(func, inputs, in_data)
     else:
         with chainerx.no_backprop_mode():
-            outputs = _run(func, in_data)
+            outputs = run(func, inputs, in_data)
     for hook in hooks:
         hook.forward_postprocess(func, in_data)
     if _config.debug and find_nan(outputs):
@@ -79,7 +81,8 @@ def _apply_watched(func: FunctionNode, in_data: tuple[Any, ...]) -> tuple[Variab
     return _wrap(func, outputs)
 
 
-def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
+def run(func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
+    """Calls ``forward_chainerx``, or the engine below if that falls back."""
     if not func._kernels.check and _config.type_check:
         func._check_types(in_data)
     try:
@@ -92,7 +95,7 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...]) -> Sequence[Any]:
         raise
     if outputs.__class__ is not tuple:
         if outputs.__class__ is FallbackType:
-            return fallback.run(func, in_data, outputs.reason)
+            return fallback.engine(outputs.reason)(func, in_vars, in_data)
         outputs = _as_tuple(func, outputs)
     return outputs
 

@@ -22,23 +22,30 @@ from chainer.backends import _streams
 from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
+
+    _Run = Callable[[FunctionNode, Sequence[Any], tuple[Any, ...]], Sequence[Any]]
 
 _config = configuration.config
 _from_array = BaseVariable._from_array
 
 
-def run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
-    """Runs a function on views of ChainerX arrays (or ``None``); returns ChainerX arrays."""
-    fallback_report.notice(func, [x for x in in_data if x is not None], reason)
-    with fallback_report.measuring(func, 'forward', reason):
-        return _run(func, in_data, reason)
+def engine(reason: str) -> _Run:
+    """The engine for a function that has no native path for the reason given."""
+
+    def run(func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
+        fallback_report.notice(func, [x for x in in_data if x is not None], reason)
+        with fallback_report.measuring(func, 'forward', reason):
+            return _run(func, in_data, reason)
+
+    return run
 
 
 def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
+    """Runs a function on views of ChainerX arrays (or ``None``); returns ChainerX arrays."""
     if func._kernels.check and _config.type_check:
         func._check_types(in_data)
     check_devices(func, in_data)
@@ -54,7 +61,7 @@ def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[
     func.chainerx_device = device
     views = tuple([None if x is None else _view(x) for x in in_data])
     with _using_views(device, fallback_device), _attributes(func, device):
-        ys, func._tape = arrays.run(func, None, views)
+        ys = arrays.run(func, (), views)
     outputs = [None if y is None else device.send(y) for y in ys]
     if not any([in_data[i].is_backprop_required() for i in present]):
         return outputs

@@ -18,12 +18,13 @@ from chainer._core.engines import arrays, cupy_views
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chainer._core.autograd.gradients import Gradients
-    from chainer._core.autograd.tape import Tape
     from chainer._core.variables.variable import Variable
     from chainer.function_node import FunctionNode
+
+    _Run = Callable[[FunctionNode, Sequence[Variable], tuple[Any, ...]], tuple[Any, ...] | None]
 
 _config = configuration.config
 _from_array = BaseVariable._from_array
@@ -83,57 +84,6 @@ def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
         f'invalid use_native_kernels configuration: {setting!r} '
         "(must be 'always', 'auto', or 'never')"
     )
-
-
-def run(
-    func: FunctionNode,
-    in_vars: Sequence[Variable],
-    in_data: tuple[Any, ...],
-    on_cupy: bool = False,
-) -> tuple[tuple[Any, ...], Tape] | None:
-    """Runs a function of NumPy arrays.
-
-    Returns:
-        tuple: Tuple of the outputs, and the tape; ``None`` if the code for NumPy and CuPy has to
-        run.
-
-    """
-    if not _serve(func._kernels, in_data):
-        return None
-    enable_backprop = bool(_config.enable_backprop)
-    requires_grad = [enable_backprop and x._requires_grad for x in in_vars]
-    if on_cupy:
-        xs = cupy_views.inputs(in_data, requires_grad)
-    else:
-        xs = _core._numpy_views(in_data, requires_grad)
-    if xs is None:
-        return None
-    try:
-        ys = func.forward_chainerx(xs)
-    except ARGUMENT_ERRORS:
-        # NumPy's code explains a wrong argument better. If it accepts them, the kernel has a
-        # defect, which a slow but right result would hide.
-        arrays.forward(func, in_data)
-        raise
-    if ys.__class__ is FallbackType:
-        return None
-    func._output_indexes_to_retain = ()
-    retain = func._kernels.retain
-    func._input_indexes_to_retain = range(len(xs)) if retain is None else retain
-    tape = CupyTape if on_cupy else KernelTape
-    outputs, graph = tape._outputs(xs, ys)
-    return outputs, NoGradient if graph is None else tape(graph)
-
-
-def run_on_cupy(
-    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], Tape] | None:
-    """Does the same for arrays of another kind, which may be CuPy's."""
-    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
-    if _config.use_native_kernels == 'auto':
-        return None
-    with cupy_views.stream_of(in_data):
-        return run(func, in_vars, in_data, True)
 
 
 class KernelTape:
@@ -210,3 +160,52 @@ class CupyTape(KernelTape):
                 return self._recorded_grad(func, targets, gys)
             views = cupy_views.gradients(gys)
             return cupy_views.separate(self._graph.grad(targets, views, False), views)
+
+
+def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> _Run:
+    """Engine that makes views of arrays by ``views``, and tapes of the class ``tape``."""
+
+    def run(
+        func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+    ) -> tuple[Any, ...] | None:
+        if not _serve(func._kernels, in_data):
+            return None
+        enable_backprop = bool(_config.enable_backprop)
+        xs = views(in_data, [enable_backprop and x._requires_grad for x in in_vars])
+        if xs is None:
+            return None
+        try:
+            ys = func.forward_chainerx(xs)
+        except ARGUMENT_ERRORS:
+            # NumPy's code explains a wrong argument better. If it accepts them, the kernel has a
+            # defect, which a slow but right result would hide.
+            arrays.run(func, in_vars, in_data)
+            raise
+        if ys.__class__ is FallbackType:
+            return None
+        func._output_indexes_to_retain = ()
+        retain = func._kernels.retain
+        func._input_indexes_to_retain = range(len(xs)) if retain is None else retain
+        outputs: tuple[Any, ...]
+        outputs, graph = tape._outputs(xs, ys)
+        func._tape = NoGradient if graph is None else tape(graph)
+        return outputs
+
+    return run
+
+
+_numpy_views: Any = _core._numpy_views if chainerx.is_available() else None
+#: The engine of NumPy arrays, for functions with kernels, which exist only where ChainerX is built.
+run: _Run = _engine(_numpy_views, KernelTape)
+_run_on_cupy = _engine(cupy_views.inputs, CupyTape)
+
+
+def run_on_cupy(
+    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
+    """The engine of arrays of another kind, which may be CuPy's."""
+    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
+    if _config.use_native_kernels == 'auto':
+        return None
+    with cupy_views.stream_of(in_data):
+        return _run_on_cupy(func, in_vars, in_data)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class GELU(UnaryFunction):
     """Input times its standard normal distribution function."""
 
+    chainerx_routine = 'gelu'
     _kernels = kernels(retain=None, check=True)
 
     def compute(self, xp: Xp, x: Any) -> Any:

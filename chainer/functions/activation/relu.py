@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class ReLU(_base.UnaryFunction):
     """Rectified linear unit."""
 
+    chainerx_routine = 'relu'
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 

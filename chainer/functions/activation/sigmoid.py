@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class Sigmoid(_base.UnaryFunction):
     """Logistic sigmoid."""
 
+    chainerx_routine = 'sigmoid'
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class SiLU(_base.UnaryFunction):
     """Input times its sigmoid."""
 
+    chainerx_routine = 'silu'
     _kernels = _base.kernels(retain=None, check=True)
 
     def compute(self, xp: Xp, x: Any) -> Any:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class Tanh(_base.UnaryFunction):
     """Hyperbolic tangent."""
 
+    chainerx_routine = 'tanh'
     retains = 'y'
 
     def compute(self, xp: Xp, x: Any) -> Any:

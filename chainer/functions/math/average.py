@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Mean(ReductionFunction):
     """Mean of array elements over given axes."""
 
+    chainerx_routine = 'mean'
+
     def __init__(self, axis: Axis, keepdims: bool) -> None:
         super().__init__(axis, keepdims)
 

@@ -145,6 +145,7 @@ def neg(self: VariableLike) -> Variable:  # -x
 class Absolute(UnaryFunction):
     """Function node of :func:`~chainer.functions.absolute`."""
 
+    chainerx_routine = 'absolute'
     label = '|_|'
 
     def compute(self, xp: Xp, x: Any) -> Any:
@@ -178,6 +179,7 @@ def absolute(self: VariableLike) -> Variable:
 class Add(_Binary):
     """Function node of :func:`~chainer.functions.add`, of two arrays."""
 
+    chainerx_routine = 'add'
     retains = ''
     label = '_ + _'
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class DiGamma(UnaryFunction):
     """Function node of :func:`~chainer.functions.digamma`."""
 
+    chainerx_routine = 'digamma'
     # ChainerX has no gradient at infinity.
     _kernels = CHECKED_BY_CHAINERX
 

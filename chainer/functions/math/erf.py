@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Erf(UnaryFunction):
     """Function node of :func:`~chainer.functions.erf`."""
 
+    chainerx_routine = 'erf'
     _kernels = kernels(retain=None, check=True)
 
     @property

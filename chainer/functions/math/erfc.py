@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Erfc(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfc`."""
 
+    chainerx_routine = 'erfc'
     _kernels = kernels(retain=None, check=True)
 
     @property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class ErfcInv(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfcinv`."""
 
+    chainerx_routine = 'erfcinv'
     retains = 'y'
 
     @property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Erfcx(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfcx`."""
 
+    chainerx_routine = 'erfcx'
     retains = 'xy'
 
     @property

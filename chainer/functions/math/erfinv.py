@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class ErfInv(UnaryFunction):
     """Function node of :func:`~chainer.functions.erfinv`."""
 
+    chainerx_routine = 'erfinv'
     # SciPy takes half the time.
     _kernels = CHECKED_BY_CHAINERX
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Exp(UnaryFunction):
     """Function node of :func:`~chainer.functions.exp`."""
 
+    chainerx_routine = 'exp'
     retains = 'y'
 
     @property
@@ -52,6 +53,8 @@ def exp(x: VariableLike) -> Variable:
 class Log(UnaryFunction):
     """Function node of :func:`~chainer.functions.log`."""
 
+    chainerx_routine = 'log'
+
     @property
     def label(self) -> str:
         return 'log'
@@ -87,6 +90,8 @@ def log(x: VariableLike) -> Variable:
 class Log2(UnaryFunction):
     """Function node of :func:`~chainer.functions.log2`."""
 
+    chainerx_routine = 'log2'
+
     @property
     def label(self) -> str:
         return 'log2'
@@ -121,6 +126,8 @@ def log2(x: VariableLike) -> Variable:
 
 class Log10(UnaryFunction):
     """Function node of :func:`~chainer.functions.log10`."""
+
+    chainerx_routine = 'log10'
 
     @property
     def label(self) -> str:

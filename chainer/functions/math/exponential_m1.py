@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class Expm1(UnaryFunction):
     """Function node of :func:`~chainer.functions.expm1`."""
 
+    chainerx_routine = 'expm1'
     retains = 'y'
 
     @property

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Fmod(BinaryFunction):
     """Function node of :func:`~chainer.functions.fmod`."""
 
+    chainerx_routine = 'fmod'
     arguments: tuple[str, ...] = ('x', 'divisor')
     # ChainerX has another gradient at infinities.
     _kernels = CHECKED_BY_CHAINERX

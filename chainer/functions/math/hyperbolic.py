@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Cosh(UnaryFunction):
     """Function node of :func:`~chainer.functions.cosh`."""
 
+    chainerx_routine = 'cosh'
+
     @property
     def label(self) -> str:
         return 'cosh'
@@ -50,6 +52,8 @@ def cosh(x: VariableLike) -> Variable:
 
 class Sinh(UnaryFunction):
     """Function node of :func:`~chainer.functions.sinh`."""
+
+    chainerx_routine = 'sinh'
 
     @property
     def label(self) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class LGamma(UnaryFunction):
     """Function node of :func:`~chainer.functions.lgamma`."""
 
+    chainerx_routine = 'lgamma'
     # ChainerX gives another value at minus infinity.
     _kernels = CHECKED_BY_CHAINERX
 

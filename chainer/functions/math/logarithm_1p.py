@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Log1p(UnaryFunction):
     """Function node of :func:`~chainer.functions.log1p`."""
 
+    chainerx_routine = 'log1p'
+
     @property
     def label(self) -> str:
         return 'log1p'

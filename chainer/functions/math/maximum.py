@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Maximum(BinaryFunction):
     """Elementwise maximum; where both are equal the first input gets the gradient."""
 
+    chainerx_routine = 'maximum'
     arguments: tuple[str, ...] = ('x1', 'x2')
     # ChainerX gives both inputs half of the gradient where they are equal.
     _kernels = CHECKED_BY_CHAINERX

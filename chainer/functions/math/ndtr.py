@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Ndtr(UnaryFunction):
     """Function node of :func:`~chainer.functions.ndtr`."""
 
+    chainerx_routine = 'ndtr'
+
     @property
     def label(self) -> str:
         return 'ndtr'

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Ndtri(UnaryFunction):
     """Function node of :func:`~chainer.functions.ndtri`."""
 
+    chainerx_routine = 'ndtri'
     # SciPy takes half the time.
     _kernels = CHECKED_BY_CHAINERX
 

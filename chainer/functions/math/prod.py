@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Prod(ReductionFunction):
     """Product of array elements over given axes."""
 
+    chainerx_routine = 'prod'
     retains = 'x'
     # ChainerX divides by the elements to get the gradient.
     _kernels = CHECKED_BY_CHAINERX

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Sqrt(UnaryFunction):
     """Function node of :func:`~chainer.functions.sqrt`."""
 
+    chainerx_routine = 'sqrt'
     retains = 'y'
 
     @property

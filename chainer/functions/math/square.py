@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Square(UnaryFunction):
     """Function node of :func:`~chainer.functions.square`."""
 
+    chainerx_routine = 'square'
+
     @property
     def label(self) -> str:
         return 'square'

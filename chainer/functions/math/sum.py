@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Sum(ReductionFunction):
     """Sum of array elements over given axes."""
 
+    chainerx_routine = 'sum'
+
     def compute(self, xp: Xp, x: Any) -> Any:
         return x.sum(axis=self.axis, keepdims=self.keepdims)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Sin(UnaryFunction):
     """Function node of :func:`~chainer.functions.sin`."""
 
+    chainerx_routine = 'sin'
+
     @property
     def label(self) -> str:
         return 'sin'
@@ -52,6 +54,8 @@ def sin(x: VariableLike) -> Variable:
 
 class Cos(UnaryFunction):
     """Function node of :func:`~chainer.functions.cos`."""
+
+    chainerx_routine = 'cos'
 
     @property
     def label(self) -> str:
@@ -90,6 +94,7 @@ def cos(x: VariableLike) -> Variable:
 class Tan(UnaryFunction):
     """Function node of :func:`~chainer.functions.tan`."""
 
+    chainerx_routine = 'tan'
     retains = 'y'
 
     @property
@@ -129,6 +134,8 @@ def tan(x: VariableLike) -> Variable:
 class Arcsin(UnaryFunction):
     """Function node of :func:`~chainer.functions.arcsin`."""
 
+    chainerx_routine = 'arcsin'
+
     @property
     def label(self) -> str:
         return 'arcsin'
@@ -165,6 +172,8 @@ def arcsin(x: VariableLike) -> Variable:
 
 class Arccos(UnaryFunction):
     """Function node of :func:`~chainer.functions.arccos`."""
+
+    chainerx_routine = 'arccos'
 
     @property
     def label(self) -> str:
@@ -203,6 +212,8 @@ def arccos(x: VariableLike) -> Variable:
 class Arctan(UnaryFunction):
     """Function node of :func:`~chainer.functions.arctan`."""
 
+    chainerx_routine = 'arctan'
+
     @property
     def label(self) -> str:
         return 'arctan'
@@ -240,6 +251,7 @@ def arctan(x: VariableLike) -> Variable:
 class Arctan2(BinaryFunction):
     """Function node of :func:`~chainer.functions.arctan2`."""
 
+    chainerx_routine = 'arctan2'
     arguments: tuple[str, ...] = ('x1', 'x2')
 
     @property

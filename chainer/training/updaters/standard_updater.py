@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import compilation, device_resident, link, optimizer as optimizer_module
@@ -7,6 +8,7 @@ from chainer.backends import cuda
 from chainer.dataset import convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
 from chainer.utils import argument
+from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,9 @@ class StandardUpdater(_updater.Updater):
             underflowing; the optimizers divide by it again.
         auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
         input_device: Device specifier of the batches.
-        compile (bool): Whether updates run under :func:`chainer.compile`.
+        compile (bool): Whether updates run under :func:`chainer.compile`; see
+            :attr:`compiled_update`. This concerns :meth:`update_core` of this class: one that
+            replaces it has to compile its own step, and the constructor warns of it.
 
     Attributes:
         converter: The converter.
@@ -109,13 +113,36 @@ class StandardUpdater(_updater.Updater):
         self.iteration = 0
         self.auto_new_epoch = auto_new_epoch
         self.loss_scale = loss_scale
-        self._update = compilation.compile(_update) if is_compiled else _update
+        self._update: Callable[..., None] = _update
+        if is_compiled:
+            self._update = compilation.compile(_update)
+            self._warn_unless_compiled()
         if loss_scale is not None:
             for opt in self._optimizers.values():
                 opt.set_loss_scale(loss_scale)
         if auto_new_epoch:
             for opt in self._optimizers.values():
                 opt.use_auto_new_epoch = True
+
+    def _warn_unless_compiled(self) -> None:
+        core = type(self).update_core
+        code = getattr(core, '__code__', None)
+        # An override may well call that of this class.
+        if core is StandardUpdater.update_core or 'update_core' in getattr(code, 'co_names', ()):
+            return
+        warnings.warn(
+            f'compile=True has no effect: {core.__qualname__} replaces the update that it '
+            'compiles. Decorate the function that computes the loss and updates with '
+            'chainer.compile',
+            PerformanceWarning,
+            stacklevel=3,
+        )
+
+    @property
+    def compiled_update(self) -> compilation.CompiledFunction | None:
+        """Compiled update, whose ``report()`` tells how calls ran; ``None`` without ``compile``."""
+        update = self._update
+        return update if isinstance(update, compilation.CompiledFunction) else None
 
     @property
     def device(self) -> Device | Any:

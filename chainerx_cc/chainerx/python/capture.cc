@@ -100,6 +100,7 @@ WatchPtr NewWatch() { return std::make_shared<Watch>(); }
 void WatchAttributes(Watch& self, PyObject* object, PyObject* ignored) { self.AddAttributes(object, ignored); }
 void WatchMember(Watch& self, PyObject* object, PyObject* name) { self.AddMember(object, name); }
 void WatchItems(Watch& self, PyObject* container, PyObject* ignored) { self.AddItems(container, ignored); }
+void WatchElements(Watch& self, PyObject* iterable) { self.AddElements(iterable); }
 void WatchEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddEntry(dict, key); }
 void WatchItemsOfEntry(Watch& self, PyObject* dict, PyObject* key) { self.AddItemsOfEntry(dict, key); }
 void WatchClass(Watch& self, PyObject* type) { self.AddClass(type); }
@@ -155,6 +156,7 @@ void AddCapture(PyObject* module) {
             .Method<&WatchAttributes>("add_attributes", "self, object, ignored=None", "Watches attributes.")
             .Method<&WatchMember>("add_member", "self, object, name", "Watches what is no item of ``__dict__``.")
             .Method<&WatchItems>("add_items", "self, container, ignored=None", "Watches a dict, a list or a set.")
+            .Method<&WatchElements>("add_elements", "self, iterable", "Watches what an iterable gives, in order.")
             .Method<&WatchEntry>("add_entry", "self, dict, key", "Watches one entry of a dict.")
             .Method<&WatchItemsOfEntry>("add_items_of_entry", "self, dict, key",
                                         "Watches the items of the dict at a key, for which an equal one may come.")

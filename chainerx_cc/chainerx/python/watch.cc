@@ -142,6 +142,14 @@ void Watch::AddItems(PyObject* container, PyObject* ignored) {
     }
 }
 
+void Watch::AddElements(PyObject* iterable) {
+    PyRef list = Check(PySequence_List(iterable));
+    Entry& entry = Add(Kind::kElements, iterable);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
+        entry.items.push_back({PyRef{}, PyRef::Borrow(PyList_GET_ITEM(list.get(), i))});
+    }
+}
+
 void Watch::AddEntry(PyObject* dict, PyObject* key) {
     if (!PyDict_Check(dict)) ThrowTypeError("expected a dict, not %s", Py_TYPE(dict)->tp_name);
     PyObject* value = PyDict_GetItemWithError(dict, key);
@@ -214,6 +222,8 @@ bool Watch::IsSame(const Entry& entry) {
         }
         case Kind::kSet:
             return HasElements(entry, entry.object.get());
+        case Kind::kElements:
+            return Gives(entry, entry.object.get());
         case Kind::kDict:
             return HasItems(entry, entry.object.get(), 0);
         case Kind::kItemsOfEntry: {
@@ -274,6 +284,23 @@ bool Watch::HasElements(const Entry& entry, PyObject* set) {
     return ForEachElement(set, [&entry, &i](PyObject* element) {
         return i < entry.items.size() && IsSameValue(element, entry.items[i++].value.get());
     });
+}
+
+// Whether iteration gives the items, in order.
+bool Watch::Gives(const Entry& entry, PyObject* iterable) {
+    PyRef iterator{PyObject_GetIter(iterable)};
+    size_t i = 0;
+    while (iterator) {
+        PyRef element{PyIter_Next(iterator.get())};
+        if (!element) break;
+        if (i == entry.items.size() || !IsSameValue(element.get(), entry.items[i].value.get())) return false;
+        ++i;
+    }
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    return i == entry.items.size();
 }
 
 int64_t Watch::FindChange() const {

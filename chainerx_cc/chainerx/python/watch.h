@@ -22,6 +22,8 @@ public:
     void AddMember(PyObject* object, PyObject* name);
     // The items of a dict, a list or a set.
     void AddItems(PyObject* container, PyObject* ignored);
+    // What an iterable gives, in order.
+    void AddElements(PyObject* iterable);
     // One entry of a dict, which it may lack.
     void AddEntry(PyObject* dict, PyObject* key);
     // The items of the dict that is the entry of a dict. Another dict may take its place.
@@ -49,6 +51,7 @@ private:
         kDict,
         kList,
         kSet,
+        kElements,
         kEntry,
         kItemsOfEntry,
         kClass,
@@ -74,6 +77,7 @@ private:
     static void AddDictItems(Entry& entry, PyObject* dict, PyObject* ignored);
     static bool HasItems(const Entry& entry, PyObject* dict, size_t first);
     static bool HasElements(const Entry& entry, PyObject* set);
+    static bool Gives(const Entry& entry, PyObject* iterable);
     static bool IsSame(const Entry& entry);
 
     std::vector<Entry> entries_;

@@ -577,11 +577,13 @@ class Own:
 
 
 class Unknown:
-    __slots__ = ('text',)
     __match_args__ = ('text',)
 
     def __init__(self):
         self.text = 'a'
+
+    def __getattribute__(self, name):  # which may compute anything
+        return object.__getattribute__(self, name)
 
     def __call__(self):
         return len(self.text)

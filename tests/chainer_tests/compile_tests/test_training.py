@@ -1,6 +1,8 @@
-"""Training steps under ``chainer.compile``, compared with the same steps as usual, bit by bit."""
+"""Training steps under ``chainer.compile``, compared bit by bit with the same steps run eagerly."""
 
 import copy
+import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainer import optimizer_hooks as hooks, optimizers
+from chainer.warnings import PerformanceWarning
 
 pytestmark = pytest.mark.chainerx
 
@@ -454,6 +457,52 @@ def test_updater(compile, tmp_path):
         for entry in log.log:
             del entry['elapsed_time']
         logs.append((log.log, state_of(model, optimizer)))
-        if is_compiled:
-            assert updater._update.replays >= 10, updater._update.report()
+        compiled = updater.compiled_update
+        assert (compiled is not None) == is_compiled
+        if compiled is not None:
+            assert compiled.replays >= 10, compiled.report()
     assert logs[0] == logs[1]
+
+
+class OwnCore(chainer.training.StandardUpdater):
+    def update_core(self):
+        self.get_optimizer('main').update(lambda: F.sum(self.get_optimizer('main').target.W))
+
+
+class CallsSuper(chainer.training.StandardUpdater):
+    def update_core(self):
+        super().update_core()
+
+
+class InheritsOwnCore(OwnCore):
+    pass
+
+
+@pytest.mark.parametrize(
+    ('updater', 'name'),
+    [
+        (chainer.training.StandardUpdater, None),
+        (CallsSuper, None),
+        (OwnCore, 'OwnCore.update_core'),
+        (InheritsOwnCore, 'OwnCore.update_core'),
+        (
+            functools.partial(
+                chainer.training.updaters.GradientAccumulationUpdater, accumulation_steps=2
+            ),
+            'GradientAccumulationUpdater.update_core',
+        ),
+    ],
+    ids=['standard', 'super', 'own', 'inherited', 'accumulation'],
+)
+def test_updater_says_where_compile_has_no_effect(updater, name):
+    optimizer = optimizers.SGD().setup(L.Linear(2, 2))
+    iterator = chainer.iterators.SerialIterator([(np.zeros(2, 'f'), np.int32(0))], 1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        updater(iterator, optimizer)
+        assert not caught
+        updater(iterator, optimizer, compile=True)
+    expected = [] if name is None else [f'compile=True has no effect: {name} replaces']
+    assert [str(w.message)[: len(text)] for w, text in zip(caught, expected)] == expected
+    assert len(caught) == len(expected)
+    assert all(w.category is PerformanceWarning for w in caught)

@@ -12,7 +12,8 @@ import chainer
 import chainer.links as L
 import chainermn
 import chainerx
-from chainermn.communicators import _kernels, _messages, _shared_rows
+from chainermn import _messages
+from chainermn.means import dtypes, kernels, shared_memory
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
 WIRES = ['float16', 'bfloat16', 'float32', 'float64']
@@ -186,7 +187,7 @@ MEANS = [
 def way(request, monkeypatch):
     """How gradients travel on one host: messages are for those between hosts."""
     if request.param == 'messages':
-        monkeypatch.setattr(_shared_rows, '_FOLDER', '/nowhere')
+        monkeypatch.setattr(shared_memory, '_FOLDER', '/nowhere')
     return request.param
 
 
@@ -227,8 +228,8 @@ SPECS = [(5, numpy.dtype('float32')), (0, numpy.dtype('float64')), (70, numpy.dt
 
 
 def test_rows_are_shared(comm):
-    files = set(os.listdir(_shared_rows._FOLDER))
-    rows = _shared_rows.make_rows(comm.mpi_comm, SPECS)
+    files = set(os.listdir(shared_memory._FOLDER))
+    rows = shared_memory.make_rows(comm.mpi_comm, SPECS)
     for i, of_size in enumerate(rows):
         assert [(row.size, row.dtype) for row in of_size] == [SPECS[i]] * comm.size
         of_size[comm.rank][...] = 10 * comm.rank + i
@@ -237,7 +238,7 @@ def test_rows_are_shared(comm):
         for rank, row in enumerate(of_size):
             assert (row == 10 * rank + i).all()
     comm.mpi_comm.Barrier()
-    assert not [f for f in set(os.listdir(_shared_rows._FOLDER)) - files if 'chainermn' in f]
+    assert not [f for f in set(os.listdir(shared_memory._FOLDER)) - files if 'chainermn' in f]
 
 
 def test_rows_without_memory(comm, monkeypatch):
@@ -250,18 +251,18 @@ def test_rows_without_memory(comm, monkeypatch):
         pytest.skip('one rank shares with nobody')
     with monkeypatch.context() as context:
         context.setattr(os, 'posix_fallocate', fail)
-        assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
+        assert shared_memory.make_rows(comm.mpi_comm, SPECS) is None
     if comm.rank == 1:
         monkeypatch.setattr(mmap, 'mmap', fail)
-    assert _shared_rows.make_rows(comm.mpi_comm, SPECS) is None
+    assert shared_memory.make_rows(comm.mpi_comm, SPECS) is None
 
 
 @pytest.mark.parametrize('device', DEVICES)
 def test_means_of_gradients_in_turn_use_the_same_memory(comm, device, monkeypatch):
     comm = chainermn.create_communicator('naive', comm.mpi_comm)
     calls = []
-    make_rows = _shared_rows.make_rows
-    monkeypatch.setattr(_shared_rows, 'make_rows', lambda *a: calls.append(a) or make_rows(*a))
+    make_rows = shared_memory.make_rows
+    monkeypatch.setattr(shared_memory, 'make_rows', lambda *a: calls.append(a) or make_rows(*a))
     models = make_model(comm.rank, device), make_model(comm.rank + 1, device)
     for _ in range(3):
         for model in models:
@@ -353,15 +354,16 @@ def test_bad_arguments(comm, call, error, message):
 
 
 @pytest.fixture(params=['core', 'numpy'])
-def kernels(request, monkeypatch):
+def loops(request, monkeypatch):
+    """Which loops compute: compiled ones, or NumPy's where there are none."""
     if request.param == 'numpy':
-        monkeypatch.setattr(_kernels, '_core', None)
-    elif _kernels._core is None:
+        monkeypatch.setattr(kernels, '_core', None)
+    elif kernels._core is None:
         pytest.skip('ChainerX is not built')
 
 
-@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
-@pytest.mark.parametrize('wire', _kernels.HALVES)
+@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.parametrize('wire', dtypes.HALVES)
 def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
     bits = numpy.random.RandomState(0).randint(2**32, size=100003, dtype='uint32')
     bits[:50000] = bits[:50000] % 2**27 + (100 << 23)  # many in the range of float16
@@ -369,11 +371,11 @@ def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
 
     def convert():
         with numpy.errstate(all='ignore'):
-            halves = _kernels.encode(values, wire)
-            return halves, _kernels.decode(halves, wire)
+            halves = kernels.encode(values, wire)
+            return halves, kernels.decode(halves, wire)
 
     halves, floats = convert()
-    monkeypatch.setattr(_kernels, '_core', None)
+    monkeypatch.setattr(kernels, '_core', None)
     for actual, expected in zip((halves, floats), convert()):
         if wire == 'float16':
             actual, expected = (x[~numpy.isnan(values)] for x in (actual, expected))
@@ -382,32 +384,32 @@ def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('n', [1, 2, 3])
-def test_mean_of_arrays(n, dtype, kernels):
+def test_mean_of_arrays(n, dtype, loops):
     arrays = numpy.random.RandomState(0).normal(size=(n, 70001)).astype(dtype)
     total = arrays[0].copy()
     for array in arrays[1:]:
         total += array
     total *= total.dtype.type(1 / n)
     result = numpy.empty_like(total)
-    _kernels.mean([*arrays], [arrays[0], result])
+    kernels.mean([*arrays], [arrays[0], result])
     numpy.testing.assert_array_equal(result, total)
     numpy.testing.assert_array_equal(arrays[0], total)
 
 
-@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
 def test_kernels_check_arrays():
     floats, halves = numpy.zeros(4, 'f'), numpy.zeros(4, 'uint16')
     with pytest.raises(ValueError, match='halves must have elements of 2 bytes, not 4'):
-        _kernels._core._to_half(floats, floats, True)
+        kernels._core._to_half(floats, floats, True)
     with pytest.raises(ValueError, match='numbers of elements differ: 4 and 3'):
-        _kernels._core._from_half(halves, floats[:3], True)
+        kernels._core._from_half(halves, floats[:3], True)
     with pytest.raises(ValueError, match='not C-contiguous'):
-        _kernels._core._mean([floats[::2]], [floats[::2]])
+        kernels._core._mean([floats[::2]], [floats[::2]])
     with pytest.raises(ValueError, match='sources must have an item'):
-        _kernels._core._mean([], [floats])
+        kernels._core._mean([], [floats])
 
 
-@pytest.mark.skipif(_kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
 def test_places():
     def ones(*shape):
         return chainerx.ones(shape, 'float32', device='native:0')
@@ -418,7 +420,7 @@ def test_places():
     n = _SLOT_BYTES // 4
     memory = [ones(n), ones(n), ones(8)]
     addresses = [address(array) for array in memory]
-    places = _kernels._core._Places(memory)
+    places = kernels._core._Places(memory)
     before = ones(n)
     with places:
         first, second, third = ones(n), ones(2, n // 2), ones(n)
@@ -435,7 +437,7 @@ def test_places():
             raise chainerx.ChainerxError
     assert address(ones(n)) not in addresses
     other_memory = ones(n)
-    other = _kernels._core._Places([other_memory])
+    other = kernels._core._Places([other_memory])
     with places:
         with other:
             assert address(ones(n)) == address(other_memory)
@@ -448,26 +450,26 @@ def test_places():
     del places, memory
     assert float(again.sum()) == float(second.sum()) == float(before.sum()) == n
     with pytest.raises(chainerx.ChainerxError, match='an array is a part of another one'):
-        _kernels._core._Places([before[1:]])
+        kernels._core._Places([before[1:]])
     with pytest.raises(TypeError, match='arrays'):
-        _kernels._core._Places([numpy.ones(n)])
+        kernels._core._Places([numpy.ones(n)])
 
 
-@pytest.mark.parametrize('wire', _kernels.HALVES)
-def test_halves(wire, kernels):
+@pytest.mark.parametrize('wire', dtypes.HALVES)
+def test_halves(wire, loops):
     values = numpy.random.RandomState(0).normal(0, 100, 10000).astype('float32')
     values[:4] = numpy.inf, -numpy.inf, 0, numpy.nan
     values[4] = numpy.array(0x7FFFFFFF, 'uint32').view('float32')
     values[5] = numpy.array(0x7F800001, 'uint32').view('float32')
     with numpy.errstate(invalid='ignore'):
-        rounded = _kernels.decode(_kernels.encode(values, wire), wire)
+        rounded = kernels.decode(kernels.encode(values, wire), wire)
     numpy.testing.assert_array_equal(rounded[:3], values[:3])
     assert numpy.isnan(rounded[3:6]).all()
     error = abs(rounded[6:] - values[6:]) / abs(values[6:])
     assert error.max() <= (2.0**-11 if wire == 'float16' else 2.0**-8)
     # To the nearest: no representable number is closer.
     if wire == 'bfloat16':
-        bits = _kernels.encode(values[6:], wire)
+        bits = kernels.encode(values[6:], wire)
         for step in 1, -1:
-            other = _kernels.decode((bits.astype('int32') + step).astype('uint16'), wire)
+            other = kernels.decode((bits.astype('int32') + step).astype('uint16'), wire)
             assert (abs(other - values[6:]) >= abs(rounded[6:] - values[6:])).all()

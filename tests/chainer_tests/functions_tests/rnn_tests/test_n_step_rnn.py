@@ -174,7 +174,7 @@ def test_dropout_on_chainerx(kind, directions, monkeypatch):
         for x in v:
             x.to_device(device)
         if device != '@numpy':
-            monkeypatch.setattr('chainer._core.engines.fallback.run', None)
+            monkeypatch.setattr('chainer._core.engines.fallback.engine', None)
         np.random.seed(3)
         ys = _call(kind, 3, directions, v, ratio=0.5)
         gxs = chainer.grad([sum([F.sum(y * y) for y in ys])], v)

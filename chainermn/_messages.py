@@ -1,4 +1,4 @@
-"""Bytes between ranks: objects and arrays, in parts where they are large.
+"""Messages between ranks: objects and arrays, split where they are large.
 
 MPI libraries count elements with 32 bits, so no call here passes more than :data:`LIMIT` bytes.
 """

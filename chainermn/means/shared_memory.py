@@ -1,4 +1,4 @@
-"""Memory that all ranks share if they are on one host."""
+"""Arrays in memory that all ranks share if they are on one host."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-import chainerx
-from chainer import backend
 from chainermn._mpi import mpi
-from chainermn.communicators import _arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,36 +45,8 @@ def make_rows(
     return rows
 
 
-class Slots:
-    """Memory that the ranks share, in which backward makes gradients.
-
-    An array of exactly the size of a slot takes a free one, for as long as it lives. A process
-    forked meanwhile has the array in the same memory, not a copy of it.
-
-    Args:
-        rank: This rank.
-        rows: For each slot, its bytes of each rank.
-
-    """
-
-    def __init__(self, rank: int, rows: Sequence[Sequence[numpy.ndarray[Any, Any]]]) -> None:
-        self._rows = rows
-        own = [of_slot[rank] for of_slot in rows]
-        self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
-        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
-        self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
-
-    def find(self, array: numpy.ndarray[Any, Any]) -> int:
-        """Returns the number of the slot that an array is in; -1 for none."""
-        return self._numbers.get(array.__array_interface__['data'][0], -1)
-
-    def get(self, number: int, rank: int, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
-        """Returns the memory of a rank."""
-        return self._rows[number][rank].view(dtype)
-
-
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
-    """Maps a file without a name, so that nothing is left of it when the ranks end."""
+    """Maps a file and deletes its name, so that the system frees it when the ranks end."""
     path, token = mpi_comm.bcast(_create(n_bytes) if mpi_comm.rank == 0 else None)
     memory = None
     if path is not None:
@@ -86,7 +55,7 @@ def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
                 memory = mmap.mmap(file.fileno(), n_bytes)
         except OSError:
             pass  # another host, or not enough memory
-    # A file of that name may be another one, in a container with a host name like this one's.
+    # In a container with the same host name, the file of this name may be a different one.
     is_same = memory is not None and memory[: len(token)] == token
     is_common = mpi_comm.allreduce(is_same, mpi().LAND)
     if path is not None and mpi_comm.rank == 0:
@@ -106,7 +75,8 @@ def _create(n_bytes: int) -> tuple[str | None, bytes]:
         file.write(token)
         file.flush()
         try:
-            # Memory that is missing is an error here, and a signal that kills when it is written.
+            # Too little memory is an error here. Without this call, it would be a fatal signal when
+            # a rank writes to it.
             os.posix_fallocate(descriptor, 0, n_bytes)
         except OSError:
             os.unlink(path)

@@ -9,53 +9,22 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.autograd import fresh_gradients
-from chainer._core.optimizers import update
-from chainermn.communicators import _arrays, _reduction
-from chainermn.communicators._kernels import HALVES
+from chainermn import _arrays
+from chainermn.means import dtypes, gradients
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from chainer.link import Link
     from chainer.variable import Parameter
 
-# A gradient on the host of at least this size is sent alone: joining would only copy it.
+# Bytes of a gradient on the host that travels alone: the copy to join it costs more than a message.
 _ALONE = 1 << 18
 
 
-def sorted_params(model: Link) -> list[tuple[str, Parameter]]:
-    """Initialized parameters with their names, in an order that all ranks share."""
-    return sorted(
-        [pair for pair in model.namedparams() if pair[1].array is not None], key=lambda p: p[0]
-    )
-
-
-def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
-    """Initialized parameters whose gradients are sent; fills missing ones if asked to."""
-    params = []
-    for _, param in sorted_params(model):
-        fresh_gradients.settle(param)
-        if param.grad is None and zero_fill and update.lacks_grad(param):
-            update.fill_grad(param)
-        if param.grad is not None:
-            params.append(param)
-    return params
-
-
-def compute_dtype(dtype: Any, setting: Any) -> tuple[numpy.dtype[Any], str | None]:
-    """Dtype in which gradients are added, and the one in which they are sent, if it has 16 bits.
-
-    Args:
-        dtype: Dtype of the gradients.
-        setting: The configuration ``allreduce_grad_dtype``.
-
-    """
-    name = numpy.dtype(dtype).name if setting is None else setting
-    if name in HALVES:
-        return numpy.dtype(numpy.float32), name
-    return numpy.dtype(name), None
+def bounds_of(size: int, n_ranks: int) -> list[int]:
+    """Returns where the parts of the ranks begin in an array of ``size`` elements, and its end."""
+    return [size * i // n_ranks for i in range(n_ranks + 1)]
 
 
 class Bucket:
@@ -64,19 +33,24 @@ class Bucket:
     Args:
         params: Parameters, whose gradients have one dtype and are all on the host or on one GPU.
         setting: The configuration ``allreduce_grad_dtype``.
+        n_ranks: Number of ranks.
 
     """
 
-    def __init__(self, params: Sequence[Parameter], setting: Any) -> None:
+    def __init__(self, params: Sequence[Parameter], setting: Any, n_ranks: int) -> None:
         self.params = list(params)
         self.grads: list[Any] = []
-        self.dtype, self.wire = compute_dtype(params[0].dtype, setting)
+        self.dtype, self.wire = dtypes.dtypes_of(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
         self.on_host = _is_on_host(params[0])
-        #: Memory that the ranks share, if any: a row for each; see :class:`_reduction.SharedMean`.
+        bounds = bounds_of(self.size, n_ranks)
+        #: Elements that each rank adds.
+        self.parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        #: Memory that the ranks share, if any: a row for each, see :class:`SharedRows`.
         self.rows: list[Any] = []
-        #: Elements that each rank then adds.
-        self.parts: list[slice] = []
+        #: Shared memory where backward may have made the gradient, if any, see :class:`Slots`.
+        self.slots: Any = None
+        #: The joined gradients, from :meth:`pack` to :meth:`unpack`.
         self.flat: Any = None
         self._memory: Any = None
         self._pieces: list[Any] = []  # of the memory, for the gradients
@@ -97,7 +71,6 @@ class Bucket:
     def share(self, rows: list[Any], rank: int) -> None:
         """Takes memory that the ranks share, one row for each."""
         self.rows = rows
-        self.parts = _reduction.parts_of(self.size, len(rows))
         self._use(rows[rank])
 
     def _use(self, memory: Any) -> None:
@@ -112,13 +85,13 @@ class Bucket:
     def fill_grads(self) -> None:
         """Sets missing gradients to zeros."""
         for param in self.params:
-            if update.lacks_grad(param):
-                update.fill_grad(param)
+            gradients.fill_missing_grad(param)
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
         self.grads = [_arrays.plain(param.grad) for param in self.params]
         first = self.grads[0]
+        # A single gradient of the right dtype is its own flat array: nothing is copied.
         self._is_gradient = (
             len(self.grads) == 1
             and type(first) is numpy.ndarray
@@ -134,10 +107,11 @@ class Bucket:
             if not isinstance(self._memory, xp.ndarray):
                 self._use(xp.empty(self.size, self.dtype))
             self.flat = self._memory
+            # Assignments convert dtypes, which a concatenation into an array does not.
             if xp in (numpy, chainerx) or first.dtype != self.dtype:
                 for piece, grad in zip(self._pieces, self.grads):
                     piece[...] = grad
-            else:  # one kernel copies many
+            else:  # one kernel copies many gradients
                 xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self.flat)
         return self.flat
 
@@ -164,13 +138,16 @@ def _is_on_host(param: Parameter) -> bool:
     return backend.get_device_from_array(param.array).name.startswith(('@numpy', 'native'))
 
 
-def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -> list[Bucket]:
+def divide(
+    params: Iterable[Parameter], setting: Any, limit: int | None, n_ranks: int
+) -> list[Bucket]:
     """Divides parameters into buckets, the same on all ranks.
 
     Args:
         params: Parameters in an order that all ranks share.
         setting: The configuration ``allreduce_grad_dtype``.
         limit: Most bytes of a bucket of several gradients; ``None`` joins all that should be.
+        n_ranks: Number of ranks.
 
     """
     groups: dict[Any, list[Parameter]] = {}
@@ -183,6 +160,7 @@ def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -
             buckets.append([param])
             continue
         key = numpy.dtype(param.dtype).name, on_host
+        # A full bucket stays in the list; the next gradient of its kind starts another one.
         if limit is not None and key in groups and sizes[key] + n_bytes > limit:
             del groups[key]
         if key not in groups:
@@ -190,4 +168,4 @@ def make_buckets(params: Iterable[Parameter], setting: Any, limit: int | None) -
             buckets.append(groups[key])
         groups[key].append(param)
         sizes[key] += n_bytes
-    return [Bucket(bucket, setting) for bucket in buckets]
+    return [Bucket(bucket, setting, n_ranks) for bucket in buckets]

@@ -1,4 +1,4 @@
-"""Arrays of NumPy, CuPy and ChainerX as the contiguous host memory that MPI moves, and back."""
+"""Conversion of NumPy, CuPy and ChainerX arrays to contiguous host memory, for MPI, and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainer.backends import cuda
 
 
 class Spec(NamedTuple):
-    """What a rank must know to receive an array."""
+    """Description of an array, which its receiver allocates memory from."""
 
     shape: tuple[int, ...]
     dtype: str

@@ -1,4 +1,4 @@
-"""What means over ranks do with elements: compiled loops if there are any, or NumPy's."""
+"""Elementwise loops of means: those of ChainerX's core, or NumPy's where it is not built."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-#: Dtypes of 16 bits in which float32 can be sent.
-HALVES = 'float16', 'bfloat16'
 
 #: Elements that stay in the cache from one loop to the next.
 BLOCK = 1 << 15

@@ -1,0 +1,85 @@
+"""Calls of communicators on arrays, by MPI and the memory of the host.
+
+Each call first tells the receivers the shapes, dtypes and devices of the arrays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainermn import _arrays, _messages
+from chainermn._mpi import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def send(mpi_comm: Any, data: Any, dest: int, tag: int) -> None:
+    """Sends an array, or a tuple of arrays."""
+    is_tuple = isinstance(data, (tuple, list))
+    arrays = data if is_tuple else (data,)
+    specs = [_arrays.spec_of(array) for array in arrays]
+    _messages.send_object(mpi_comm, (is_tuple, specs), dest, tag)
+    for array in arrays:
+        for part in _messages.parts(_arrays.to_host(array)):
+            mpi_comm.Send(part, dest, tag)
+
+
+def receive(mpi_comm: Any, source: int, tag: int) -> Any:
+    """Receives what :func:`send` sends."""
+    is_tuple, specs = _messages.receive_object(mpi_comm, source, tag)
+    arrays = []
+    for spec in specs:
+        array = _arrays.empty(spec)
+        for part in _messages.parts(array):
+            mpi_comm.Recv(part, source, tag)
+        arrays.append(_arrays.from_host(array, spec.device))
+    return tuple(arrays) if is_tuple else arrays[0]
+
+
+def broadcast(mpi_comm: Any, x: Any, root: int) -> Any:
+    """Sends an array of the root to all ranks; returns it, on the root itself."""
+    is_root = mpi_comm.rank == root
+    spec = _messages.broadcast_object(mpi_comm, _arrays.spec_of(x) if is_root else None, root)
+    array = _arrays.to_host(x) if is_root else _arrays.empty(spec)
+    for part in _messages.parts(array):
+        mpi_comm.Bcast(part, root)
+    return x if is_root else _arrays.from_host(array, spec.device)
+
+
+def exchange(mpi_comm: Any, outgoing: Sequence[Any]) -> tuple[Any, ...]:
+    """Sends an array to each rank, where it is not ``None``; returns those for this one."""
+    specs = [None if x is None else _arrays.spec_of(x) for x in outgoing]
+    incoming_specs = mpi_comm.alltoall(specs)
+    hosts: dict[int, Any] = {}  # one array may go to several ranks
+    for x in outgoing:
+        if x is not None and id(x) not in hosts:
+            hosts[id(x)] = _arrays.to_host(x)
+    incoming = [None if spec is None else _arrays.empty(spec) for spec in incoming_specs]
+    own = mpi_comm.rank
+    others = [i for i in range(mpi_comm.size) if i != own]
+    _messages.exchange(
+        mpi_comm,
+        [(i, hosts[id(outgoing[i])]) for i in others if outgoing[i] is not None],
+        [(i, incoming[i]) for i in others if incoming[i] is not None],
+    )
+    if outgoing[own] is not None:
+        incoming[own] = hosts[id(outgoing[own])].copy()
+    return tuple(
+        [
+            None if array is None else _arrays.from_host(array, spec.device)
+            for array, spec in zip(incoming, incoming_specs)
+        ]
+    )
+
+
+def add(mpi_comm: Any, x: Any) -> Any:
+    """Adds the arrays of all ranks, those of float16 in float32."""
+    array = _arrays.to_host(x)
+    dtype = numpy.promote_types(array.dtype, numpy.float32)
+    total = array.astype(dtype if array.dtype.kind == 'f' else array.dtype)
+    for part in _messages.parts(total):
+        mpi_comm.Allreduce(mpi().IN_PLACE, part.view(total.dtype))
+    return _arrays.like(total.astype(array.dtype, copy=False), x)

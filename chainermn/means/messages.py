@@ -1,0 +1,98 @@
+"""Means of gradients on the host, by messages of MPI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainermn.means import kernels
+from chainermn.means.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainermn.means.buckets import Bucket
+    from chainermn.means.transport import Channel, Steps
+
+    _Array = numpy.ndarray[Any, Any]
+
+
+class _Pool:
+    """Flat arrays for reuse: the system clears the pages of new arrays, which takes time."""
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[int, str], list[_Array]] = {}
+
+    def take(self, size: int, dtype: numpy.dtype[Any]) -> _Array:
+        free = self._free.get((size, dtype.char))
+        return free.pop() if free else numpy.empty(size, dtype)
+
+    def give(self, array: _Array) -> None:
+        self._free.setdefault((array.size, array.dtype.char), []).append(array)
+
+
+class Messages(Transport):
+    """Transport of gradients on the host by MPI, for ranks on any hosts.
+
+    Each rank owns a part of the array: it receives that part from all others, computes the mean in
+    at least float32 and sends it back (reduce-scatter, then allgather). This sends the least data
+    possible, and one rank computes each element, so all ranks get the same bits.
+
+    Args:
+        channel (Channel): Where the messages travel.
+
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._pool = _Pool()
+
+    def forget(self) -> None:
+        self._pool = _Pool()
+
+    def steps(self, buckets: Sequence[Bucket]) -> Steps:
+        for bucket in buckets:
+            yield from self.mean(bucket, bucket.pack())
+        yield None
+        for bucket in buckets:
+            bucket.unpack()
+
+    def mean(self, bucket: Bucket, flat: _Array) -> Steps:
+        """Replaces the flat array of a bucket, or a copy of it on the host, by its mean."""
+        channel, pool, wire = self._channel, self._pool, bucket.wire
+        tag = channel.next_tag()
+        own = bucket.parts[channel.rank]
+        sent = flat
+        if wire is not None:
+            sent = pool.take(flat.size, numpy.dtype(numpy.uint16))
+        theirs = {i: sent[bucket.parts[i]] for i in channel.others}
+        if wire is not None:
+            for i, part in theirs.items():
+                kernels.encode(flat[bucket.parts[i]], wire, part)
+        received = {i: pool.take(own.stop - own.start, sent.dtype) for i in channel.others}
+        yield channel.exchange(tag, theirs, received)
+        self._add(flat[own], received, wire, sent[own])
+        for array in received.values():
+            pool.give(array)
+        # The parts of the others have been sent, so their means take the same memory.
+        yield channel.exchange(tag + 1, dict.fromkeys(channel.others, sent[own]), theirs)
+        if wire is not None:
+            kernels.decode(sent, wire, flat)
+            pool.give(sent)
+
+    def _add(
+        self, own: _Array, received: dict[int, _Array], wire: str | None, sent: _Array
+    ) -> None:
+        """Replaces this rank's part by the mean, rounded in what is sent."""
+        ranks = range(self._channel.size)
+        if wire is None:
+            # Always in the order of the ranks, which makes the rounding reproducible.
+            kernels.mean([received.get(i, own) for i in ranks], [own])
+            return
+        # A block stays in the cache from decoding to encoding.
+        for start in range(0, own.size, kernels.BLOCK):
+            block = slice(start, start + kernels.BLOCK)
+            arrays = {i: kernels.decode(array[block], wire) for i, array in received.items()}
+            kernels.mean([arrays.get(i, own[block]) for i in ranks], [own[block]])
+            kernels.encode(own[block], wire, sent[block])

@@ -1,0 +1,85 @@
+"""Means of gradients on GPUs, by NCCL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import chainerx
+from chainer.backends import cuda
+from chainermn import _nccl
+from chainermn.means import kernels
+from chainermn.means.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainermn.means.buckets import Bucket
+    from chainermn.means.transport import Steps
+
+
+class Nccl(Transport):
+    """Transport of gradients of CuPy and ChainerX by NCCL, each rank with a GPU of its own.
+
+    NCCL only enqueues its work in the current stream, so no step waits for it.
+
+    Args:
+        mpi_comm (mpi4py.MPI.Comm): Communicator by which the ranks agree on one of NCCL.
+
+    """
+
+    def __init__(self, mpi_comm: Any) -> None:
+        self._mpi_comm = mpi_comm
+        self._scale = 1 / mpi_comm.size
+        #: NCCL's communicator for CuPy, made when the first gradients come.
+        self.comm: Any = None
+        self._group: Any = None  # the same for ChainerX where CuPy is absent
+
+    def close(self) -> None:
+        self._group = None
+        if self.comm is not None:
+            cuda.Stream.null.synchronize()
+            self.comm.destroy()
+            self.comm = None
+
+    def steps(self, buckets: Sequence[Bucket]) -> Steps:
+        for bucket in buckets:
+            flat = bucket.pack()
+            mean = self._mean_of_chainerx if isinstance(flat, chainerx.ndarray) else self._mean
+            mean(flat, bucket.wire)
+        yield None
+        for bucket in buckets:
+            bucket.unpack()
+
+    def _mean(self, flat: Any, wire: str | None) -> None:
+        if self.comm is None:
+            self.comm = _nccl.init_nccl_comm(self._mpi_comm)
+        nccl = _nccl.nccl_of_cupy()
+        # Before the sum, which may overflow in 16 bits.
+        flat *= flat.dtype.type(self._scale)
+        if wire is None:
+            sent = flat
+            kind = nccl.NCCL_FLOAT64 if flat.dtype.itemsize == 8 else nccl.NCCL_FLOAT32
+        else:
+            sent = kernels.encode(flat, wire)
+            kind = nccl.NCCL_FLOAT16 if wire == 'float16' else nccl.NCCL_BFLOAT16
+        stream = cuda.cupy.cuda.get_current_stream()
+        pointer = sent.data.ptr
+        self.comm.allReduce(pointer, pointer, flat.size, kind, nccl.NCCL_SUM, stream.ptr)
+        if wire is not None:
+            flat[...] = kernels.decode(sent, wire)
+
+    def _mean_of_chainerx(self, flat: Any, wire: str | None) -> None:
+        if wire == 'bfloat16':
+            raise RuntimeError('to send gradients of ChainerX as bfloat16, install CuPy')
+        if self._group is None:
+            name = None
+            if self._mpi_comm.rank == 0:
+                name = chainerx._core._make_device_group_name(flat.device)
+            join = chainerx._core._DeviceGroup
+            name = self._mpi_comm.bcast(name)
+            self._group = join(flat.device, self._mpi_comm.size, name, self._mpi_comm.rank)
+        flat *= self._scale
+        sent = flat if wire is None else flat.astype(wire)
+        self._group.sum_to_all(sent)
+        if wire is not None:
+            flat[...] = sent

@@ -1,0 +1,163 @@
+"""The reducer, which averages gradients over the ranks."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from chainermn.means import buckets as buckets_module
+from chainermn.means.messages import Messages
+from chainermn.means.shared_rows import SharedRows
+from chainermn.means.transport import Pending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chainer.variable import Parameter
+    from chainermn.means.buckets import Bucket
+    from chainermn.means.shared_rows import Slots
+    from chainermn.means.transport import Channel, Transport
+
+# Models whose buckets are cached: a generator and a discriminator, for example, train in turn.
+_N_MODELS = 4
+
+
+class Reducer:
+    """Replaces gradients by their means over the ranks.
+
+    Args:
+        channel (Channel): Where the messages travel.
+        on_gpu (Transport): Transport of gradients on GPUs.
+        bucket_bytes (int): Most bytes of several gradients that are sent together; ``None`` for
+            any number.
+
+    Attributes:
+        dtype: Dtype in which gradients are sent, see :mod:`chainermn.means.dtypes`. ``None`` for
+            the dtype of the gradients.
+
+    """
+
+    def __init__(
+        self, channel: Channel, on_gpu: Transport, bucket_bytes: int | None = None
+    ) -> None:
+        self._channel = channel
+        self._on_gpu = on_gpu
+        self._on_host = Messages(channel)
+        self._shared = SharedRows(channel)
+        self._bucket_bytes = bucket_bytes
+        self._dtype: Any = None
+        self._buckets: dict[Any, list[Bucket]] = {}
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, value: Any) -> None:
+        self._dtype = value
+        self._forget()
+
+    def average(self, params: Sequence[Parameter]) -> None:
+        """Replaces the gradients of parameters by their means; collective.
+
+        Args:
+            params: Parameters with gradients, the same ones in the same order on all ranks.
+
+        """
+        buckets = self._buckets_of(params)
+        self.check('multi_node_mean_grad', buckets)
+        if self._channel.size > 1:
+            self._shared.prepare(buckets)
+            for mean in self.start(buckets):
+                mean.wait()
+
+    def _buckets_of(self, params: Sequence[Parameter]) -> list[Bucket]:
+        """Buckets of parameters, with the memory of the previous call for the same ones."""
+        key = tuple([(id(param), param.device) for param in params])
+        buckets = self._buckets.get(key)
+        if buckets is None:
+            buckets = self.divide(params)
+            if len(self._buckets) == _N_MODELS:
+                self._forget()
+            self._buckets[key] = buckets
+        return buckets
+
+    def divide(self, params: Iterable[Parameter]) -> list[Bucket]:
+        """Divides parameters into buckets as :meth:`average` does, without shared memory."""
+        return self._divide(params, self._bucket_bytes)
+
+    def _divide(self, params: Iterable[Parameter], limit: int | None) -> list[Bucket]:
+        return buckets_module.divide(params, self._dtype, limit, self._channel.size)
+
+    def divide_groups(self, groups: Iterable[Sequence[Parameter]]) -> list[list[Bucket]]:
+        """Divides groups of parameters that start one after the other into buckets; collective.
+
+        Within a group, small gradients are joined and large ones are not.
+
+        Args:
+            groups: Groups of parameters, the same ones on all ranks.
+
+        """
+        divided = [self._divide(group, None) for group in groups]
+        self._shared.prepare(list(itertools.chain(*divided)))
+        return divided
+
+    def make_slots(self, buckets: Sequence[Bucket]) -> Slots | None:
+        """Makes memory in which backward writes large gradients; collective.
+
+        Returns:
+            The memory, or ``None`` if there is none that all ranks share.
+
+        """
+        return self._shared.make_slots(buckets)
+
+    def check(self, call: str, buckets: Iterable[Bucket]) -> None:
+        """Raises an error in debug mode if the ranks make different calls or have other buckets.
+
+        Args:
+            call (str): Name of the call.
+            buckets: Buckets.
+
+        Raises:
+            RuntimeError: If they differ.
+
+        """
+        checker = self._channel.checker
+        if checker.is_on():
+            checker.check(call, [[(b.dtype.name, b.wire, b.size) for b in buckets]])
+
+    def start(self, buckets: Sequence[Bucket]) -> list[Pending]:
+        """Starts to replace the gradients of buckets by their means; collective.
+
+        The gradients must not be used before :meth:`Pending.wait` of all results.
+
+        Args:
+            buckets: Buckets, the same ones on all ranks.
+
+        Returns:
+            list: Pending means.
+
+        """
+        # Each bucket starts as soon as it is packed, so packing overlaps with sending. Buckets in
+        # shared memory start together: one message announces all of them.
+        groups = [[bucket] for bucket in buckets if not bucket.rows]
+        shared = [bucket for bucket in buckets if bucket.rows]
+        if shared:
+            groups.append(shared)
+        return [Pending(self.transport_of(group[0]).steps(group)) for group in groups]
+
+    def transport_of(self, bucket: Bucket) -> Transport:
+        """Chooses how a bucket travels."""
+        if bucket.rows:
+            return self._shared
+        return self._on_host if bucket.on_host else self._on_gpu
+
+    def _forget(self) -> None:
+        self._buckets.clear()
+        self._on_host.forget()
+        self._on_gpu.forget()
+
+    def close(self) -> None:
+        """Frees what the transports hold; collective. The reducer must not be used afterwards."""
+        self._forget()
+        self._on_gpu.close()

@@ -1,0 +1,156 @@
+"""Means of gradients in memory that the ranks of one host share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+import chainerx
+from chainer import backend
+from chainermn import _arrays
+from chainermn._mpi import mpi
+from chainermn.means import kernels, shared_memory
+from chainermn.means.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chainermn.means.buckets import Bucket
+    from chainermn.means.transport import Channel, Steps
+
+    _Array = numpy.ndarray[Any, Any]
+
+_SIGNAL = numpy.zeros(1, numpy.uint8)
+
+
+class SharedRows(Transport):
+    """Transport of gradients on one host: messages only say what is in shared memory.
+
+    A bucket has a row of memory for each rank. Each rank reads its part of the arrays of all ranks
+    and writes the means to the same places, which are still in its cache. Arrays in rows or slots
+    are not copied. Of other arrays, the parts that belong to other ranks are copied to the row, and
+    their means back.
+
+    Args:
+        channel (Channel): Where the messages travel.
+
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._is_possible = channel.is_one_host
+
+    def prepare(self, buckets: Sequence[Bucket]) -> None:
+        """Gives rows to buckets that can have them, if all ranks are on one host; collective."""
+        if not self._is_possible:
+            return
+        buckets = [bucket for bucket in buckets if bucket.can_share]
+        lacks = not all([bucket.rows for bucket in buckets])
+        # A rank with new buckets has no rows for them, and all ranks make rows together.
+        if self._channel.mpi_comm.allreduce(lacks, mpi().LOR):
+            rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
+            for bucket, of_bucket in zip(buckets, rows):
+                bucket.share(of_bucket, self._channel.rank)
+
+    def make_slots(self, buckets: Sequence[Bucket]) -> Slots | None:
+        """Makes slots for the large gradients of buckets, if all ranks are on one host; collective.
+
+        Returns:
+            The slots, or ``None`` if there are none.
+
+        """
+        large = [bucket for bucket in buckets if bucket.slot_bytes]
+        if not (self._is_possible and large and chainerx.is_available()):
+            return None
+        byte = numpy.dtype(numpy.uint8)
+        rows = self._make_rows([(bucket.slot_bytes, byte) for bucket in large])
+        if not rows:
+            return None
+        slots = Slots(self._channel.rank, rows)
+        for bucket in buckets:
+            bucket.slots = slots
+        return slots
+
+    def _make_rows(self, specs: Any) -> list[list[_Array]]:
+        rows = shared_memory.make_rows(self._channel.mpi_comm, specs)
+        self._is_possible = rows is not None
+        return rows or []
+
+    def steps(self, buckets: Sequence[Bucket]) -> Steps:
+        channel = self._channel
+        for bucket in buckets:
+            bucket.pack()
+        tag = channel.next_tag()
+        places, copied = self._place(buckets)
+        theirs = {i: numpy.empty_like(places) for i in channel.others}
+        # Other ranks access the memory of this one only between this message and their next one.
+        yield channel.exchange(tag, dict.fromkeys(channel.others, places), theirs)
+        for k, bucket in enumerate(buckets):
+            arrays = [*bucket.rows]
+            for i in channel.others:
+                if theirs[i][k] >= 0:
+                    arrays[i] = bucket.slots.get(theirs[i][k], i, bucket.dtype)
+            arrays[channel.rank] = bucket.flat
+            sources = [array[bucket.parts[channel.rank]] for array in arrays]
+            kernels.mean(sources, sources)
+        # This message says that the means are written; its contents do not matter.
+        signals = {i: numpy.empty(1, numpy.uint8) for i in channel.others}
+        yield channel.exchange(tag + 1, dict.fromkeys(channel.others, _SIGNAL), signals)
+        for part, shared in copied:
+            part[...] = shared
+        yield None
+        for bucket in buckets:
+            bucket.unpack()
+
+    def _place(self, buckets: Sequence[Bucket]) -> tuple[_Array, list[tuple[Any, Any]]]:
+        """Puts the arrays where the other ranks read them.
+
+        Returns:
+            tuple: The place of each array, the number of a slot or -1 for the row, and the parts
+            that have been copied, as pairs of a part of an array and one of a row.
+
+        """
+        channel = self._channel
+        places = numpy.full(len(buckets), -1, numpy.int32)
+        copied = []
+        for k, bucket in enumerate(buckets):
+            row = bucket.rows[channel.rank]
+            if bucket.flat is row:
+                continue
+            if bucket.slots is not None:
+                places[k] = bucket.slots.find(bucket.flat)
+            if places[k] < 0:
+                parts = [bucket.parts[i] for i in channel.others]
+                copied += [(bucket.flat[part], row[part]) for part in parts]
+        for part, shared in copied:
+            shared[...] = part
+        return places, copied
+
+
+class Slots:
+    """Memory that the ranks share, in which backward makes gradients.
+
+    An array that has exactly the size of a slot is allocated there if it is free, and occupies it
+    until it is deleted. A process that is forked meanwhile shares the array instead of copying it.
+
+    Args:
+        rank: This rank.
+        rows: For each slot, its bytes of each rank.
+
+    """
+
+    def __init__(self, rank: int, rows: Sequence[Sequence[_Array]]) -> None:
+        self._rows = rows
+        own = [of_slot[rank] for of_slot in rows]
+        self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
+        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
+        self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
+
+    def find(self, array: _Array) -> int:
+        """Returns the number of the slot that an array is in; -1 for none."""
+        return self._numbers.get(array.__array_interface__['data'][0], -1)
+
+    def get(self, number: int, rank: int, dtype: numpy.dtype[Any]) -> _Array:
+        """Returns the memory of a rank."""
+        return self._rows[number][rank].view(dtype)

@@ -1,0 +1,132 @@
+"""What transports have in common: a channel for messages, and steps with messages between them."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy
+
+from chainermn._mpi import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chainermn._checks import Checker
+    from chainermn.means.buckets import Bucket
+
+    #: What a transport yields before its next step: requests that must complete first, or ``None``
+    #: if only :meth:`Pending.wait` may take this step.
+    Steps = Iterator[Sequence[Any] | None]
+
+# Bytes of a message. With longer ones, the two directions of a connection take turns.
+_PIECE = 1 << 18
+# MPI guarantees tags up to 32767. Each mean has two of its own, so that many can be pending.
+_LAST_TAG = 32766
+
+
+class Channel:
+    """Messages of an MPI communicator that only means use.
+
+    Args:
+        mpi_comm (mpi4py.MPI.Comm): Communicator without other messages.
+        checker: Compares calls between ranks in debug mode.
+        is_one_host (bool): Whether there are several ranks, all on one host.
+
+    """
+
+    def __init__(self, mpi_comm: Any, checker: Checker, is_one_host: bool) -> None:
+        self.mpi_comm = mpi_comm
+        self.checker = checker
+        self.is_one_host = is_one_host
+        self.rank: int = mpi_comm.rank
+        self.size: int = mpi_comm.size
+        self.others = [i for i in range(self.size) if i != self.rank]
+        self._tag = 0
+
+    def next_tag(self) -> int:
+        """Returns the first of two tags that no other pending mean uses; the same on all ranks."""
+        self._tag = (self._tag + 2) % _LAST_TAG
+        return self._tag
+
+    def exchange(self, tag: int, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
+        """Starts to send and receive flat arrays, by rank.
+
+        Args:
+            tag: Tag of the messages.
+            outgoing: Array to send to each rank.
+            incoming: Array to fill from each rank.
+
+        Returns:
+            list: Requests of MPI.
+
+        """
+        requests = []
+        for call, arrays in (self.mpi_comm.Irecv, incoming), (self.mpi_comm.Isend, outgoing):
+            for i, array in arrays.items():
+                data = array.view(numpy.uint8)
+                for start in range(0, data.size, _PIECE):
+                    requests.append(call(data[start : start + _PIECE], i, tag))
+        return requests
+
+
+class Transport(abc.ABC):
+    """A way by which gradients travel between the ranks."""
+
+    @abc.abstractmethod
+    def steps(self, buckets: Sequence[Bucket]) -> Steps:
+        """Replaces the gradients of buckets by their means; collective.
+
+        Args:
+            buckets: Buckets that travel together, the same ones on all ranks.
+
+        Yields:
+            Requests of MPI that must complete before the next step, or ``None`` if only
+            :meth:`Pending.wait` may take it.
+
+        """
+
+    def forget(self) -> None:  # noqa: B027
+        """Drops memory that is kept for later means."""
+
+    def close(self) -> None:  # noqa: B027
+        """Frees what the transport holds; collective."""
+
+
+class Pending:
+    """Means that are being computed.
+
+    Args:
+        steps: Steps of a transport. The first one is taken at once.
+
+    """
+
+    # Requests of means that nobody waits for. MPI still writes to their buffers, which they keep.
+    _dropped: ClassVar[list[Any]] = []
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._requests: Sequence[Any] | None = None
+        if self._dropped:
+            self._dropped[:] = [request for request in self._dropped if not request.Test()]
+        self._requests = next(steps, None)
+        self.test()
+
+    def __del__(self) -> None:
+        if self._requests is not None:
+            self._dropped.extend(self._requests)
+
+    def test(self) -> None:
+        """Takes the steps that are possible without waiting, so that backward goes on."""
+        while self._requests is not None and mpi().Request.Testall(self._requests):
+            self._requests = next(self._steps, None)
+
+    def wait(self) -> None:
+        """Waits for the means, and takes the last step, which writes them to the gradients."""
+        if self._requests is not None:
+            mpi().Request.Waitall(self._requests)
+        for requests in self._steps:
+            self._requests = requests
+            if requests is not None:
+                mpi().Request.Waitall(requests)
+        self._requests = None
