@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import ModuleType
 
-    from chainer.types import DeviceSpec, NdArray
+    from chainer._core.devices.types import DeviceSpec
+    from chainer._core.settings.types import NdArray
 
 _cpu_device = CpuDevice()
 

@@ -249,13 +249,12 @@ def build_computational_graph(
     """
     if not remove_split:
         raise ValueError('remove_split=False is not supported anymore')
-    if not isinstance(outputs, (list, tuple)):
-        outputs = [outputs]
+    ends: Sequence[Any] = outputs if isinstance(outputs, (list, tuple)) else [outputs]
     # Dictionaries keep the order; identity distinguishes nodes.
     nodes = {}
     edges = {}
     stack = []
-    for output in outputs:
+    for output in ends:
         if isinstance(output, variable.Variable):
             output = output.node
         elif not isinstance(output, variable.VariableNode):
@@ -271,7 +270,7 @@ def build_computational_graph(
             continue
         nodes[id(node)] = node
         if isinstance(node, variable.VariableNode):
-            heads = [] if node.creator_node is None else [node.creator_node]
+            heads: Sequence[Any] = [] if node.creator_node is None else [node.creator_node]
         else:
             heads = node.inputs
         for head in heads:

@@ -14,8 +14,9 @@ from chainer.utils import meta
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer._core.devices.types import CudaDeviceSpec, DeviceSpec
+    from chainer._core.settings.types import NdArray, Xp
     from chainer.backend import Device
-    from chainer.types import CudaDeviceSpec, DeviceSpec, NdArray, Xp
     from chainer.variable import Variable
 
     _FinalBase = abc.ABC
@@ -44,7 +45,10 @@ class DeviceResident(_FinalBase):
 
     """
 
-    _device = None
+    if TYPE_CHECKING:
+        _device: Device
+    else:
+        _device = None  # before `__init__`
 
     def __init__(self) -> None:
         self._device = backend.CpuDevice()

@@ -67,7 +67,7 @@ class Distribution:
         raise self._not_implemented('support')
 
     @property
-    def xp(self) -> Xp:
+    def xp(self) -> Xp | None:
         """Module or None: Array module of the parameters; ``None`` without parameters."""
         params = self.params
         if not params:
@@ -204,10 +204,13 @@ class Distribution:
         Returns:
             ~chainer.Variable: Samples of shape ``(*sample_shape, *batch_shape, *event_shape)``.
         """
-        if not isinstance(sample_shape, (tuple, list)):
-            sample_shape = (sample_shape,)
-        shape = tuple(sample_shape) + self.batch_shape + self.event_shape
-        samples = self.sample_n(math.prod(sample_shape))
+        drawn: tuple[Any, ...]
+        if isinstance(sample_shape, (tuple, list)):
+            drawn = tuple(sample_shape)
+        else:
+            drawn = (sample_shape,)
+        shape = drawn + self.batch_shape + self.event_shape
+        samples = self.sample_n(math.prod(drawn))
         return samples if samples.shape == shape else samples.reshape(shape)
 
     def sample_n(self, n: int) -> Variable:
@@ -222,7 +225,7 @@ class Distribution:
         raise self._not_implemented('sample_n')
 
 
-_kl_functions = {}
+_kl_functions: dict[tuple[type, type], Callable[..., Any]] = {}
 
 
 def register_kl(Dist1: type, Dist2: type) -> Callable[..., Any]:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import chainerx
 from chainer import backend, configuration
 from chainer._core.autograd.backprop import refuse_gradient
+from chainer._core.variables.variable import Variable
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
-from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from chainer._core.autograd.variable_node import VariableNode
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.types import VariableLike
     from chainer.function_hook import FunctionHook
-    from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
 
-_F = TypeVar('_F', bound='Callable[..., Any]')
+_P = ParamSpec('_P')
+_R = TypeVar('_R')
 
 
 def no_backprop_mode() -> _BackpropMode:
@@ -64,10 +67,12 @@ class _BackpropMode:
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
-        self._scopes = []
+        self._scopes: list[list[AbstractContextManager[Any]]] = []
 
     def __enter__(self) -> None:
-        scopes = [configuration.using_config('enable_backprop', self._enabled)]
+        scopes: list[AbstractContextManager[Any]] = [
+            configuration.using_config('enable_backprop', self._enabled)
+        ]
         if chainerx.is_available():
             scopes.append(
                 chainerx.force_backprop_mode() if self._enabled else chainerx.no_backprop_mode()
@@ -80,9 +85,9 @@ class _BackpropMode:
         for scope in reversed(self._scopes.pop()):
             scope.__exit__(*exc_info)
 
-    def __call__(self, func: _F) -> _F:
+    def __call__(self, func: Callable[_P, _R]) -> Callable[_P, _R]:
         @functools.wraps(func)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             with self:
                 return func(*args, **kwargs)
 
@@ -106,11 +111,11 @@ class FunctionAdapter(FunctionNode):
 
     """
 
-    _function = None
-    _weak_function = None
+    _function: Function | None = None
+    _weak_function: Any = None  # a weak reference while the function owns this adapter
 
     def __init__(self, function: Function) -> None:
-        # Weak while the function owns this adapter; the call turns it around.
+        # A call turns it around.
         self._weak_function = weakref.ref(function)
 
     @property
@@ -139,24 +144,24 @@ class FunctionAdapter(FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> Variable | tuple[Variable | None, ...] | None:
         retained = self.get_retained_inputs()
-        arrays = [None] * len(self.inputs)
+        arrays: list[Any] = [None] * len(self.inputs)
         for i, x in zip(self._input_indexes_to_retain, retained):
             arrays[i] = x.array
         gys = tuple([None if gy is None else gy.array for gy in grad_outputs])
         with cuda.get_device_from_array(*[a for a in (*arrays, *gys) if a is not None]):
-            gxs = self.function.backward(tuple(arrays), gys)
-        if not isinstance(gxs, (tuple, list)):
-            raise TypeError(f'{self.label}.backward must return a tuple, got {type(gxs)}')
-        if len(gxs) != len(arrays):
+            all_gxs = self.function.backward(tuple(arrays), gys)
+        if not isinstance(all_gxs, (tuple, list)):
+            raise TypeError(f'{self.label}.backward must return a tuple, got {type(all_gxs)}')
+        if len(all_gxs) != len(arrays):
             raise ValueError(
-                f'{self.label}.backward returned {len(gxs)} gradients for {len(arrays)} inputs'
+                f'{self.label}.backward returned {len(all_gxs)} gradients for {len(arrays)} inputs'
             )
-        for i, (x, gx) in enumerate(zip(arrays, gxs)):
-            if gx is None or x is None:
+        for i, (array, gx) in enumerate(zip(arrays, all_gxs)):
+            if gx is None or array is None:
                 continue
-            if not isinstance(gx, backend.get_device_from_array(x).supported_array_types):
-                refuse_gradient(self, i, gx, x.shape, x.dtype)
-        gxs = [gxs[i] for i in target_input_indexes]
+            if not isinstance(gx, backend.get_device_from_array(array).supported_array_types):
+                refuse_gradient(self, i, gx, array.shape, array.dtype)
+        gxs = [all_gxs[i] for i in target_input_indexes]
         if not configuration.config.enable_backprop or all(gx is None for gx in gxs):
             return tuple([None if gx is None else Variable(gx, requires_grad=False) for gx in gxs])
         # These gradients cannot be differentiated correctly: connect them to a function that
@@ -219,8 +224,8 @@ class Function:
 
     """
 
-    _node = None
-    _owned_node = None
+    _node: weakref.ref[FunctionAdapter] | None = None
+    _owned_node: FunctionAdapter | None = None
 
     def __call__(self, *inputs: VariableLike) -> Any:
         """Applies the function and records it in the graph.
@@ -246,7 +251,7 @@ class Function:
     @property
     def node(self) -> FunctionAdapter:
         """:class:`FunctionAdapter` of this function."""
-        node = self._node and self._node()
+        node = None if self._node is None else self._node()
         if node is None:
             node = self._owned_node
         if node is None:

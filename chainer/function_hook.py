@@ -10,13 +10,13 @@ from chainer._core.reports import representation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer._core.settings.types import NdArray
     from chainer.function_node import FunctionNode
-    from chainer.types import NdArray
 
 
 class _ThreadHooks(threading.local):
     #: Hooks by name that are active for all functions of the thread.
-    hooks = None
+    hooks: dict[str, FunctionHook] | None = None
 
 
 _thread_hooks = _ThreadHooks()

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from chainer._core.autograd.tape import Tape
     from chainer._core.reports.fallback import FallbackType
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.types import VariableLike
     from chainer.function_hook import FunctionHook
-    from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
 
 __all__ = ['FunctionNode', 'grad']
@@ -146,7 +147,7 @@ class FunctionNode:
         ):
             cls._kernels = cls._kernels._replace(under_numpy=False)
 
-    def __call__(self, *args: VariableLike, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
             f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
         )
@@ -439,7 +440,7 @@ class FunctionNode:
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         """Computes output arrays from ChainerX arrays with differentiable ChainerX routines.
 
         Returns:

@@ -618,7 +618,8 @@ def check_double_backward(
         no_grads = [x.dtype.kind != 'f' for x in x_data]
     if len(x_grad_grad) == no_grads.count(False) < n_x:
         given_grads = iter(x_grad_grad)
-        x_grad_grad = tuple([None if no_grad else next(given_grads) for no_grad in no_grads])
+        all_grads: list[Any] = [None if no_grad else next(given_grads) for no_grad in no_grads]
+        x_grad_grad = tuple(all_grads)
     if len(x_grad_grad) != n_x:
         raise ValueError(
             f'x_grad_grad must have one element per input: {len(x_grad_grad)} != {n_x}'

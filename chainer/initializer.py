@@ -12,7 +12,7 @@ from chainer._core.settings.dtype import get_dtype
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 class Initializer:

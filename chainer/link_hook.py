@@ -10,7 +10,7 @@ from chainer._core.reports import representation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from chainer.link import Link
+    from chainer._core.models.link import Link
 
 _thread_local = threading.local()
 

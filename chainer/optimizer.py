@@ -76,8 +76,8 @@ class Optimizer:
     t: int = 0
     epoch: int = 0
     use_auto_new_epoch = False
-    _pre_update_hooks = None
-    _post_update_hooks = None
+    _pre_update_hooks: Any = None
+    _post_update_hooks: Any = None
     _loss_scale = None
     _loss_scale_max = 65504.0  # the largest float16
     _loss_scaling_is_dynamic = False
@@ -272,8 +272,8 @@ class Optimizer:
             multiplier = self._loss_scaling_multiplier
         else:
             multiplier = 2.0  # the first overflow shows the right scale
-        scale = self._loss_scale * multiplier
-        self._loss_scale = max(1.0, min(self._loss_scale_max, scale))
+        scale: Any = self._loss_scale  # a number, as loss scaling is on
+        self._loss_scale = max(1.0, min(self._loss_scale_max, scale * multiplier))
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the counters and the states of all update rules.

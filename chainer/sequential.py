@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from chainer import link as link_module
 from chainer._core.models import link_errors
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from typing_extensions import Self
+
+    from chainer.variable import Variable
 
 
 def _layer_name(layer):
@@ -78,11 +80,11 @@ class Sequential(link_module.ChainList):
 
     def __init__(self, *layers: Callable[..., Any]) -> None:
         super().__init__()
-        self._layers = []
+        self._layers: list[Callable[..., Any]] = []
         for layer in layers:
             self.append(layer)
 
-    def forward(self, *x: Any) -> Any:
+    def forward(self, *x: Any) -> Variable:
         """Calls all layers.
 
         Args:
@@ -92,9 +94,10 @@ class Sequential(link_module.ChainList):
             The result of the last layer.
 
         """
+        values: Any = x
         for layer in self._layers:
-            x = layer(*x) if isinstance(x, tuple) else layer(x)
-        return x
+            values = layer(*values) if isinstance(values, tuple) else layer(values)
+        return values
 
     def __str__(self) -> str:
         body = ''.join(
@@ -121,19 +124,23 @@ class Sequential(link_module.ChainList):
     def __len__(self) -> int:
         return len(self._layers)
 
-    def __iter__(self) -> Iterator[Callable[..., Any]]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._layers)
 
     def __contains__(self, item: object) -> bool:
         return item in self._layers
 
-    def __getitem__(self, i: Any) -> Any:
+    @overload  # type: ignore[override]  # a slice of a ChainList is a list
+    def __getitem__(self, i: int) -> Any: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequential: ...
+    def __getitem__(self, i: int | slice) -> Any:
         """Returns a layer, or a new Sequential of the same layers for a slice."""
         if isinstance(i, slice):
             return Sequential(*self._layers[i])
         return self._layers[i]
 
-    def __setitem__(self, i: int, layer: Callable[..., Any]) -> None:
+    def __setitem__(self, i: int | slice, layer: Any) -> None:
         if isinstance(i, slice):
             layers = [*self._layers]
             layers[i] = layer
@@ -143,9 +150,9 @@ class Sequential(link_module.ChainList):
             self.extend(layers)
         else:
             _check_layer(layer)
-            i = range(len(self))[i]
-            del self[i]
-            self.insert(i, layer)
+            position = range(len(self))[i]
+            del self[position]
+            self.insert(position, layer)
 
     def __delitem__(self, i: int | slice) -> None:
         deleted = self._layers[i] if isinstance(i, slice) else [self._layers[i]]
@@ -286,7 +293,7 @@ class Sequential(link_module.ChainList):
 
     # -- copying
 
-    def copy(self, mode: str = 'share') -> Self:
+    def copy(self, mode: str = 'share') -> Sequential:
         check_copy_mode(mode)
         return Sequential(
             *[
@@ -295,7 +302,7 @@ class Sequential(link_module.ChainList):
             ]
         )
 
-    def copyparams(self, link: Sequential, copy_persistent: bool = True) -> None:
+    def copyparams(self, link: link_module.Link, copy_persistent: bool = True) -> None:
         """Copies the parameters of another Sequential into this one.
 
         Args:

@@ -48,7 +48,7 @@ class Checker:
     """
 
     def __init__(self, mpi_comm: Any) -> None:
-        self.mpi_comm = mpi_comm.Dup()
+        self.mpi_comm: Any = mpi_comm.Dup()
         self._count = 0
 
     @staticmethod

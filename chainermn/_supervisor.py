@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 VARIABLE = 'CHAINERMN_LAUNCHER'
 #: Signals that ask a job to end.
 ENDING = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
-#: Signals that the processes of a job get, too.
+#: Signals that are forwarded to the processes of a job.
 FORWARDED = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
 _GRACE = 5.0  # seconds between a signal and SIGKILL, unless the launcher says another number
 _REST_GRACE = 1.0  # the same for what a command that has ended leaves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    import chainerx
     from chainerx._core import Device, ndarray
 
 
@@ -74,7 +73,7 @@ def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     return [_core.broadcast_to(a, shape) for a in args]
 
 
-def fix(arr: chainerx.ndarray) -> ndarray:
+def fix(arr: ndarray) -> ndarray:
     """Rounds elements towards zero. Stops gradients.
 
     Args:
@@ -92,7 +91,7 @@ def fix(arr: chainerx.ndarray) -> ndarray:
     return _core.trunc(arr)
 
 
-def meshgrid(*xi: ndarray | list[ndarray], indexing: str = 'xy') -> list[ndarray]:
+def meshgrid(*xi: ndarray | list[ndarray], indexing: Literal['xy', 'ij'] = 'xy') -> list[ndarray]:
     """Makes coordinate matrices from coordinate vectors.
 
     Args:
@@ -119,9 +118,8 @@ def meshgrid(*xi: ndarray | list[ndarray], indexing: str = 'xy') -> list[ndarray
                [5, 5]], shape=(3, 2), dtype=int64, device='native:0')
 
     """
-    if len(xi) == 1 and isinstance(xi[0], (list, tuple)):
-        (xi,) = xi
-    return _core._meshgrid(xi, indexing)
+    vectors: Any = xi[0] if len(xi) == 1 and isinstance(xi[0], (list, tuple)) else xi
+    return _core._meshgrid(vectors, indexing)
 
 
 def fromfile(
@@ -243,7 +241,7 @@ def fromstring(
 
     """
     if sep:
-        values = numpy.fromstring(string, dtype, count, sep)
+        values = numpy.fromstring(string, dtype, count, sep=sep)
     else:
         data = string.encode('latin1') if isinstance(string, str) else string
         values = numpy.frombuffer(data, dtype, count)
@@ -259,7 +257,7 @@ def loadtxt(
     skiprows: int = 0,
     usecols: int | Sequence[int] | None = None,
     unpack: bool = False,
-    ndmin: int = 0,
+    ndmin: Literal[0, 1, 2] = 0,
     encoding: str = 'bytes',
     device: Device | str | None = None,
 ) -> ndarray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -106,7 +106,8 @@ def normal(
     if not numpy.all(numpy.greater_equal(scale, 0)):
         raise ValueError(f'normal: scale must not be negative, got {scale}')
     if numpy.ndim(loc) == numpy.ndim(scale) == 0:
-        return _core._random_normal(_shape(size), loc, scale, dtype, device)
+        numbers: tuple[Any, Any] = loc, scale
+        return _core._random_normal(_shape(size), *numbers, dtype, device)
     return _transform('normal', _core._random_normal, loc, scale, size, dtype, device)
 
 
@@ -166,7 +167,8 @@ def uniform(
     if not _is_seeded:
         return _core.array(numpy.random.uniform(low, high, size), dtype, device=device)
     if numpy.ndim(low) == numpy.ndim(high) == 0:
-        return _core._random_uniform(_shape(size), low, high, dtype, device)
+        numbers: tuple[Any, Any] = low, high
+        return _core._random_uniform(_shape(size), *numbers, dtype, device)
     return _transform(
         'uniform', _core._random_uniform, low, numpy.subtract(high, low), size, dtype, device
     )
@@ -382,16 +384,16 @@ def choice(
         array([2., 2.], shape=(2,), dtype=float64, device='native:0')
 
     """
-    is_array = isinstance(a, _core.ndarray)
-    if is_array and a.ndim != 1:
-        raise ValueError(f'choice: a must have one dimension, has shape {a.shape}')
-    n = len(a) if is_array else operator.index(a)
-    if is_array:
-        device = a.device
+    array = a if isinstance(a, _core.ndarray) else None
+    if array is not None and array.ndim != 1:
+        raise ValueError(f'choice: a must have one dimension, has shape {array.shape}')
+    n = operator.index(a) if array is None else len(array)
+    if array is not None:
+        device = array.device
     shape = numpy.broadcast_to(False, _shape(size)).shape
     count = math.prod(shape)
     if n < 0 or (n == 0 and count > 0):
-        given = f'has shape {a.shape}' if is_array else f'is {n}'
+        given = f'is {n}' if array is None else f'has shape {array.shape}'
         raise ValueError(f'choice: there must be elements to choose from, a {given}')
     if p is not None:
         p = _probabilities(p, n)
@@ -401,4 +403,4 @@ def choice(
         index = _draw_seeded(n, shape, count, replace, p, device)
     else:
         index = _core.array(numpy.random.choice(n, shape, replace, p), 'int64', device=device)
-    return a.take(index) if is_array else index
+    return index if array is None else array.take(index)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 if tp.TYPE_CHECKING:
-    from chainer.types import CupyArray as _Array
+    from chainer._core.settings.types import CupyArray as _Array
 else:
     _Array = object
 
@@ -40,7 +40,7 @@ class CupyPlaceholder:
 
 
 if tp.TYPE_CHECKING:
-    from chainer.types import CupyArray as _Array
+    from chainer._core.settings.types import CupyArray as _Array
 else:
     _Array = object
 
@@ -68,6 +68,8 @@ class ndarray(_Array):
 
 class Device:
     """Placeholder for ``cupy.cuda.Device``."""
+
+    id: int
 
     def __init__(self, device: int | None = None) -> None:
         fail()

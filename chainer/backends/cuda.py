@@ -20,7 +20,7 @@ import os
 import sys
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy
 
@@ -41,8 +41,9 @@ from chainer.backends._cupy import check_cuda_available as check_cuda_available
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from chainer._core.devices.types import CudaDeviceSpec
+    from chainer._core.settings.types import CupyArray, DTypeSpec, Xp
     from chainer.backends._cupy_absent import Device
-    from chainer.types import CudaDeviceSpec, CupyArray, DTypeSpec, VariableLike, Xp
 
     # Found by `__getattr__`
     available: bool
@@ -254,7 +255,7 @@ def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     return _this.Device(int(device_id))
 
 
-def get_device_from_array(*arrays: VariableLike) -> Device | DummyDeviceType:
+def get_device_from_array(*arrays: object) -> Device | DummyDeviceType:
     """Gets the CUDA device of the first CuPy array among the arguments.
 
     Args:
@@ -326,7 +327,7 @@ def get_device(*args: Any) -> Device | DummyDeviceType:
 # -- arrays -------------------------------------------------------------------
 
 
-def _is_variable(obj: object) -> bool:
+def _is_variable(obj: object) -> TypeGuard[Any]:
     # `chainer.variable` imports this module.
     variable = sys.modules.get('chainer.variable')
     return variable is not None and isinstance(obj, variable.Variable)
@@ -615,8 +616,8 @@ def get_cudnn_dropout_states_core(thread_id: int) -> Any:
 
     """
     states_id = next(_dropout_states_count)
-    seed = os.getenv('CHAINER_SEED')
-    seed = int(seed) + states_id if seed is not None else int(numpy.random.randint(1 << 31))
+    given = os.getenv('CHAINER_SEED')
+    seed = int(numpy.random.randint(1 << 31)) if given is None else int(given) + states_id
     return _this.cudnn.DropoutStates(None, seed)
 
 

@@ -18,7 +18,6 @@ from chainer.backends._ideep import error as _error, ideep, mdarray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.types import VariableLike
 
 _USE_IDEEP_LEVELS = {
     '==always': {'always': True, 'auto': False, 'never': False},
@@ -146,9 +145,7 @@ def should_use_ideep(level: str) -> bool:
     return is_ideep_available() and flags[use_ideep]
 
 
-def inputs_all_ready(
-    inputs: Sequence[VariableLike | None], supported_ndim: tuple[int, ...] = (2, 4)
-) -> bool:
+def inputs_all_ready(inputs: Sequence[object], supported_ndim: tuple[int, ...] = (2, 4)) -> bool:
     """Tells whether iDeep can compute with the inputs.
 
     Args:

@@ -7,7 +7,7 @@ import operator
 import sys
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import chainerx
 from chainer.compilation import _check, _trees
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from chainer.compilation._scope import Scope
 
+_P = ParamSpec('_P')
+_R = TypeVar('_R')
+
 _MAX_PAUSE = 1024
 _MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
@@ -36,7 +39,7 @@ _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 _FEW_PLANS, _MAX_SCRATCH = 8, 1 << 30
 
 
-class CompiledFunction:
+class CompiledFunction(Generic[_P, _R]):
     """A function whose calls are repeated without Python; see :func:`chainer.compile`.
 
     Attributes:
@@ -47,7 +50,7 @@ class CompiledFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], max_plans: int, check: bool, measure: bool
+        self, function: Callable[_P, _R], max_plans: int, check: bool, measure: bool
     ) -> None:
         functools.update_wrapper(self, function)
         self._compiled_function = function
@@ -91,7 +94,7 @@ class CompiledFunction:
             return self
         return functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Calls the function, or runs a plan of an earlier call."""
         if not self._busy.acquire(blocking=False):  # recursion, or another thread
             return self._compiled_function(*args, **kwargs)
@@ -288,7 +291,7 @@ def _is_unchanged(args: Any, kwargs: Any, arrays: list[Any], form: Any) -> bool:
     return same and len(now) == len(arrays) and all(map(operator.is_, now, arrays))
 
 
-def _watch_compiled(scope: Scope, value: CompiledFunction, label: str) -> None:
+def _watch_compiled(scope: Scope, value: CompiledFunction[..., Any], label: str) -> None:
     scope.visit(type(value), 'CompiledFunction')
     for name in sorted(scope.names):  # others count the calls, or are those of the function
         scope.add(scope.watch.add_entry, f'{label}.{name}', vars(value), name)
@@ -324,12 +327,12 @@ def _summarize(recorded: Recorded) -> str:
 
 @overload
 def compile(  # noqa: A001
-    function: Callable[..., Any], *, max_plans: int = 64, check: bool = False, measure: bool = False
-) -> CompiledFunction: ...
+    function: Callable[_P, _R], *, max_plans: int = 64, check: bool = False, measure: bool = False
+) -> CompiledFunction[_P, _R]: ...
 @overload
 def compile(  # noqa: A001
     function: None = None, *, max_plans: int = 64, check: bool = False, measure: bool = False
-) -> Callable[[Callable[..., Any]], CompiledFunction]: ...
+) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
 def compile(  # noqa: A001 - the name that users expect
     function: Callable[..., Any] | None = None,
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy
 
@@ -18,8 +18,11 @@ from chainer.backends._chainerx import ChainerxDevice
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.devices.types import DeviceSpec
+    from chainer._core.settings.types import NdArray
     from chainer.backend import Device
-    from chainer.types import DeviceSpec, NdArray
+
+_Key = TypeVar('_Key')
 
 
 class Converter:
@@ -65,6 +68,25 @@ class _ArbitraryCallableConverter(Converter):
         self.__doc__ = base_callable.__doc__
         self.__wrapped__ = base_callable
 
+    # The types are those of `concat_examples`, the only public object of this class.
+    @overload
+    def __call__(
+        self,
+        batch: Sequence[tuple[Any, ...]],
+        device: DeviceSpec | None = None,
+        padding: Any = None,
+    ) -> tuple[NdArray, ...]: ...
+    @overload
+    def __call__(
+        self,
+        batch: Sequence[dict[_Key, Any]],
+        device: DeviceSpec | None = None,
+        padding: Any = None,
+    ) -> dict[_Key, NdArray]: ...
+    @overload
+    def __call__(
+        self, batch: Sequence[Any], device: DeviceSpec | None = None, padding: Any = None
+    ) -> NdArray: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) >= 2:
             args = args[:1] + (_get_device(args[1]),) + args[2:]
@@ -153,14 +175,12 @@ def to_device(device: DeviceSpec | None, x: Any) -> Any:
         {'x': array([0., 0.])}
 
     """
-    device = _get_device(device)
-    if device is None:
-        return x
-    return device.send(x)
+    target: Device | None = _get_device(device)
+    return x if target is None else target.send(x)
 
 
 def concat_examples_func(
-    batch: list[Any], device: DeviceSpec | None = None, padding: Any = None
+    batch: Sequence[Any], device: DeviceSpec | None = None, padding: Any = None
 ) -> Any:
     """Stacks the examples of a batch into arrays.
 
@@ -294,8 +314,8 @@ class Conveyor:
     def __init__(self, device: int | None = None, stream: Any = None) -> None:
         self.device_id = device
         self.stream = stream
-        self._pending = collections.deque()
-        self._pinned = None
+        self._pending: collections.deque[tuple[NdArray, NdArray | None]] = collections.deque()
+        self._pinned: NdArray | None = None
 
     def put(self, array: NdArray) -> None:
         """Starts the transfer of an array.
@@ -363,16 +383,16 @@ class ConcatWithAsyncTransfer:
         self._stream = stream
         self._compute_stream = compute_stream
         self._device = None
-        self._conveyors = {}
+        self._conveyors: dict[str | int | None, Conveyor] = {}
         self._lock = forks.ProcessLock()
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         state.update(_stream=None, _compute_stream=None, _device=None, _conveyors={})
         del state['_lock']
         return state
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = forks.ProcessLock()
 

@@ -40,9 +40,9 @@ class DatasetMixin:
         if isinstance(index, slice):
             current, stop, step = index.indices(len(self))
             return [self.get_example(i) for i in range(current, stop, step)]
+        if isinstance(index, numpy.ndarray) and index.ndim == 0:
+            return self.get_example(int(index))
         if isinstance(index, (list, numpy.ndarray)):
-            if getattr(index, 'ndim', 1) == 0:
-                return self.get_example(int(index))
             if len(index) > 0 and isinstance(index[0], (bool, numpy.bool_)):
                 if len(index) != len(self):
                     raise ValueError(

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from chainer.serializer import AbstractSerializer
+    from chainer.types import Dataset
 
 
 class Iterator:
@@ -32,6 +33,19 @@ class Iterator:
 
     """
 
+    if TYPE_CHECKING:
+        # What a trainer asks; iterators for other loops need none of it.
+        dataset: Dataset
+
+        @property
+        def epoch(self) -> int: ...
+        @property
+        def epoch_detail(self) -> float: ...
+        @property
+        def previous_epoch_detail(self) -> float | None: ...
+        @property
+        def is_new_epoch(self) -> bool: ...
+
     def __repr__(self) -> str:
         return representation.of_arguments(self)
 
@@ -48,7 +62,7 @@ class Iterator:
         """Returns self."""
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> list[Any]:
         """Returns the next batch, a list of examples.
 
         Raises:
@@ -57,7 +71,7 @@ class Iterator:
         """
         raise NotImplementedError
 
-    def next(self) -> Any:
+    def next(self) -> list[Any]:
         """Same as ``__next__``."""
         return self.__next__()
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -9,7 +9,7 @@ from chainer.datasets import _images
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer.types import Dataset, DTypeSpec
 
 _ROOT_URL = 'https://www.cs.toronto.edu/~kriz/'
 _CHECKSUMS = {
@@ -25,7 +25,7 @@ _NAMES = 'train_x', 'train_y', 'test_x', 'test_y'
 
 def get_cifar10(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
-) -> tuple[Any, Any]:
+) -> tuple[Dataset, Dataset]:
     """Gets the CIFAR-10 dataset of small colour images of ten classes.
 
     The first call downloads the file and caches it below
@@ -71,7 +71,7 @@ def get_cifar10(
 
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
-) -> tuple[Any, Any]:
+) -> tuple[Dataset, Dataset]:
     """Gets the CIFAR-100 dataset of small colour images of 100 classes.
 
     The labels are the fine ones. The first call downloads the file and caches it below

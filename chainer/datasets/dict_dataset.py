@@ -33,11 +33,9 @@ class DictDataset:
     def __init__(self, **datasets: Dataset) -> None:
         if not datasets:
             raise ValueError('no datasets are given')
-        self._length = None
+        self._length = len(next(iter(datasets.values())))
         for key, dataset in datasets.items():
-            if self._length is None:
-                self._length = len(dataset)
-            elif self._length != len(dataset):
+            if len(dataset) != self._length:
                 raise ValueError(
                     f'dataset length conflicts at "{key}": {len(dataset)}, expected {self._length}'
                 )

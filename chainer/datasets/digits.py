@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer.types import Dataset, DTypeSpec
 
 
 def get_digits(
@@ -18,7 +18,7 @@ def get_digits(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Dataset, Dataset]:
     """Gets the bundled UCI dataset of handwritten digits.
 
     It has 1,797 images of 8x8 pixels, digits 0 to 9 written by 13 people, from E. Alpaydin and

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer.types import Dataset, DTypeSpec
 
 # Checksums make up for plain http.
 _ROOT_URL = 'http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/'
@@ -60,7 +60,7 @@ def get_fashion_mnist(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Dataset, Dataset]:
     """Gets the Fashion-MNIST dataset of images of clothes.
 
     The first call downloads the files and caches them below

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.datasets import _images
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer.types import Dataset, DTypeSpec
 
 _ROOT_URL = 'https://ossci-datasets.s3.amazonaws.com/mnist/'
 _CHECKSUMS = {
@@ -33,7 +33,7 @@ def get_mnist(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Dataset, Dataset]:
     """Gets the MNIST dataset of handwritten digits.
 
     The first call downloads the files and caches them below

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from chainer.types import Dataset
 
+    Order = Sequence[int] | numpy.ndarray
+
 
 class SubDataset(dataset_mixin.DatasetMixin):
     """Subset of a dataset: the interval ``[start, finish)`` of its examples.
@@ -38,7 +40,7 @@ class SubDataset(dataset_mixin.DatasetMixin):
     """
 
     def __init__(
-        self, dataset: Dataset, start: int, finish: int, order: Sequence[int] | None = None
+        self, dataset: Dataset, start: int, finish: int, order: Order | None = None
     ) -> None:
         if start < 0 or finish > len(dataset):
             raise ValueError(
@@ -73,7 +75,7 @@ class SubDataset(dataset_mixin.DatasetMixin):
 
 
 def split_dataset(
-    dataset: Dataset, split_at: int, order: Sequence[int] | None = None
+    dataset: Dataset, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
@@ -136,9 +138,7 @@ def split_dataset_random(
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(
-    dataset: Dataset, n: int, order: Sequence[int] | None = None
-) -> list[SubDataset]:
+def split_dataset_n(dataset: Dataset, n: int, order: Order | None = None) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
 
     It drops the remaining examples.
@@ -184,7 +184,7 @@ def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) ->
 
 
 def get_cross_validation_datasets(
-    dataset: Dataset, n_folds: int | None = None, order: Sequence[int] | None = None, **kwargs: Any
+    dataset: Dataset, n_folds: int | None = None, order: Order | None = None, **kwargs: Any
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Makes the training and test datasets of n-fold cross validation.
 
@@ -211,18 +211,16 @@ def get_cross_validation_datasets(
     n_total = len(dataset)
     if n_total // n_folds < 1:
         raise ValueError(f'n_folds must be from 1 to the number of examples, {n_total}: {n_folds}')
-    if order is None:
-        order = numpy.arange(n_total)
-    else:
-        order = numpy.array(order)  # a copy, as it is rotated below
+    # A copy, as it is rotated below.
+    rotated = numpy.arange(n_total) if order is None else numpy.array(order)
 
     splits = []
     for i in reversed(range(n_folds)):
         test_size = n_total * (i + 1) // n_folds - n_total * i // n_folds
         split_at = n_total - test_size
         # The test part is the end of the order; rotating brings the next one there.
-        splits.append(split_dataset(dataset, split_at, order))
-        order = numpy.roll(order, test_size)
+        splits.append(split_dataset(dataset, split_at, rotated))
+        rotated = numpy.roll(rotated, test_size)
     return splits
 
 

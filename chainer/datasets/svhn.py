@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -10,7 +10,7 @@ from chainer.datasets import _images
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer.types import Dataset, DTypeSpec
 
 # Checksums make up for plain http.
 _ROOT_URL = 'http://ufldl.stanford.edu/housenumbers/'
@@ -27,7 +27,7 @@ def get_svhn(
     dtype: DTypeSpec = None,
     label_dtype: DTypeSpec = numpy.int32,
     add_extra: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Dataset, ...]:
     """Gets the Street View House Numbers dataset of cropped digits.
 
     The first call downloads the files and caches them below

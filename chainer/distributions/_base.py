@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy
 
@@ -45,10 +45,10 @@ def as_parameters(**values):
     return tuple(params.values())
 
 
-def as_point(x, like):
+def as_point(x: VariableLike | float, like: Variable) -> Variable:
     """Converts a point (array, variable or number) to a variable in a parameter's dtype."""
-    x = _as_variable(x, lambda: like.dtype, like.device)
-    return x if x.dtype == like.dtype else F.cast(x, like.dtype)
+    point: Variable = _as_variable(x, lambda: like.dtype, like.device)
+    return point if point.dtype == like.dtype else F.cast(point, like.dtype)
 
 
 @contextlib.contextmanager
@@ -137,7 +137,11 @@ class Parameter:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, obj: object, cls: type) -> Variable:
+    @overload
+    def __get__(self, obj: None, cls: type) -> Parameter: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Variable: ...
+    def __get__(self, obj: object, cls: type) -> Variable | Parameter:
         # Instance attributes come first, so this is reached only without one.
         if obj is None:
             return self
@@ -147,7 +151,7 @@ class Parameter:
 class Parametric(Distribution):
     """Distribution of scalars with parameters as attributes of broadcastable shapes."""
 
-    _param_names = ()
+    _param_names: tuple[str, ...] = ()
     _support = 'real'
 
     @property
@@ -172,8 +176,7 @@ class LocationScale(Parametric):
 
     _param_names = ('loc', 'scale')
 
-    # Routine of numpy.random that draws epsilon.
-    _standard = None
+    _standard: str  # routine of numpy.random that draws epsilon
 
     loc: Parameter = Parameter('Location.')
     scale: Parameter = Parameter('Scale.')
@@ -193,6 +196,11 @@ class LocationScale(Parametric):
 
 class OverClasses(Distribution):
     """Distribution over classes, the last axis of the parameter ``p``."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def p(self) -> Variable: ...
 
     @property
     def params(self) -> dict[str, Variable]:

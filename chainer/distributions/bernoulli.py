@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -48,14 +48,14 @@ class BernoulliLogProb(function_node.FunctionNode):
         log_q = xp.where(x == 1, zero, -xp.maximum(logit, zero) - tail)
         y = x * log_p + (1 - x) * log_q
         if self.binary_check:
-            self._invalid = (x != 0) & (x != 1)
+            self._invalid: Any = (x != 0) & (x != 1)
             y = xp.where(self._invalid, y.dtype.type(-numpy.inf), y)
         return (utils.force_array(y, logit.dtype),)
 
     def backward(
         self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> Variable | tuple[Variable | None, ...] | None:
-        (gy,) = grad_outputs
+        gy: Any = grad_outputs[0]  # the only output has a gradient
         logit, x = self.get_retained_inputs()
         if self.binary_check:
             xp = backend.get_array_module(gy.array)

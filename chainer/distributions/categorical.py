@@ -77,16 +77,16 @@ class Categorical(OverClasses):
         return ()
 
     def log_prob(self, x: VariableLike | float) -> Variable:
-        x = x.array if isinstance(x, Variable) else x
-        if not hasattr(x, 'dtype'):
-            x = self.p.device.send(numpy.asarray(x))
+        points: Any = x.array if isinstance(x, Variable) else x
+        if not hasattr(points, 'dtype'):
+            points = self.p.device.send(numpy.asarray(points))
         log_p = self.log_p
         classes = log_p.shape[-1]
         # Points have leading sample axes: repeat the batch for each.
-        shape = numpy.broadcast_shapes(x.shape, self.batch_shape)
+        shape = numpy.broadcast_shapes(points.shape, self.batch_shape)
         log_p = F.reshape(F.broadcast_to(log_p, shape + (classes,)), (-1, classes))
-        x = F.flatten(F.broadcast_to(x.astype(numpy.int32), shape)).array
-        return F.reshape(F.select_item(log_p, x), shape)
+        points = F.flatten(F.broadcast_to(points.astype(numpy.int32), shape)).array
+        return F.reshape(F.select_item(log_p, points), shape)
 
     def sample_n(self, n: int) -> Variable:
         indices = self._sample_indices(n)

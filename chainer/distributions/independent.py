@@ -83,7 +83,7 @@ class Independent(distribution.Distribution):
         return self._distribution.support
 
     @property
-    def xp(self) -> Xp:
+    def xp(self) -> Xp | None:
         return self._distribution.xp
 
     @property
@@ -176,7 +176,7 @@ class Independent(distribution.Distribution):
         """
         return self._reduce(F.sum, self._distribution.log_survival_function(x))
 
-    def perplexity(self, x: VariableLike | float) -> Variable:
+    def perplexity(self, x: VariableLike | float | None) -> Variable:
         return self._reduce(F.prod, self._distribution.perplexity(x))
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer import distribution, functions as F
 from chainer.distributions._base import LocationScale, as_point
@@ -9,7 +9,8 @@ from chainer.functions._base import UnaryFunction
 from chainer.utils import cache
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -24,11 +25,11 @@ class LaplaceCDF(UnaryFunction):
 
     """
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         half = 0.5 * xp.exp(-abs(x))
         return xp.where(x < 0, half, 1 - half)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return 0.5 * m.exp(-abs(x)) * gy
 
 
@@ -44,11 +45,11 @@ class LaplaceICDF(UnaryFunction):
 
     """
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         tail = xp.log(2 * xp.minimum(x, 1 - x))
         return xp.where(x < 0.5, tail, -tail)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / m.minimum(x, 1 - x)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -57,7 +58,9 @@ class TriangularInv(Operation):
         work = triangle(x).astype(numpy.promote_types(x.dtype, numpy.float32), copy=False)
         return (triangle(xp.linalg.inv(work)).astype(x.dtype, copy=False),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (inverse,) = ys
         gx = -m.matmul(m.matmul(inverse, gys[0], transa=True), inverse, transb=True)
         xp = backend.get_array_module(as_array(inverse))

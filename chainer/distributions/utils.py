@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import backend, function_node, functions as F, utils
 from chainer.variable import as_variable
@@ -40,7 +40,7 @@ class ModifiedXLogX(function_node.FunctionNode):
         self, indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> Variable | tuple[Variable | None, ...] | None:
         (x,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
+        gy: Any = grad_outputs[0]  # the only output has a gradient
         zero = x.array == 0
         xp = backend.get_array_module(x.array)
         slope = F.log(F.where(zero, xp.ones_like(x.array), x)) + 1

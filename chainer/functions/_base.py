@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer._core.autograd.tape import Tape
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -78,7 +79,9 @@ class Operation(FunctionNode):
         if 'gradients' in own and own.keys().isdisjoint(('_rule', 'backward')):
             cls._rule = ArrayRule
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         """Gradients of the inputs with the indexes ``targets``; by default there are none.
 
         Args:
@@ -97,15 +100,14 @@ class Operation(FunctionNode):
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
     ) -> Variable | tuple[Variable | None, ...] | None:
-        return tuple(
-            self.gradients(
-                F,
-                target_input_indexes,
-                self.get_retained_inputs(),
-                self.get_retained_outputs(),
-                grad_outputs,
-            )
+        gxs: Sequence[Any] = self.gradients(
+            F,
+            target_input_indexes,
+            self.get_retained_inputs(),
+            self.get_retained_outputs(),
+            grad_outputs,
         )
+        return tuple(gxs)
 
 
 class CallableFunction(Operation):
@@ -123,6 +125,8 @@ class _Routine(Operation):
     #: compute something else: they name their own.
     chainerx_routine: str
     _chainerx_function: Any = None
+    #: Which of the inputs (``'x'``) and the output (``'y'``) the gradient uses.
+    retains: str
     _kernels = kernels(check=True)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -138,7 +142,7 @@ class _Routine(Operation):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         routine = self._chainerx_function
         return NO_NATIVE_PATH if routine is None else (routine(*inputs),)
 
@@ -168,14 +172,18 @@ class UnaryFunction(_Routine):
             self.retain_outputs((0,))
         return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
-        return (self.gradient(m, xs[0] if xs else None, ys[0] if ys else None, gy),)
+        x: Any = xs[0] if xs else None
+        y: Any = ys[0] if ys else None
+        return (self.gradient(m, x, y, gy),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         raise NotImplementedError
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         raise NotImplementedError
 
 
@@ -207,9 +215,13 @@ class BinaryFunction(_Routine):
         y = self.compute(cuda.get_array_module(x0), x0, x1)
         return ((y if type(y) is numpy.ndarray else utils.force_array(y)),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
+        x0: Any
+        x1: Any
         x0, x1 = xs or (None, None)
-        y = ys[0] if ys else None
+        y: Any = ys[0] if ys else None
         (gy,) = gys
         gradients = []
         for i in targets:
@@ -218,10 +230,12 @@ class BinaryFunction(_Routine):
             gradients.append(gx if gx is None or gx.shape == shape else m.sum_to(gx, shape))
         return gradients
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         raise NotImplementedError
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         raise NotImplementedError
 
 
@@ -331,13 +345,15 @@ class ReductionFunction(UnaryFunction):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         routine = self._chainerx_function
         if routine is None:
             return NO_NATIVE_PATH
         return (routine(inputs[0], axis=self.axis, keepdims=self.keepdims),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         if not (self.keepdims or self.axis is None):
             shape = self._kept_shape()
             ys, gys = [[y.reshape(shape) for y in arrays] for arrays in (ys, gys)]

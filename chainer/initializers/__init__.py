@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -19,7 +19,8 @@ from chainer.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.types import DeviceSpec, DTypeSpec, InitializerSpec, NdArray, Xp
+    from chainer._core.devices.types import DeviceSpec
+    from chainer._core.settings.types import DTypeSpec, InitializerSpec, NdArray, Xp
 
 __all__ = [
     'Constant',
@@ -77,6 +78,7 @@ def generate_array(
         'float16'
 
     """
+    fill: Any = initializer  # an initializer argument that is no callable fails below
     own_dtype = getattr(initializer, 'dtype', None)
     if dtype is None:
         dtype = own_dtype
@@ -89,7 +91,7 @@ def generate_array(
         raise ValueError(f'xp ({xp.__name__}) and device ({device}) are inconsistent')
     with using_device(device):
         array = xp.empty(shape, dtype=dtype)
-        initializer(array)
+        fill(array)
     return array
 
 

@@ -8,11 +8,11 @@ from chainer import backend, initializer
 from chainer._core.devices.array_types import get_array_types
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 class _Constant(initializer.Initializer):
-    fill_value = None
+    fill_value: float | NdArray
 
     def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)

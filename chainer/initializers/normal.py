@@ -7,7 +7,7 @@ from chainer import initializer
 from chainer.utils import argument
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 class Normal(initializer._RandomInitializer):

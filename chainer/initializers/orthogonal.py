@@ -10,7 +10,7 @@ from chainer.backends import cuda
 from chainer.utils import argument
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 _MODES = {
     'auto': lambda out_dim, in_dim: True,

@@ -8,7 +8,7 @@ import numpy
 from chainer import backend, initializer
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 class _SamplingFilter(initializer.Initializer):

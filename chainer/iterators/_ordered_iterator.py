@@ -38,7 +38,7 @@ EXHAUSTED = (
 
 
 def _check_batch_size(batch_size: Any) -> None:
-    if isinstance(batch_size, numbers.Integral) and batch_size > 0:
+    if isinstance(batch_size, numbers.Integral) and int(batch_size) > 0:
         return
     message = f'batch_size must be a positive integer, but {batch_size!r} was given'
     if not isinstance(batch_size, numbers.Real):
@@ -207,8 +207,9 @@ class OrderedIterator(iterator.Iterator):
                 order = serializer(key, order.copy())
             except KeyError:  # written by another iterator or an old version
                 order = serializer(other_key, order.copy())
-            if hasattr(self.order_sampler, 'serialize'):
-                self.order_sampler.serialize(serializer['order_sampler'])
+            sampler = self.order_sampler
+            if sampler is not None and hasattr(sampler, 'serialize'):
+                sampler.serialize(serializer['order_sampler'])
         state = State(position, epoch, is_new_epoch, order)
         try:
             previous = serializer('previous_epoch_detail', self._previous_epoch_detail)
@@ -242,7 +243,7 @@ class LookaheadIterator(OrderedIterator):
     ) -> None:
         self._pool = None
         self._n_ahead = n_ahead
-        self._ahead = collections.deque()
+        self._ahead: collections.deque[_Ahead] = collections.deque()
         # Here rather than on first use, which may be in a thread: a process forked while another
         # thread imports a module waits forever if it imports that module.
         self._load_pool_module()
@@ -267,7 +268,7 @@ class LookaheadIterator(OrderedIterator):
         self._pool = None
         self._ahead = type(self._ahead)()
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         # The copy has a pool of its own and fetches the batches ahead again.
         state.update(_pool=None, _ahead=type(self._ahead)())
@@ -294,7 +295,7 @@ class LookaheadIterator(OrderedIterator):
             job = None if indices is None else self._submit(state, indices)
             self._ahead.append(_Ahead(new_state, job))
 
-    def __next__(self) -> Any:
+    def __next__(self) -> list[Any]:
         self._fill()
         state, job = self._ahead[0]
         if job is None:

@@ -39,7 +39,7 @@ with contextlib.suppress(ImportError):  # Windows does not have them
     from multiprocessing import popen_fork, resource_tracker  # noqa: F401
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from chainer.types import Dataset
 
@@ -63,9 +63,9 @@ class _Job:
     """A batch being fetched."""
 
     def __init__(self, n_chunks: int) -> None:
-        self.results = [None] * n_chunks
+        self.results: list[list[Any]] = [[]] * n_chunks
         self.n_left = n_chunks
-        self.error = None
+        self.error: BaseException | None = None
         self.cancelled = False
 
 
@@ -75,9 +75,10 @@ class _Worker:
     def __init__(self, process: Any, conn: Any) -> None:
         self.process = process
         self.conn = conn
-        self.pending = collections.deque()  # (job, chunk number), in the order of sending
+        # (job, chunk number), in the order of sending
+        self.pending: collections.deque[tuple[_Job, int]] = collections.deque()
         self.n_sent = 0
-        self.memory = None
+        self.memory: mmap.mmap | None = None
 
 
 class WorkerPool:
@@ -98,12 +99,13 @@ class WorkerPool:
         self._n_processes = n_processes
         self._maxtasks = maxtasksperchild
         self._changed = threading.Condition()
-        self._queue = collections.deque()
-        self._workers = []
-        self._retired = []  # the receiving thread may be reading from them, so it closes them
+        self._queue: collections.deque[tuple[_Job, int, tuple[bytes, int]]] = collections.deque()
+        self._workers: list[_Worker] = []
+        # The receiving thread may be reading from them, so it closes them.
+        self._retired: list[_Worker] = []
         self._starting = None  # the pipe of the worker that a thread starts, and the thread
         self._closed = False
-        self._error = None  # set when a worker died
+        self._error: BaseException | None = None  # set when a worker died
         self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)
         forks.register(self)
         try:
@@ -151,7 +153,7 @@ class WorkerPool:
         self._changed = threading.Condition()
         self._closed = True
 
-    def submit(self, indices: Sequence[int], seed: int | None) -> _Job:
+    def submit(self, indices: numpy.ndarray, seed: int) -> _Job:
         """Starts fetching examples; returns a job."""
         size = min(-(-len(indices) // self._n_processes), _MAX_CHUNK)
         chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
@@ -504,7 +506,7 @@ class _Slots:
 
     def __init__(self, shared_mem: int | None) -> None:
         self._shared_mem = shared_mem
-        self._memory = None
+        self._memory: mmap.mmap | None = None
         self._slot_size = 0
         self._slot = 0
 
@@ -516,7 +518,7 @@ class _Slots:
         memory = None
         if total > self._slot_size:
             memory = self._allocate(total, n_examples)
-        if total > self._slot_size or total == 0:
+        if self._memory is None or total > self._slot_size or total == 0:
             return ('inline', data, [bytes(buffer) for buffer in buffers]), None
         start = offset = self._slot * self._slot_size
         for buffer, size in zip(buffers, sizes):

@@ -30,6 +30,7 @@ class DaliIterator(iterator.Iterator):
     """
 
     current_position: int
+    epoch: int
     is_new_epoch: bool
 
     def __init__(self, pipeline: Any, repeat: bool = True) -> None:

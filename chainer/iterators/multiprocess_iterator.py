@@ -150,7 +150,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
             stacklevel=5,
         )
 
-    def __next__(self) -> Any:
+    def __next__(self) -> list[Any]:
         if self._finalized:
             raise RuntimeError('the iterator is finalized')
         return super().__next__()
@@ -184,7 +184,7 @@ class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
         super().serialize(serializer)
         self._worker_seed = None
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
     def __copy__(self) -> MultiprocessIterator:

@@ -83,7 +83,7 @@ class MultithreadIterator(_ordered_iterator.LookaheadIterator):
         for future in job:
             future.cancel()
 
-    def __next__(self) -> Any:
+    def __next__(self) -> list[Any]:
         return super().__next__()
 
     next = __next__

@@ -65,11 +65,11 @@ class ShuffleOrderSampler(OrderSampler):
     def __call__(self, current_order: numpy.ndarray, current_position: int) -> numpy.ndarray:
         return self._permutation(len(current_order))
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         return {'_random_state': self._random_state}
 
-    def __setstate__(self, state: Any) -> None:
-        self.__init__(state['_random_state'])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        ShuffleOrderSampler.__init__(self, state['_random_state'])
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the generator, unless it is the global one."""

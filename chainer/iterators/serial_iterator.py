@@ -54,7 +54,7 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
     ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
-    def __next__(self) -> Any:
+    def __next__(self) -> list[Any]:
         state, indices = self._advance(self._state)
         # Before reading: after an error of the dataset the iterator goes on with the next batch.
         self._take_over(state)

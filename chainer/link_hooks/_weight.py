@@ -29,7 +29,7 @@ class WeightHook(link_hook.LinkHook):
             'by Link.add_hook'
         )
 
-    def __exit__(self) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         raise NotImplementedError(f'{type(self).__name__} cannot be used in a with statement')
 
     def added(self, link: Link | None) -> None:

@@ -12,8 +12,8 @@ from chainer._core.reports import representation
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from chainer.optimizer import UpdateRule
-    from chainer.variable import Parameter
+    from chainer._core.optimizers.update_rule import UpdateRule
+    from chainer._core.variables.parameter import Parameter
 
 
 def loss_scale_of(param):
@@ -56,6 +56,9 @@ class GradientHook:
                 self._apply(p, g, scale, rule)
         else:
             self._apply(p, g, scale, rule)
+
+    def _apply(self, p, g, scale, rule):
+        raise NotImplementedError
 
     def _call_for_all(self, params):
         for param in params:

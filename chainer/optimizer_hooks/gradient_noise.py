@@ -10,8 +10,8 @@ from chainer.optimizer_hooks import _base
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.optimizer import UpdateRule
-    from chainer.types import DTypeSpec, NdArray, Xp
+    from chainer._core.optimizers.update_rule import UpdateRule
+    from chainer._core.settings.types import DTypeSpec, NdArray, Xp
 
 
 def exponential_decay_noise(

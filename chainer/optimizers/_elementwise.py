@@ -58,9 +58,9 @@ class ElementwiseRule(UpdateRule):
 
     is_elementwise = True
 
-    _defaults = {}
-    _state_names = ()
-    _chainerx_name = None  # of the update rule in ChainerX
+    _defaults: dict[str, Any] = {}
+    _state_names: tuple[str, ...] = ()
+    _chainerx_name: str | None = None  # of the update rule in ChainerX
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None, **values: Any) -> None:
         if parent_hyperparam is None:
@@ -71,10 +71,11 @@ class ElementwiseRule(UpdateRule):
         set_numbers(self.hyperparam, **given)
 
     def init_state(self, param: Parameter) -> None:
+        state: Any = self.state
         with backend.using_device(param.device):
             xp = param.device.xp
             for name in self._state_names:
-                self.state[name] = xp.zeros_like(param.array)
+                state[name] = xp.zeros_like(param.array)
 
     def _scalars(self):
         """Returns the scalar arguments of the step, by default the hyperparameters."""
@@ -124,7 +125,8 @@ class ElementwiseRule(UpdateRule):
     def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
             return
-        is_cuda = param.array.device.backend.name == 'cuda'
+        array: Any = param.array
+        is_cuda = array.device.backend.name == 'cuda'
         method = 'update_core_gpu' if is_cuda else 'update_core_cpu'
         is_overridden = getattr(type(self), method) is not getattr(ElementwiseRule, method)
         if is_overridden or not self._step_for(param).run_on_chainerx():

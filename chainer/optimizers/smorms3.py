@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -47,7 +47,8 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
 
     def init_state(self, param: Parameter) -> None:
         super().init_state(param)
-        self.state['mem'].fill(1)
+        state: Any = self.state
+        state['mem'].fill(1)
 
     def _step(self, p, grad, mem, g, g2, lr, eps):
         r = 1 / (mem + 1)

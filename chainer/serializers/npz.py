@@ -246,11 +246,14 @@ class NpzDeserializer(serializer_module.Deserializer):
         | Sequence[str | Callable[[str], bool]]
         | None = None,
     ) -> None:
+        names: Sequence[Any]
         if ignore_names is None:
-            ignore_names = []
-        elif not isinstance(ignore_names, (list, tuple)):
-            ignore_names = [ignore_names]
-        for name in ignore_names:
+            names = []
+        elif isinstance(ignore_names, (list, tuple)):
+            names = ignore_names
+        else:
+            names = [ignore_names]
+        for name in names:
             if not isinstance(name, str) and not callable(name):
                 raise ValueError(
                     'ignore_names needs to be a callable, string or list of them, but '
@@ -259,7 +262,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         self.npz = npz
         self.path = path
         self.strict = strict
-        self.ignore_names = ignore_names
+        self.ignore_names = names
 
     def __getitem__(self, key: str) -> AbstractSerializer:
         child = NpzDeserializer(

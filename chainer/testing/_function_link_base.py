@@ -65,7 +65,8 @@ class _TestBase:
     _error = _TestError
 
     # Names of the attributes that hold keyword arguments of checks.
-    _options = ()
+    _options: tuple[str, ...] = ()
+    check_forward_options: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

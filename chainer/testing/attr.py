@@ -5,6 +5,7 @@ Select them with ``pytest -m``, for example ``pytest -m "not slow and not gpu"``
 
 from __future__ import annotations
 
+import importlib
 import os
 import unittest
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,11 @@ from chainer.testing import _bundle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytest: Any = None  # not by a statement, which would make it a module for checkers
 _error: ImportError | None = None
 try:
-    import pytest
+    pytest = importlib.import_module('pytest')
 except ImportError as _e:
-    pytest = None
     _error = _e
 
 

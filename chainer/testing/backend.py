@@ -67,6 +67,13 @@ class BackendConfig:
         **_config_entries,
     }
 
+    use_chainerx: bool
+    chainerx_device: str | None
+    use_cuda: bool
+    cuda_device: int | None
+    use_cudnn: str
+    use_ideep: str
+
     def __init__(self, params: dict[str, Any]) -> None:
         if not isinstance(params, dict):
             raise TypeError(f'params must be a dict, got {type(params)}')
@@ -81,8 +88,8 @@ class BackendConfig:
             setattr(self, name, value)
         if self.use_cuda and self.use_chainerx:
             raise ValueError('use_cuda and use_chainerx cannot both be True')
-        self._contexts = []
-        self._device = None
+        self._contexts: list[contextlib.ExitStack] = []
+        self._device: Device | None = None
 
     @property
     def device(self) -> Device:
@@ -126,8 +133,8 @@ class BackendConfig:
             self._contexts.append(stack.pop_all())
         return self
 
-    def __exit__(self, typ: object, value: object, traceback: object) -> None:
-        return self._contexts.pop().__exit__(typ, value, traceback)
+    def __exit__(self, *exc_info: Any) -> None:
+        self._contexts.pop().__exit__(*exc_info)
 
     def __repr__(self) -> str:
         return '<BackendConfig {}>'.format(

@@ -68,9 +68,9 @@ class FunctionTestBase(_TestBase):
 
     """
 
-    check_forward_options = None
-    check_backward_options = None
-    check_double_backward_options = None
+    check_forward_options: Any = None
+    check_backward_options: Any = None
+    check_double_backward_options: Any = None
     skip_forward_test = False
     skip_backward_test = False
     skip_double_backward_test = False

@@ -13,7 +13,7 @@ import numpy
 from chainer.testing import _bundle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _PARAM_MAXLEN = 100
 _PARAMS_MAXLEN = 5000
@@ -219,7 +219,7 @@ def product(parameter: dict[str, Any] | list[Any]) -> list[dict[str, Any]]:
     raise TypeError(f'parameter must be either dict or list. Actual: {type(parameter)}')
 
 
-def product_dict(*parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def product_dict(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Combines each set of parameters of one list with each of the others.
 
     Args:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Saved states of the generators, one entry per set-up that has not been torn down.
-_saved_states = []
+_saved_states: list[Any] = []
 
 
 def do_setup(deterministic: bool = True) -> None:

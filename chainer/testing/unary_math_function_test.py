@@ -76,11 +76,19 @@ class _UnaryTest(function_link.FunctionTestBase):
         x, gy, ggx (numpy.ndarray): Input, gradient of the output, gradient of the input's gradient.
     """
 
-    shape = dtype = None
+    shape: Any = None
+    dtype: Any = None
     is_linear = False
+    # What `unary_math_function_unittest` gives.
+    func: Callable[..., Any]
+    func_expected: Callable[..., Any]
+    make_data: Callable[..., Any]
+    label_expected: str
+    given_options: tuple[dict[str, Any] | None, ...]
 
     def setUp(self) -> None:
-        super().setUp()
+        case: Any = super()  # unittest.TestCase comes later in the order of inheritance
+        case.setUp()
         low = self.dtype == numpy.float16
         for options, tolerance, given in zip(
             (
@@ -95,7 +103,8 @@ class _UnaryTest(function_link.FunctionTestBase):
             options.update(given or {})
         data = tuple(self.make_data(self.shape, self.dtype))
         if len(data) == 2:
-            data += (numpy.random.uniform(-1, 1, self.shape).astype(self.dtype),)
+            ggx: Any = numpy.random.uniform(-1, 1, self.shape)
+            data += (ggx.astype(self.dtype),)
         self.x, self.gy, self.ggx = data
 
     def generate_inputs(self) -> tuple[numpy.ndarray, ...]:
@@ -117,12 +126,18 @@ class _UnaryTest(function_link.FunctionTestBase):
         if self.is_linear:
             # The second derivative of the function itself is zero.
             func = self.func
-            self.func = lambda x: func(x) ** 2
+
+            def square(x: Variable) -> Variable:
+                return func(x) ** 2
+
+            self.func = square
         super().run_test_double_backward(backend_config)
 
     def run_test_label(self, backend_config: BackendConfig) -> None:
-        (y,) = self.forward((Variable(backend_config.get_array(self.x)),), None)
-        label = y.creator.label
+        not_used: Any = None  # the device
+        (y,) = self.forward((Variable(backend_config.get_array(self.x)),), not_used)
+        creator: Any = y.creator
+        label = creator.label
         assert label == self.label_expected, f'label is {label!r}, expected {self.label_expected!r}'
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.reports import representation
 
 if TYPE_CHECKING:
+    from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
@@ -30,6 +31,20 @@ class Updater:
         1
 
     """
+
+    if TYPE_CHECKING:
+        iteration: int
+
+        @property
+        def epoch(self) -> int: ...
+        @property
+        def epoch_detail(self) -> float: ...
+        @property
+        def previous_epoch_detail(self) -> float | None: ...
+        @property
+        def is_new_epoch(self) -> bool: ...
+        def get_iterator(self, name: str) -> Iterator: ...
+        def __getattr__(self, name: str) -> Any: ...  # attributes of its class
 
     def __repr__(self) -> str:
         return representation.of_arguments(self)

@@ -55,14 +55,14 @@ class Extension:
 
     trigger: TriggerSpec = 1, 'iteration'
     priority = PRIORITY_READER
-    name = None
+    name: str | None = None
 
     @property
     def default_name(self) -> str:
         """Default name of the extension: the name of its class."""
         return type(self).__name__
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> object:
         """Runs the extension.
 
         Args:

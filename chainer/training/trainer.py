@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from chainer.reporter import Reporter
     from chainer.serializer import AbstractSerializer
-    from chainer.training.updater import Updater
+    from chainer.training._updater import Updater
     from chainer.types import TriggerSpec
 
 _ExtensionEntry = collections.namedtuple(
@@ -94,7 +94,7 @@ class Trainer:
         out: str = 'result',
         extensions: Iterable[Any] | None = None,
     ) -> None:
-        self.updater: Any = updater  # has the attributes of its class
+        self.updater = updater
         self.stop_trigger: Callable[[Trainer], bool] = util.get_trigger(stop_trigger)
         self.observation = {}
         self.out = out
@@ -108,10 +108,10 @@ class Trainer:
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
 
         self._done = False
-        self._extensions = collections.OrderedDict()
+        self._extensions: collections.OrderedDict[str, _ExtensionEntry] = collections.OrderedDict()
         self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0
-        self._final_elapsed_time = None
+        self._final_elapsed_time = 0.0
 
         updater.connect_trainer(self)
         for extension in extensions or ():
@@ -204,7 +204,8 @@ class Trainer:
             ordinal += 1
             unique_name = f'{name}_{ordinal}'
 
-        extension.name = unique_name
+        named: Any = extension  # functions take attributes, too
+        named.name = unique_name
         self._extensions[unique_name] = _ExtensionEntry(
             extension, priority, util.get_trigger(trigger), call_before_training
         )

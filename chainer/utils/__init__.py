@@ -34,7 +34,7 @@ from chainer.utils.nondeterministic import nondeterministic as nondeterministic 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chainer.types import DTypeSpec as DTypeSpec
+    from chainer._core.settings.types import DTypeSpec as DTypeSpec
 
 
 def _raise_from(exc_type, message, orig_exc):
@@ -86,7 +86,8 @@ def force_type(dtype: DTypeSpec, value: Any) -> Any:
 
     """
     if numpy.isscalar(value):
-        return numpy.dtype(dtype).type(value)
+        scalar_type: type[Any] = numpy.dtype(dtype).type
+        return scalar_type(value)
     return value if value.dtype == dtype else _cast(value, dtype)
 
 

@@ -133,7 +133,13 @@ class Expr:
             "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression."
         )
 
-    if not TYPE_CHECKING:  # which takes it from object anyway
+    if TYPE_CHECKING:  # the loop below sets these, and others
+
+        def __lt__(self, other: object) -> Expr: ...
+        def __le__(self, other: object) -> Expr: ...
+        def __gt__(self, other: object) -> Expr: ...
+        def __ge__(self, other: object) -> Expr: ...
+    else:
         __hash__ = object.__hash__
 
 

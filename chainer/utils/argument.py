@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
 from typing import Any
 
 from chainer._core.names import hints
@@ -55,7 +55,7 @@ def assert_kwargs_empty(kwargs: dict[str, Any]) -> None:
 
     """
     if kwargs:
-        _raise_unexpected(kwargs, inspect.currentframe().f_back)
+        _raise_unexpected(kwargs, sys._getframe(1))
 
 
 def parse_kwargs(
@@ -89,9 +89,7 @@ def parse_kwargs(
     values = tuple([kwargs.get(name, default) for name, default in name_and_values])
     names = [name for name, _ in name_and_values]
     if any(key not in names for key in kwargs):
-        _raise_unexpected(
-            [key for key in kwargs if key not in names], inspect.currentframe().f_back
-        )
+        _raise_unexpected([key for key in kwargs if key not in names], sys._getframe(1))
     return values
 
 

@@ -10,7 +10,7 @@ import numpy
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 def as_vec(x: NdArray) -> NdArray:

@@ -14,7 +14,7 @@ import numpy
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from chainer.types import NdArray
+    from chainer._core.settings.types import NdArray
 
 
 def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:

@@ -52,7 +52,7 @@ class CooMatrix:
 
     def __init__(
         self,
-        data: VariableLike,
+        data: NdArray,
         row: NdArray,
         col: NdArray,
         shape: tuple[int, ...],
@@ -87,7 +87,7 @@ class CooMatrix:
         batch_shape = data.shape[:-1]
         dense = xp.zeros((*batch_shape, *self.shape), data.dtype)
         used = (self.row >= 0) & (self.col >= 0)
-        index = self.row[used], self.col[used]
+        index: tuple[NdArray, ...] = self.row[used], self.col[used]
         if batch_shape:
             index = xp.nonzero(used)[0], *index
         xp.add.at(dense, index, data[used])

@@ -45,7 +45,7 @@ from chainer.utils._type_expressions import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from chainer.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import DTypeSpec, NdArray
 
 
 # -- modes --------------------------------------------------------------------

@@ -38,10 +38,10 @@ def create_communicator(
     They differ in how they send gradients:
 
     ================== ==============================================================
-    ``naive``          each by itself, over MPI and the memory of the host
+    ``naive``          separately, over MPI and host memory
     ``flat``           joined, over MPI; those on GPUs need a CUDA-aware MPI library
-    ``non_cuda_aware`` joined, over MPI and the memory of the host
-    ``pure_nccl``      joined, between GPUs by NCCL, each process with a GPU of its own;
+    ``non_cuda_aware`` joined, over MPI and host memory
+    ``pure_nccl``      joined, between GPUs by NCCL, each process with its own GPU;
                        gradients on the host go over MPI
     ``dummy``          not at all: for measurements
     ================== ==============================================================

@@ -75,7 +75,7 @@ def chunked_bcast_obj(
     """Sends an object to all ranks, in messages of at most ``max_buf_len`` bytes.
 
     Args:
-        obj: Object to send. Only that of the root counts.
+        obj: Object to send. Ignored on other ranks than the root.
         mpi_comm (mpi4py.MPI.Comm): Communicator; the call is collective.
         max_buf_len (int): Most bytes of one message.
         root (int): Rank that sends.

@@ -1,4 +1,4 @@
-"""Parameters that all ranks get from rank 0."""
+"""Broadcast of parameters from rank 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def specs_of(params: Sequence[tuple[str, Parameter]]) -> list[Any]:
 
 
 def check_same(own_rank: int, all_specs: Sequence[Any]) -> None:
-    """Raises an error unless the parameters of all ranks are alike.
+    """Raises an error unless all ranks have the same names, shapes and dtypes of parameters.
 
     Args:
         own_rank: This rank.

@@ -30,7 +30,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # a model that is copied goes on in the same processes
+        return self  # copies of a model belong to the same processes
 
     # -- ranks
 
@@ -98,7 +98,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         Args:
             data (array or tuple of arrays): What to send.
             dest (int): Rank that receives it.
-            tag (int): Number that the receiver gives, too.
+            tag (int): Tag of the message, which the receiver passes as well.
 
         """
 
@@ -108,7 +108,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
 
         Args:
             source (int): Rank that sends.
-            tag (int): Number that the sender gives, too.
+            tag (int): Tag of the message, which the sender passes as well.
 
         Returns:
             array or tuple of arrays: As sent, on the same kind of device.
@@ -120,7 +120,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """Sends an array of the root to all ranks; collective.
 
         Args:
-            data (array): Array to send. Only that of the root counts.
+            data (array): Array to send. Ignored on other ranks than the root.
             max_buf_len (int): Ignored.
             root (int): Rank that sends.
 
@@ -172,7 +172,8 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """Sends an array from the root to each rank; collective.
 
         Args:
-            xs (tuple of arrays): ``xs[i]`` goes to rank ``i``. Only that of the root counts.
+            xs (tuple of arrays): ``xs[i]`` goes to rank ``i``. Ignored on other ranks than the
+                root.
             root (int): Rank that sends.
 
         Returns:
@@ -196,7 +197,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """Sends an object of the root to all ranks; collective.
 
         Args:
-            obj: Object to send. Only that of the root counts.
+            obj: Object to send. Ignored on other ranks than the root.
             max_buf_len (int): Most bytes of one message.
             root (int): Rank that sends.
 
@@ -222,7 +223,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
     def bcast_data(self, model: Link) -> None:
         """Gives all ranks the parameters of rank 0; collective.
 
-        Parameters that are not initialized are left alone.
+        Uninitialized parameters do not change.
 
         Args:
             model (chainer.Link): Model, of the same structure on each rank.
@@ -235,7 +236,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
 
         Args:
             model (chainer.Link): Model, of the same structure on each rank.
-            zero_fill (bool): Whether missing gradients count as zeros. Otherwise the same
+            zero_fill (bool): Whether to replace missing gradients by zeros. Otherwise the same
                 gradients must be missing on all ranks.
 
         """

@@ -1,4 +1,4 @@
-"""The calls over MPI that all communicators share."""
+"""Base class of the communicators."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
-    """Base class of the communicators, with every call over MPI.
+    """Base class of the communicators, which implements all calls over MPI.
 
-    Arrays on GPUs are copied to the memory of the host first, so any MPI library will do.
+    Arrays on GPUs are copied to host memory first, so any MPI library will do.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI; by default that of all processes.
 
     Attributes:
         mpi_comm: The communicator of MPI.
-        arrays_comm: One for calls on arrays, whose messages must not meet those of the program.
+        arrays_comm: A copy of it for calls on arrays, apart from the messages of the program.
         reducer (chainermn.means.Reducer): What averages gradients.
 
     """
@@ -44,7 +44,9 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
         is_one_host = 1 < self._intra_size == self.size
-        self.reducer = self.make_reducer(means.Channel(means_comm, self._checker, is_one_host))
+        self.reducer: means.Reducer = self.make_reducer(
+            means.Channel(means_comm, self._checker, is_one_host)
+        )
 
     def make_reducer(self, channel: means.Channel) -> means.Reducer:
         """Chooses how gradients are averaged."""
@@ -86,7 +88,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         return new
 
     def finalize(self) -> None:
-        # MPI libraries have some thousands of communicators.
+        # MPI libraries have a limited number of communicators, such as 2048.
         for mpi_comm in self._own_comms:
             if mpi_comm != mpi().COMM_NULL:
                 mpi_comm.Free()
@@ -173,7 +175,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         Args:
             source (int): Rank that sends, or ``MPI.ANY_SOURCE``.
             status (mpi4py.MPI.Status): Gets the source and the tag of the message.
-            tag (int): Number that the sender gives, too; by default any.
+            tag (int): Tag that the sender passes; by default any.
 
         Returns:
             The object.

@@ -1,4 +1,4 @@
-"""Communicator that sends each gradient by itself."""
+"""Communicator that sends each gradient separately."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class NaiveCommunicator(MpiCommunicatorBase):
-    """Communicator that sends each gradient by itself, over MPI and the memory of the host.
+    """Communicator that sends each gradient separately, over MPI and host memory.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.

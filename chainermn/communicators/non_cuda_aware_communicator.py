@@ -9,7 +9,7 @@ from chainermn.communicators import mpi_communicator_base
 class NonCudaAwareCommunicator(mpi_communicator_base.MpiCommunicatorBase):
     """Communicator that sends joined gradients over the memory of the host.
 
-    Any MPI library does, and several processes may share a GPU.
+    It works with any MPI library, and several processes may share a GPU.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.

@@ -11,8 +11,8 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 class PureNcclCommunicator(MpiCommunicatorBase):
     """Communicator that sends joined gradients between GPUs by NCCL.
 
-    Each process needs a GPU of its own, of CuPy or ChainerX. Gradients on the host, and all other
-    calls, go over MPI, so a program without GPUs may use it, too.
+    Each process needs its own GPU, with CuPy or ChainerX. Gradients on the host, and all other
+    calls, go over MPI, so a program without GPUs may also use it.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI.

@@ -112,7 +112,7 @@ class GenericMultiNodeEvaluator(extension.Extension):
     trigger: TriggerSpec = 1, 'epoch'
     default_name = 'validation'
     priority = extension.PRIORITY_WRITER
-    name = None
+    name: str | None = None
 
     def __init__(
         self,

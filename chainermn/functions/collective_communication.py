@@ -50,7 +50,7 @@ class FromRoot(Communication):
         super().__init__(comm)
         self.root = root
 
-    def __call__(self, *inputs: VariableLike) -> Variable:  # type: ignore[override]
+    def __call__(self, *inputs: VariableLike) -> Variable:
         if self.comm.rank == self.root:
             return self.apply(inputs)[0]
         self.received = (self._communicate(None),)
@@ -172,7 +172,8 @@ def bcast(comm: MpiCommunicatorBase, x: VariableLike | None, root: int = 0) -> V
 
     Args:
         comm (CommunicatorBase): Communicator.
-        x (:class:`~chainer.Variable` or array): Array to send. Only that of the root counts.
+        x (:class:`~chainer.Variable` or array): Array to send. Ignored on other ranks than the
+            root.
         root (int): Rank that sends.
 
     Returns:
@@ -220,8 +221,8 @@ def scatter(
 
     Args:
         comm (CommunicatorBase): Communicator.
-        xs (tuple of :class:`~chainer.Variable` or arrays): ``xs[i]`` goes to rank ``i``. Only
-            those of the root count.
+        xs (tuple of :class:`~chainer.Variable` or arrays): ``xs[i]`` goes to rank ``i``. Ignored on
+            other ranks than the root.
         root (int): Rank that sends.
 
     Returns:

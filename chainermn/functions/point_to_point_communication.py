@@ -43,7 +43,7 @@ class Send(Message):
 class Recv(Message):
     """Function of :func:`~chainermn.functions.recv`."""
 
-    def __call__(self, *inputs: VariableLike) -> Any:  # type: ignore[override]
+    def __call__(self, *inputs: VariableLike) -> Any:
         self.received = self.comm.recv(self.peer_rank, self.peer_tag)
         device = device_of(self.received[0])
         outputs = self.apply(inputs or (make_dummy(device),))
@@ -79,7 +79,7 @@ def send(
         x (:class:`~chainer.Variable`, array, or a tuple of them): What to send.
         communicator (CommunicatorBase): Communicator.
         rank (int): Rank that receives it.
-        tag (int): Number that the receiver gives, too.
+        tag (int): Tag of the message, which the receiver passes as well.
 
     Returns:
         ~chainer.Variable: Scalar, for which the program calls ``backward``, directly or by
@@ -124,8 +124,8 @@ def recv(
         rank (int): Rank that sends.
         delegate_variable (~chainer.Variable): What :func:`~chainermn.functions.send` has returned
             before, so that backward passes both.
-        tag (int): Number that the sender gives, too.
-        force_tuple (bool): Whether one array is given as a tuple, too.
+        tag (int): Tag of the message, which the sender passes as well.
+        force_tuple (bool): Whether to return a single array as a tuple.
 
     Returns:
         ~chainer.Variable or tuple of them: What was sent.

@@ -36,8 +36,8 @@ def pseudo_connect(
 ) -> tuple[Variable, ...]:
     """Connects variables with one that :func:`~chainermn.functions.send` has returned.
 
-    The values stay. Backward from the results reaches ``delegate_variable``, too, so that the
-    gradient of what has been sent is received.
+    The values do not change. Backward from the results also reaches ``delegate_variable``, so that
+    it receives the gradient of what was sent.
 
     Args:
         delegate_variable (~chainer.Variable): Variable of :func:`~chainermn.functions.send`;

@@ -20,7 +20,7 @@ class MultiNodeChainList(link_module.ChainList):
 
     A call runs the links of this process in the order in which they were added. Each gets its input
     from the caller or from other ranks, and returns its output to the caller or sends it to other
-    ranks. If all outputs go to other ranks, the call returns a scalar; call its ``backward``, too.
+    ranks. If all outputs go to other ranks, the call returns a scalar; call its ``backward`` also.
 
     Args:
         comm (CommunicatorBase): Communicator.

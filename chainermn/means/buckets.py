@@ -38,14 +38,17 @@ class Bucket:
     """
 
     def __init__(self, params: Sequence[Parameter], setting: Any, n_ranks: int) -> None:
-        self.params = list(params)
+        self.params: list[Parameter] = list(params)
         self.grads: list[Any] = []
+        #: Dtype in which gradients are added, and the 16-bit one in which they are sent, if any.
+        self.dtype: numpy.dtype[Any]
+        self.wire: str | None
         self.dtype, self.wire = dtypes.dtypes_of(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
-        self.on_host = _is_on_host(params[0])
+        self.on_host: bool = _is_on_host(params[0])
         bounds = bounds_of(self.size, n_ranks)
         #: Elements that each rank adds.
-        self.parts = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        self.parts: list[slice] = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
         #: Memory that the ranks share, if any: a row for each, see :class:`SharedRows`.
         self.rows: list[Any] = []
         #: Shared memory where backward may have made the gradient, if any, see :class:`Slots`.

@@ -63,6 +63,7 @@ class Messages(Transport):
         channel, pool, wire = self._channel, self._pool, bucket.wire
         tag = channel.next_tag()
         own = bucket.parts[channel.rank]
+        # This rank's part is not rounded before it is added, only the parts that are sent.
         sent = flat
         if wire is not None:
             sent = pool.take(flat.size, numpy.dtype(numpy.uint16))

@@ -73,6 +73,7 @@ class Reducer:
 
     def _buckets_of(self, params: Sequence[Parameter]) -> list[Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
+        # A parameter that has moved to another device needs another bucket.
         key = tuple([(id(param), param.device) for param in params])
         buckets = self._buckets.get(key)
         if buckets is None:

@@ -92,6 +92,7 @@ class SharedRows(Transport):
                 if theirs[i][k] >= 0:
                     arrays[i] = bucket.slots.get(theirs[i][k], i, bucket.dtype)
             arrays[channel.rank] = bucket.flat
+            # The mean replaces this part in the memory of each rank.
             sources = [array[bucket.parts[channel.rank]] for array in arrays]
             kernels.mean(sources, sources)
         # This message says that the means are written; its contents do not matter.
@@ -144,7 +145,7 @@ class Slots:
         self._rows = rows
         own = [of_slot[rank] for of_slot in rows]
         self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
-        #: Context in which ChainerX, which makes NumPy's gradients, too, uses the slots.
+        #: Context in which ChainerX's core allocates gradients in slots, also those of NumPy.
         self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
 
     def find(self, array: _Array) -> int:

@@ -41,7 +41,7 @@ class Channel:
         self.is_one_host = is_one_host
         self.rank: int = mpi_comm.rank
         self.size: int = mpi_comm.size
-        self.others = [i for i in range(self.size) if i != self.rank]
+        self.others: list[int] = [i for i in range(self.size) if i != self.rank]
         self._tag = 0
 
     def next_tag(self) -> int:
@@ -62,6 +62,7 @@ class Channel:
 
         """
         requests = []
+        # Receives first, so that messages find their buffers when they come.
         for call, arrays in (self.mpi_comm.Irecv, incoming), (self.mpi_comm.Isend, outgoing):
             for i, array in arrays.items():
                 data = array.view(numpy.uint8)

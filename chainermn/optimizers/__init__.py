@@ -39,8 +39,8 @@ def create_multi_node_optimizer(
         double_buffering (bool): Whether gradients are sent while the next ones are computed. Each
             update then uses the gradients of the update before, and the first one with gradients
             changes nothing.
-        zero_fill (bool): Whether missing gradients count as zeros. Otherwise the same gradients
-            must be missing in all processes.
+        zero_fill (bool): Whether to replace missing gradients by zeros. Otherwise the same
+            gradients must be missing in all processes.
         sharded (bool): Whether each process keeps the state of the optimizer for its part of the
             parameters only. That divides the memory of the state by the number of processes. A
             snapshot then holds the part of its process.

@@ -18,7 +18,7 @@ class MultiNodeOptimizer:
     """Optimizer that averages gradients over all processes before another one uses them.
 
     Args:
-        actual_optimizer: Optimizer, whose attributes and methods this one has, too.
+        actual_optimizer: Optimizer, to which other attributes and methods are forwarded.
         communicator: Communicator.
         zero_fill: Whether missing gradients count as zeros.
         bucket_bytes: Least number of bytes that are sent while backward runs.
@@ -84,6 +84,7 @@ class MultiNodeOptimizer:
             else:
                 target.zerograds()
         params = [id(param) for param in target.params() if param.array is not None]
+        # All ranks initialize the same parameters in the same update, so they agree on this.
         is_new = params != self._params
         if is_new and self._was_loaded_everywhere():
             is_new = False

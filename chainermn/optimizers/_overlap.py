@@ -63,6 +63,7 @@ class Overlap:
         self._contexts.close()
 
     def _on_ready(self, param: Variable) -> None:
+        # The first backward only records the order, from which `finish` makes the groups.
         if self._groups is None:
             self._order.append(id(param))
             return
@@ -94,6 +95,7 @@ class Overlap:
         if self._groups is None:
             self._groups = self._make_groups()
         buckets = [bucket for group in self._groups for bucket in group]
+        # A rank that did not use a parameter sends zeros, since the others wait for its gradient.
         for bucket in buckets:
             bucket.fill_grads()
         self._comm.reducer.check('update', buckets)
@@ -120,10 +122,12 @@ class Overlap:
         names = {id(param): name for name, param in params.items()}
         order = [names[i] for i in dict.fromkeys(self._order) if i in names]
         order = self._comm.bcast_obj(order)
+        # Parameters that rank 0 did not use come last, in an order that all ranks share.
         order += [name for name in params if name not in set(order)]
         groups: list[list[Parameter]] = []
         size = 0
         for param in [params[name] for name in order if params[name].requires_grad]:
+            # Gradients are joined in one dtype, so another dtype starts another group.
             if not groups or size >= self._bucket_bytes or param.dtype != groups[-1][-1].dtype:
                 groups.append([])
                 size = 0

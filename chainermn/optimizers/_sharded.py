@@ -37,6 +37,7 @@ class ShardedOptimizer(MultiNodeOptimizer):
         if self._shards is None or not self._shards.fit(self.target):
             self._shards = _Shards(self.target, self.communicator)
         optimizer = self.actual_optimizer
+        # The optimizer then updates the shards in place of the parameters.
         optimizer._params_to_update = self._shards.own_params
         try:
             optimizer.update(None)
@@ -95,6 +96,7 @@ class _Shards:
             grad = param.grad
             shard.grad = None if grad is None else _flat(grad)[first:last]
             shard._loss_scale = param._loss_scale
+        # The shards have taken over the loss scale, which only one of both may divide by.
         for param in self._params:
             param._loss_scale = None
         return [shard for _, shard, _, _ in self._own]

@@ -13,7 +13,8 @@ NAMES = [
     'mixed16', 'Variable', 'Parameter', 'Link', 'Chain', 'ChainList', 'UpdateRule',
     'optimizer.Hyperparameter', 'optimizer.HyperparameterProxy', 'variable.VariableNode',
     'variable._create_variable', 'variable._recover_parameter', 'backend.Device',
-    'print_runtime_info', 'FallbackReport', 'model_summary',
+    'print_runtime_info', 'FallbackReport', 'model_summary', 'types.CupyArray', 'types.Dataset',
+    'types.AbstractInitializer',
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ LAYERS = {
     'arrays': 'chainerx',
     'base': (
         '_core.names _core.processes _core.settings _core.reports '
-        '_version warnings types configuration function_hook link_hook serializer'
+        '_version warnings configuration function_hook link_hook serializer'
     ),
     'devices': '_core.devices backends backend',
     'utilities': 'utils initializer initializers',
@@ -84,7 +84,7 @@ def _is_for_types(node):
     return isinstance(node, ast.If) and 'TYPE_CHECKING' in ast.unparse(node.test)
 
 
-def _statements(body, inside_functions=False):
+def _statements(body, inside_functions=False, for_types=False):
     """Import statements that run with the module, or those inside of its functions."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -93,17 +93,15 @@ def _statements(body, inside_functions=False):
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if inside_functions:
                 yield from _statements(node.body)
-        elif not _is_for_types(node):
+        elif for_types or not _is_for_types(node):
             for field in ('body', 'orelse', 'finalbody', 'handlers'):
-                yield from _statements(getattr(node, field, ()), inside_functions)
+                yield from _statements(getattr(node, field, ()), inside_functions, for_types)
 
 
-def _imports(module, inside_functions=False):
+def _imports(module, **options):
     tree = ast.parse(_modules()[module].read_text(encoding='utf-8'))
     return {
-        target
-        for node in _statements(tree.body, inside_functions)
-        for target in _targets(module, node)
+        target for node in _statements(tree.body, **options) for target in _targets(module, node)
     } - {module}
 
 
@@ -138,6 +136,20 @@ def test_functions_import_nothing_of_the_project():
     assert not late, 'imports inside functions:\n' + '\n'.join(late)
 
 
+def test_functions_ask_for_functions():
+    """``F`` of the core has functions by their names; a path of modules is an import in disguise."""
+    packages = {path.parent.name for path in (ROOT / 'chainer/functions').glob('*/__init__.py')}
+    paths = [
+        f'{module}: {ast.unparse(node)}'
+        for module, path in sorted(_modules().items())
+        if '.namespace import F' in (text := path.read_text(encoding='utf-8'))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ('F', 'm')
+        if node.attr in packages
+    ]
+    assert packages and not paths
+
+
 def test_no_import_cycle():
     edges = {module: _imports(module) & _modules().keys() for module in _modules()}
     done, path = set(), []
@@ -153,6 +165,30 @@ def test_no_import_cycle():
 
     for module in sorted(edges):
         visit(module)
+
+
+def _reached(edges, start):
+    found, waiting = set(), [start]
+    while waiting:
+        new = edges[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def test_annotations_tie_few_modules_together():
+    """Of modules that need each other, if only for annotations, a reader needs all at once.
+
+    Variables, their nodes and functions name each other in public annotations, and the modules
+    between them are in the largest circle. Circles may only shrink.
+    """
+    modules = _modules().keys()
+    edges = {module: _imports(module, for_types=True) & modules for module in modules}
+    reached = {module: _reached(edges, module) for module in modules}
+    circles = {frozenset(m for m in reached[module] if module in reached[m]) for module in modules}
+    second, largest = sorted(circles, key=len)[-2:]
+    assert len(largest) <= 19, sorted(largest)
+    assert len(second) <= 7, sorted(second)  # links
 
 
 def test_layers_name_each_folder_of_the_core():

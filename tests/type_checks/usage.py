@@ -11,7 +11,7 @@ import chainer.links as L
 import chainerx
 from chainer import training
 from chainer.training import extensions
-from chainer.types import NdArray
+from chainer.types import Dataset, NdArray
 
 
 class Net(chainer.Chain):
@@ -50,12 +50,24 @@ F.relu('x')  # type: ignore[arg-type]
 
 optimizer = chainer.optimizers.Adam(alpha=1e-3).setup(net)
 assert_type(optimizer, chainer.optimizers.Adam)
+assert_type(optimizer.t, int)
+optimizer.no_such_method()  # type: ignore[attr-defined]
 optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-4))
 
 train, test = chainer.datasets.get_digits()
+assert_type(train, Dataset)
 iterator = chainer.iterators.SerialIterator(train, 100)
+assert_type(iterator.next(), list[Any])
+assert_type(iterator.epoch_detail, float)
+pairs = [(np.zeros(3), 0), (np.ones(3), 1)]
+assert_type(chainer.dataset.concat_examples(pairs), tuple[NdArray, ...])
+assert_type(chainer.dataset.concat_examples([{'x': 1.5}], '@numpy'), dict[str, NdArray])
+assert_type(chainer.dataset.concat_examples([1.5]), NdArray)
 updater = training.StandardUpdater(iterator, optimizer, device='@numpy')
 trainer = training.Trainer(updater, (2, 'epoch'), out='result')
+assert_type(trainer.updater, training.Updater)
+assert_type(trainer.updater.epoch, int)
+assert_type(trainer.updater.get_optimizer('main'), chainer.Optimizer)
 trainer.extend(extensions.Evaluator(chainer.iterators.SerialIterator(test, 100), net))
 trainer.extend(extensions.LogReport(), trigger=(1, 'epoch'))
 trainer.extend(extensions.PrintReport(['epoch', 'main/loss']))
@@ -79,3 +91,24 @@ def to_host(array: NdArray) -> np.ndarray:
 
 
 assert_type(chainer.Chain(layer=L.Linear(2)).layer, Any)
+layers = chainer.ChainList(L.Linear(3), L.Linear(2))
+assert_type(layers[0], chainer.Link)
+assert_type(layers[1:], list[chainer.Link])
+assert_type(chainer.Sequential(L.Linear(3), F.relu)(x), chainer.Variable)
+
+
+@chainer.compile
+def step(x: NdArray, scale: float = 1.0) -> chainer.Variable:
+    return F.sum(net(x)) * scale
+
+
+@chainer.compile(max_plans=8)
+def double(x: NdArray) -> chainer.Variable:
+    return F.add(x, x)
+
+
+assert_type(step(x, scale=2.0), chainer.Variable)
+assert_type(step.replays, int)
+assert_type(double(x), chainer.Variable)
+step(x, size=2)  # type: ignore[call-arg]
+step('x')  # type: ignore[arg-type]

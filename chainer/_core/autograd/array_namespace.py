@@ -16,8 +16,8 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer._core.settings.types import Xp
     from chainer.function_node import FunctionNode
-    from chainer.types import Xp
 
 # Routines with the same name and meaning in NumPy, CuPy and `chainer.functions`.
 _SHARED = frozenset(
@@ -38,7 +38,7 @@ class Arrays:
 
     sum_to = staticmethod(utils.sum_to)
 
-    def __init__(self, xp: Xp) -> None:
+    def __init__(self, xp: Xp | None) -> None:
         self._xp = xp
 
     def __getattr__(self, name: str) -> Any:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from chainer._core.autograd.variable_node import VariableNode
+    from chainer._core.variables.variable import Variable
     from chainer.function_hook import FunctionHook
     from chainer.function_node import FunctionNode
-    from chainer.variable import Variable
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray

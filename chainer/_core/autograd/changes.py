@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from chainer.function_node import FunctionNode
+
+class _Function(Protocol):
+    stack: Any
+
+    @property
+    def label(self) -> str: ...
 
 
 class Contents:
@@ -25,7 +30,7 @@ class Contents:
     def __init__(self, arrays: Iterable[Any]) -> None:
         self._sums = [(a, _checksum(a)) for a in arrays if isinstance(a, numpy.ndarray)]
 
-    def check(self, func: FunctionNode) -> None:
+    def check(self, func: _Function) -> None:
         """Warns if an array has other contents now.
 
         Args:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy
 
+    from chainer._core.settings.types import NdArray
+    from chainer._core.variables.variable import Variable
     from chainer.function import Function
     from chainer.function_node import FunctionNode
-    from chainer.types import NdArray
-    from chainer.variable import Variable
 
 _new_object = object.__new__
 
@@ -98,8 +98,9 @@ class VariableNode:
     )
 
     requires_grad: bool
-    dtype: numpy.dtype[Any] | None
-    shape: tuple[int, ...] | None
+    # `None` for parameters that wait for their first input, which no function has as inputs.
+    dtype: numpy.dtype[Any]
+    shape: tuple[int, ...]
 
     def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
         if kwargs:
@@ -114,7 +115,8 @@ class VariableNode:
         self.requires_grad = variable._requires_grad
         array = variable._array
         if array is None:
-            self.dtype = self.shape = None
+            unknown: Any = None
+            self.dtype = self.shape = unknown
         else:
             self.dtype = array.dtype
             self.shape = array.shape

@@ -13,7 +13,7 @@ from chainer.backends import cuda, intel64
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from chainer.types import NdArray
+    from chainer._core.settings.types import NdArray
 
 
 @set_module('chainer')

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from chainer.types import Xp
+    from chainer._core.settings.types import Xp
 
 _null_context = contextlib.nullcontext()
 

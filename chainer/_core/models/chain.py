@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from chainer._core.models import link_errors
 from chainer._core.models.link import Link, indent
@@ -147,11 +147,15 @@ class ChainList(Link, collections.abc.MutableSequence[Any]):
             )
         super().__setattr__(name, value)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Link: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Link]: ...
+    def __getitem__(self, index: int | slice) -> Link | list[Link]:
         """Returns a child, or a list of children for a slice."""
         return self._children[index]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int | slice, value: Any) -> None:
         if isinstance(index, slice):
             value = list(value)
         for link in value if isinstance(index, slice) else [value]:
@@ -159,11 +163,11 @@ class ChainList(Link, collections.abc.MutableSequence[Any]):
         self._children[index] = value
         self._number_children()
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         del self._children[index]
         self._number_children()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Link]:
         return iter(self._children)
 
     def __len__(self) -> int:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.settings.types import DTypeSpec, InitializerSpec, ShapeSpec
     from chainer.device_resident import DeviceResidentsVisitor
     from chainer.link_hook import LinkHook
     from chainer.sequential import Sequential
     from chainer.serializer import AbstractSerializer
-    from chainer.types import DTypeSpec, InitializerSpec, ShapeSpec
     from chainer.variable import Parameter
 
 
@@ -116,7 +116,7 @@ class Link(device_resident.DeviceResident):
     _containers: frozenset[str] = frozenset()  # attributes with lists of links
 
     # Class for `repeat`, set by `chainer.sequential`, which builds on links.
-    _sequential_class = None
+    _sequential_class: type[Sequential]
     _has_mixin_call = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -128,7 +128,7 @@ class Link(device_resident.DeviceResident):
         super().__init__()
         self._params = set()
         self._persistent = set()
-        self._local_link_hooks = None
+        self._local_link_hooks: dict[str, LinkHook] | None = None
         self._within_init_scope = False
         self.name: str | None = None
         for name, spec in params.items():
@@ -161,35 +161,40 @@ class Link(device_resident.DeviceResident):
         Runs the ``__call__`` of a mixin (a class after ``Link`` in the order of inheritance)
         instead, if there is one.
         """
-        forward = super().__call__ if self._has_mixin_call else getattr(self, 'forward', None)
+        link: Any = self  # checkers see `forward` only
+        if link._has_mixin_call:
+            mixin: Any = super(Link, link)
+            forward = mixin.__call__
+        else:
+            forward = getattr(link, 'forward', None)
         if forward is None:
             raise AttributeError(
                 f'{type(self).__name__} object has neither the method "__call__" overridden nor '
                 'the method "forward" defined.'
             )
-        hooks = link_hook._get_link_hooks()
+        thread_hooks = link_hook._get_link_hooks()
         try:
-            local_hooks = self._local_link_hooks
+            local_hooks = link._local_link_hooks
         except AttributeError:
-            self._check_initialized()
+            link._check_initialized()
             raise
-        if not hooks and not local_hooks:
+        if not thread_hooks and not local_hooks:
             try:
                 return forward(*args, **kwargs)
             except InvalidType as error:
-                link_errors.explain(error, self, args, kwargs)
+                link_errors.explain(error, link, args, kwargs)
                 raise
 
-        hooks = list({**hooks, **(local_hooks or {})}.values())
-        pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
+        hooks = list({**thread_hooks, **(local_hooks or {})}.values())
+        pre_args = link_hook._ForwardPreprocessCallbackArgs(link, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(pre_args)
         try:
             out = forward(*args, **kwargs)
         except InvalidType as error:
-            link_errors.explain(error, self, args, kwargs)
+            link_errors.explain(error, link, args, kwargs)
             raise
-        post_args = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
+        post_args = link_hook._ForwardPostprocessCallbackArgs(link, 'forward', args, kwargs, out)
         for hook in hooks:
             hook.forward_postprocess(post_args)
         return out

@@ -15,7 +15,7 @@ from chainer.device_resident import DeviceResident
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chainer.link import Link
+    from chainer._core.models.link import Link
     from chainer.utils.type_check import InvalidType
 
 

@@ -6,8 +6,8 @@ import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chainer.link import Link
-    from chainer.variable import Parameter
+    from chainer._core.models.link import Link
+    from chainer._core.variables.parameter import Parameter
 
 
 def render(link: Link) -> str:

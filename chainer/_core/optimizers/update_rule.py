@@ -145,7 +145,7 @@ class UpdateRule:
 
     is_elementwise = False
 
-    _own_values = None  # further values that an update depends on
+    _own_values: Any = None  # further values that an update depends on
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._pre_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (

@@ -22,7 +22,6 @@ if tp.TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from chainer.function_node import FunctionNode
 
 MODES = ('silent', 'warn', 'raise', 'report')
 
@@ -145,7 +144,7 @@ def _describe(arrays: Iterable[Any]) -> str:
     return ', '.join([f'{x.dtype}{list(x.shape)}' for x in arrays])
 
 
-def notice(func: FunctionNode, inputs: Iterable[Any], reason: str) -> None:
+def notice(func: object, inputs: Iterable[Any], reason: str) -> None:
     """Acts by the configuration on the fallback of ``func``."""
     mode = config.chainerx_fallback
     if mode == 'silent':
@@ -188,7 +187,7 @@ def _print_process_report() -> None:
 
 
 @contextlib.contextmanager
-def _measure(func: FunctionNode, part: str, reason: str) -> tp.Iterator[None]:
+def _measure(func: object, part: str, reason: str) -> tp.Iterator[None]:
     start = time.perf_counter()
     yield
     elapsed = time.perf_counter() - start
@@ -199,6 +198,6 @@ def _measure(func: FunctionNode, part: str, reason: str) -> tp.Iterator[None]:
 _nothing = contextlib.nullcontext()
 
 
-def measuring(func: FunctionNode, part: str, reason: str) -> AbstractContextManager[None]:
+def measuring(func: object, part: str, reason: str) -> AbstractContextManager[None]:
     """Context manager that tells active reports of a ``'forward'`` or ``'backward'``."""
     return _measure(func, part, reason) if _reports else _nothing

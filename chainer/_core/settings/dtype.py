@@ -11,7 +11,7 @@ from chainer._core.settings.mixed16 import mixed16
 from chainer.configuration import config
 
 if TYPE_CHECKING:
-    from chainer.types import DTypeSpec
+    from chainer._core.settings.types import DTypeSpec
 
 
 @set_module('chainer')

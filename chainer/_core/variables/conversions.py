@@ -12,8 +12,9 @@ from chainer._core.names.namespace import F
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
+    from chainer._core.settings.types import Axis
+    from chainer._core.variables.types import VariableLike
     from chainer._core.variables.variable import Variable
-    from chainer.types import Axis, VariableLike
 
 
 def _refuse(method: str, **given: Any) -> None:

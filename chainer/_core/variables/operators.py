@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.variables.types import VariableLike
     from chainer._core.variables.variable import Variable
-    from chainer.types import VariableLike
 
 _chx_ndarray = chainerx.ndarray
 _new_object = object.__new__

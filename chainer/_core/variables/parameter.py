@@ -17,9 +17,10 @@ from chainer.initializers import constant
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer._core.devices.types import DeviceSpec
     from chainer._core.optimizers.update_rule import UpdateRule
+    from chainer._core.settings.types import InitializerSpec, ShapeSpec
     from chainer.backend import Device
-    from chainer.types import DeviceSpec, InitializerSpec, ShapeSpec
 
 
 class Parameter(Variable):

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer._core.devices.types import CudaDeviceSpec, DeviceSpec
+    from chainer._core.names.namespace import Operand
+    from chainer._core.settings.types import AnyArray, NdArray, Xp
+    from chainer._core.variables.types import VariableLike
     from chainer.backend import Device
     from chainer.function import Function
     from chainer.function_node import FunctionNode
-    from chainer.types import AnyArray, CudaDeviceSpec, DeviceSpec, NdArray, VariableLike, Xp
 
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
@@ -748,8 +751,12 @@ def as_variable(obj: VariableLike | None) -> Variable:
     return Variable._from_array(obj, False)
 
 
+@overload
+def as_array(obj: VariableLike | Operand) -> NdArray: ...
+@overload
+def as_array(obj: None) -> None: ...
 @set_module('chainer.variable')
-def as_array(obj: VariableLike) -> NdArray:
+def as_array(obj: Any) -> Any:
     """Returns the underlying array of a variable, or the array itself.
 
     Args:

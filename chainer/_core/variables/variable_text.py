@@ -9,7 +9,7 @@ import numpy
 from chainer import backend
 
 if TYPE_CHECKING:
-    from chainer.variable import Variable
+    from chainer._core.variables.variable import Variable
 
 
 def _cpu_array(var: Variable) -> Any:

@@ -13,6 +13,11 @@ from chainer.dataset.tabular import _selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import numpy
+
+    Rows = slice | Sequence[int] | numpy.ndarray | None
+    Keys = str | int | Sequence[str | int] | None
+
 
 class TabularDataset(dataset_mixin.DatasetMixin):
     """Base of datasets with named columns.
@@ -249,9 +254,12 @@ class DelegateDataset(TabularDataset):
 
 # -- datasets that the methods of TabularDataset return
 
+# The mode before the first call of a function that decides it.
+_NOT_KNOWN: Any = ()
+
 
 class AsMode(DelegateDataset):
-    def __init__(self, dataset: TabularDataset, mode: Any) -> None:
+    def __init__(self, dataset: TabularDataset, mode: type) -> None:
         super().__init__(dataset)
         self._mode = mode
 
@@ -270,16 +278,14 @@ class WithConverter(DelegateDataset):
 
 
 class Slice(TabularDataset):
-    def __init__(self, dataset: TabularDataset, rows: Any, keys: Any) -> None:
+    def __init__(self, dataset: TabularDataset, rows: Rows, keys: Keys) -> None:
         self._dataset = dataset
         self._rows = _selection.normalize_rows(rows, len(dataset))
         self._unary = keys is not None and not isinstance(keys, (tuple, list))
-        if keys is None:
-            self._key_indices = None
-        else:
-            if self._unary:
-                keys = (keys,)
-            self._key_indices = _selection.normalize_keys(keys, dataset.keys)
+        self._key_indices: tuple[int, ...] | None = None
+        if keys is not None:
+            names = (keys,) if self._unary else keys
+            self._key_indices = _selection.normalize_keys(names, dataset.keys)
 
     def __len__(self) -> int:
         return _selection.count(self._rows, len(self._dataset))
@@ -305,7 +311,9 @@ class Slice(TabularDataset):
         rows = _selection.compose(self._rows, indices, len(self._dataset))
         columns = self._key_indices
         if key_indices is not None:
-            columns = key_indices if columns is None else tuple(columns[i] for i in key_indices)
+            if columns is not None:
+                key_indices = tuple(columns[i] for i in key_indices)
+            return self._dataset.get_examples(rows, key_indices)
         return self._dataset.get_examples(rows, columns)
 
     def convert(self, data: Any) -> Any:
@@ -346,10 +354,10 @@ class Concat(TabularDataset):
             )
 
         # Fetch from each dataset at once, then bring the rows into the order asked for.
-        indices = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
-        rows_of = {}
-        places = {}
-        for place, i in enumerate(indices):
+        numbers = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
+        rows_of: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}
+        for place, i in enumerate(numbers):
             k = bisect.bisect_right(self._ends, i)
             start = self._ends[k - 1] if k > 0 else 0
             rows_of.setdefault(k, []).append(i - start)
@@ -405,7 +413,7 @@ class Join(TabularDataset):
                 for dataset in self._datasets
                 for column in dataset.get_examples(indices, None)
             )
-        fetched = {}
+        fetched: dict[int, Any] = {}
         start = 0
         for dataset in self._datasets:
             end = start + len(dataset.keys)
@@ -427,7 +435,7 @@ class TransformBatch(TabularDataset):
         self._dataset = dataset
         self._keys = keys if isinstance(keys, tuple) else (keys,)
         self._transform = transform
-        self._mode = ()  # not known before the first call of the function
+        self._mode: type | None = _NOT_KNOWN
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -438,7 +446,7 @@ class TransformBatch(TabularDataset):
 
     @property
     def mode(self) -> type | None:
-        if self._mode == ():
+        if self._mode == _NOT_KNOWN:
             self.get_examples([0], None)
         return self._mode
 
@@ -461,7 +469,7 @@ class TransformBatch(TabularDataset):
             mode, values = dict, tuple(result[key] for key in self._keys)
         else:
             mode, values = None, (result,)
-        if self._mode not in ((), mode):
+        if self._mode not in (_NOT_KNOWN, mode):
             raise ValueError(
                 f'Transformed examples must have the same form, but {mode} came after {self._mode}'
             )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -27,11 +28,11 @@ class ELU(_base.UnaryFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.elu(inputs[0], self.alpha),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         # Each part is zero where the other one counts.
         return xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)) * self.alpha
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         negative = as_array(x) <= 0
         # What the masks discard must not overflow.
         slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions._base import UnaryFunction, kernels, special
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -20,10 +21,10 @@ class GELU(UnaryFunction):
     chainerx_routine = 'gelu'
     _kernels = kernels(retain=None, check=True)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return x * _distribution(special(xp).erf, x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         density = m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
         erf = m.erf
         return gy * (_distribution(erf, x) + x * density)
@@ -36,13 +37,13 @@ class TanhGELU(UnaryFunction):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return x * 0.5 * (1 + _approximate_erf(xp, x))
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         tanh = _approximate_erf(m, x)
         slope = (1 - tanh * tanh) * (_SCALE + (3 * _CUBIC * _SCALE) * x * x)
         return gy * 0.5 * (1 + tanh + x * slope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
@@ -10,8 +10,9 @@ from chainer.functions import _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -29,10 +30,10 @@ class HardSigmoid(_base.UnaryFunction):
         outside = (x <= -2.5) | (x >= 2.5)
         return (chainerx.where(outside, (x > 0).astype(x.dtype), x * 0.2 + 0.5),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return (x * 0.2 + 0.5).clip(0, 1)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         x = as_array(x)
         return gy * ((x > -2.5) & (x < 2.5)) * 0.2
 

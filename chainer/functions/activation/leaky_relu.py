@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions import _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -31,12 +32,12 @@ class LeakyReLU(_base.UnaryFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.leaky_relu(inputs[0], self.slope),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         if 0 < self.slope <= 1:
             return xp.maximum(x, x * self.slope)
         return xp.where(x >= 0, x, x * self.slope)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         sign = as_array(y if x is None else x)
         return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
 

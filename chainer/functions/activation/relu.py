@@ -13,6 +13,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
@@ -24,11 +25,11 @@ class ReLU(_base.UnaryFunction):
     _kernels = _base.kernels(retain=None, check=True)
     retains = 'y'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.maximum(x, 0)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
-        return ReLUGrad2(y).apply((gy,))[0] if m is F else _where_positive(y, gy)
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
+        return F.apply(ReLUGrad2(y), (gy,))[0] if m is F else _where_positive(y, gy)
 
 
 class ReLUGrad2(_base.Operation):
@@ -42,7 +43,9 @@ class ReLUGrad2(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(_where_positive(self._y, inputs[0])),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(ReLUGrad2(self._y), gys)
 
 

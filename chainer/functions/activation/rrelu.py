@@ -14,6 +14,7 @@ from chainer.functions import _base
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -52,10 +53,10 @@ class RReLU(_base.UnaryFunction):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         return (self.compute(chainerx, inputs[0]),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         if not config.train:
             self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
         elif self.r is None:
@@ -68,7 +69,7 @@ class RReLU(_base.UnaryFunction):
         self._factors = xp.where(x >= 0, 1, self.r)
         return x * self._factors
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * self._factors
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions import _base
 from chainer.functions.activation.swish import _sigmoid
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -18,10 +19,10 @@ class SiLU(_base.UnaryFunction):
     chainerx_routine = 'silu'
     _kernels = _base.kernels(retain=None, check=True)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return x * _sigmoid(xp, x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         sigmoid = _sigmoid(m, x)
         return gy * sigmoid * (1 + x * (1 - sigmoid))
 

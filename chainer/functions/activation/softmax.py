@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
@@ -12,6 +12,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -46,7 +47,9 @@ class Softmax(_base.Operation):
         self.retain_outputs((0,))
         return (y,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gx = ys[0] * gys[0]
         return (gx - ys[0] * m.sum(gx, axis=self.axis, keepdims=True),)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions import _base
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -27,11 +28,11 @@ class Softplus(_base.UnaryFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.softplus(inputs[0], self.beta),)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         x = x * self.beta
         return (xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))) * self._scale
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         # The sigmoid, as a tanh that cannot overflow.
         return gy * (m.tanh(x * (self.beta / 2)) * 0.5 + 0.5)
 

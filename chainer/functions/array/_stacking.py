@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -29,7 +30,7 @@ class Stacking(_base.Operation):
 
     # Gradients are views of that of the output, which kernels would copy.
     _kernels = NO_KERNELS
-    routine = None
+    routine: str
     min_ndim = 0
 
     def axis(self, ndim: int) -> int:
@@ -49,9 +50,11 @@ class Stacking(_base.Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (getattr(cuda.get_array_module(*inputs), self.routine)(inputs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         ndim = len(self.inputs[0].shape)
         axis = self.axis(ndim)
         lengths = [1 if ndim < self.min_ndim else x.shape[axis] for x in self.inputs[:-1]]
-        gxs = m.apply(SplitAxis(itertools.accumulate(lengths), axis), gys)
+        gxs = m.apply(SplitAxis(list(itertools.accumulate(lengths)), axis), gys)
         return [gxs[i].reshape(self.inputs[i].shape) for i in targets]

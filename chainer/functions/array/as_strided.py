@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
@@ -65,12 +66,12 @@ class TensorGeometry:
     """
 
     def __init__(self, array: NdArray) -> None:
-        array = _with_storage(array)
-        address = array.ctypes.data if isinstance(array, numpy.ndarray) else array.data.ptr
-        self.shape: tuple[int, ...] = array.shape
-        self.itemsize: int = array.itemsize
-        self.strides: tuple[int, ...] = tuple([s // array.itemsize for s in array.strides])
-        self.storage_offset: int = (address - _memory(array)[0]) // array.itemsize
+        stored: Any = _with_storage(array)
+        address = stored.ctypes.data if isinstance(stored, numpy.ndarray) else stored.data.ptr
+        self.shape: tuple[int, ...] = stored.shape
+        self.itemsize: int = stored.itemsize
+        self.strides: tuple[int, ...] = tuple([s // stored.itemsize for s in stored.strides])
+        self.storage_offset: int = (address - _memory(stored)[0]) // stored.itemsize
 
     @property
     def ndim(self) -> int:
@@ -115,7 +116,7 @@ def _check_bounds(shape, strides, storage_offset, size):
 class AsStrided(View):
     """Makes a view with given shape and strides."""
 
-    storage_offset: int
+    storage_offset: int | None
 
     def __init__(
         self, shape: tuple[int, ...], strides: tuple[int, ...], storage_offset: int | None = None
@@ -163,7 +164,9 @@ class AsStrided(View):
         owner[x_positions] = numpy.arange(x_positions.size)
         return owner[positions], x_positions.size
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         if gy.size == 0 or 0 in self._geometry.shape:
             raise ValueError('as_strided of an empty array has no gradient')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -15,6 +15,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -40,7 +41,9 @@ class Broadcast(_base.Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return tuple(chainerx.broadcast_arrays(*inputs))
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return [None if gys[i] is None else m.sum_to(gys[i], self.inputs[i].shape) for i in targets]
 
 
@@ -70,7 +73,9 @@ class BroadcastTo(View):
         (x,) = inputs
         return (cuda.get_array_module(x).broadcast_to(x, self._shape),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (m.sum_to(gys[0], self.inputs[0].shape),)
 
 

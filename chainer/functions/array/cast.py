@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.variable import Variable
@@ -27,12 +28,15 @@ class Cast(View):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        return (inputs[0].astype(self.type),)
+        dtype: Any = self.type  # `None` and `chainer.mixed16` were resolved
+        return (inputs[0].astype(dtype),)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (_cast(inputs[0], self.type),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         in_type = self.inputs[0].dtype
         return ((m.cast(gys[0], in_type) if in_type.kind == 'f' else None),)
 

@@ -20,6 +20,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DeviceSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -49,7 +50,9 @@ class Copy(Operation):
         y = self.out_device.send(x)
         return ((y.copy() if y is x else y),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(Copy(self.out_device, self._in_device), gys)
 
 

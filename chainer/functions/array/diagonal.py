@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
@@ -13,6 +13,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -42,7 +43,9 @@ class Diagonal(View):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.diagonal(inputs[0], self.offset, self.axis1, self.axis2),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         shape = self.inputs[0].shape
         return m.apply(_DiagonalGrad(shape, self.offset, self.axis1, self.axis2), gys)
 
@@ -65,7 +68,9 @@ class _DiagonalGrad(Operation):
         front[i + max(-offset, 0), i + max(offset, 0)] = xp.moveaxis(gy, -1, 0)
         return (gx,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(Diagonal(*self._args), gys)
 
 

@@ -20,6 +20,7 @@ from chainer.functions.array._views import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
@@ -93,7 +94,9 @@ class GetItem(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.force_array(inputs[0][_for_array(self.slices, inputs[0])]),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(GetItemGrad(self.slices, self.inputs[0].shape), gys)
 
 
@@ -113,7 +116,9 @@ class GetItemGrad(Operation):
             _add_at(gx, _for_array(self.slices, gx), gy)
         return (gx,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(GetItem(self.slices), gys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -13,6 +13,7 @@ from chainer.utils import conv, type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -104,7 +105,9 @@ class Im2Col(Operation):
         ]
         return (chainerx.stack(taps, axis=2).reshape(len(x), x.shape[1] * len(taps), out_h, out_w),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(Im2ColGrad(self, self.inputs[0].shape), gys)
 
 
@@ -128,7 +131,9 @@ class Im2ColGrad(Operation):
         col = gy.reshape(n, c, *ksize, *gy.shape[2:])
         return (conv.col2im(col, *stride, *pad, h, w, *dilate),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(Im2Col(*self._args), gys)
 
 

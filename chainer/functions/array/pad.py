@@ -17,6 +17,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -34,7 +35,7 @@ class Pad(Operation):
 
     def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
         self.pad_width = pad_width
-        self.mode = mode
+        self.mode: Any = mode
         self.keywords = keywords
 
     @property
@@ -65,7 +66,9 @@ class Pad(Operation):
             return Fallback(f'mode {self.mode!r} with these options')
         return (chainerx.pad(inputs[0], self.pad_width, self.mode, **options),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         shape = self.inputs[0].shape
         if self.mode == 'constant':

@@ -11,6 +11,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Reshape(View):
     """Changes the shape of an array, without a copy if possible."""
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: Sequence[int]) -> None:
         self.shape: tuple[int, ...] = tuple(shape)
         self._unknown = sum([n < 0 for n in self.shape])
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
@@ -39,9 +40,11 @@ class Reshape(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].reshape(self.shape),)
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -210,7 +211,9 @@ class ResizeImages(Operation):
         v, u, vw, uw = self._indices_and_weights(x.shape[2:], numpy)
         return (_interpolate_chainerx(_interpolate_chainerx(x, v, vw, 2), u, uw, 3),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(ResizeImagesGrad(self, self.inputs[0].shape), gys)
 
 
@@ -229,7 +232,9 @@ class ResizeImagesGrad(Operation):
             return (interpolate_grad_bilinear_cpu(gy, *indices, *self._in_size),)
         return (interpolate_grad_bilinear_gpu(gy, *indices, *self._in_size),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         func = self._resize
         size = func.out_H, func.out_W
         return m.apply(ResizeImages(size, func.mode, func.align_corners), gys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -47,7 +48,9 @@ class Rollaxis(View):
         (x,) = inputs
         return (cuda.get_array_module(x).rollaxis(x, self.axis, self.start),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         ndim = len(self.inputs[0].shape)
         axis = self.axis % ndim
         start = self.start + ndim if self.start < 0 else self.start

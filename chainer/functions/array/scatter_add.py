@@ -15,6 +15,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -68,7 +69,9 @@ class ScatterAdd(Operation):
         )
         return (y.reshape(a.shape),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         return [
             m.cast(m.apply(GetItem(self.slices), gys)[0], self.inputs[1].dtype) if i else gy

@@ -16,6 +16,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -43,12 +44,15 @@ class SelectItem(Operation):
         if is_debug() and not ((0 <= t).all() and (t < x.shape[1]).all()):
             raise ValueError('Each label t must satisfy 0 <= t < x.shape[1]')
         rows = sent_like(x, numpy.arange(t.size))
-        return (x[rows, t],)
+        places: Any = rows, t
+        return (x[places],)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x = self.inputs[0]
         (gx,) = m.apply(Assign(x.shape, x.dtype, as_array(xs[0])), gys)
         return [gx if i == 0 else None for i in targets]
@@ -69,7 +73,9 @@ class Assign(Operation):
         gx[xp.arange(self.t.size), self.t] = gy
         return (gx,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(SelectItem(), (gys[0], self.t))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -51,7 +52,9 @@ class Separate(View):
         x = xp.moveaxis(x, self.axis, 0)
         return tuple([x[i, ...] for i in range(len(x))])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)

@@ -15,6 +15,7 @@ from chainer.utils import argument, type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -55,9 +56,11 @@ class SpatialTransformerGrid(CallableFunction):
         return (grid.reshape(len(theta), len(self.output_shape), *self.output_shape),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (ggrid,) = gys
         xp = cuda.get_array_module(ggrid)
         points = _points(self.output_shape, xp, numpy.float64).astype(ggrid.dtype)

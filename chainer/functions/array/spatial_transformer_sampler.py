@@ -17,6 +17,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -109,12 +110,14 @@ class SpatialTransformerSampler(CallableFunction):
         return (xp.moveaxis(y, -1, 1),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, grid = xs
         rows, gy = _rows(m, x), m.moveaxis(gys[0], 1, -1)
-        grows = 0
+        grows: Any = 0
         gcoordinates = [0] * (x.ndim - 2)
         corners = _Corners(as_array(grid), x.shape[2:])
         for offsets, places, inside in corners:

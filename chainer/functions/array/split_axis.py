@@ -18,6 +18,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -33,22 +34,18 @@ class SplitAxis(View):
     indices: list[int] | None
 
     def __init__(self, indices_or_sections: int | Sequence[int] | NdArray, axis: int) -> None:
-        if isinstance(indices_or_sections, get_array_types()):
-            indices_or_sections = cuda.to_cpu(indices_or_sections)
-        if getattr(indices_or_sections, 'ndim', None) == 0:
-            indices_or_sections = indices_or_sections.item()
+        given: Any = indices_or_sections
+        if isinstance(given, get_array_types()):
+            given = cuda.to_cpu(given)
+        if getattr(given, 'ndim', None) == 0:
+            given = given.item()
         self.sections = self.indices = None
-        if isinstance(indices_or_sections, numbers.Integral):
-            self.sections = int(indices_or_sections)
-        elif (
-            isinstance(indices_or_sections, collections.abc.Iterable)
-            and getattr(indices_or_sections, 'ndim', 1) == 1
-        ):
-            self.indices = [parse_int(i, 'an index') for i in indices_or_sections]
+        if isinstance(given, numbers.Integral):
+            self.sections = int(given)
+        elif isinstance(given, collections.abc.Iterable) and getattr(given, 'ndim', 1) == 1:
+            self.indices = [parse_int(i, 'an index') for i in given]
         else:
-            raise TypeError(
-                f'indices_or_sections must be integer or 1-D array, not {indices_or_sections!r}'
-            )
+            raise TypeError(f'indices_or_sections must be integer or 1-D array, not {given!r}')
         self.axis: int = parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -71,7 +68,7 @@ class SplitAxis(View):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        sections = self.indices if self.sections is None else self.sections
+        sections: Any = self.indices if self.sections is None else self.sections
         return tuple(chainerx.split(inputs[0], sections, self.axis))
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -89,7 +86,9 @@ class SplitAxis(View):
             for start, stop in self._bounds(x_shape[axis])
         ]
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         if any([gy is None for gy in gys]):
             # Zeros stand for the gradients of unused outputs.
             array = as_array(next(gy for gy in gys if gy is not None))

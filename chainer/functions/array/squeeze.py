@@ -12,6 +12,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -35,7 +36,7 @@ def argone(iterable: Iterable[int]) -> list[int]:
         [0, 2]
 
     """
-    result = []
+    result: list[int] = []
     for i, n in enumerate(iterable):
         if not isinstance(n, numbers.Integral):
             raise ValueError(f'elements in iterable must be int, got {n!r}')
@@ -59,9 +60,11 @@ class Squeeze(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].squeeze(self.axis),)
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (gys[0].reshape(self.inputs[0].shape),)
 
 

@@ -9,6 +9,7 @@ from chainer.functions.array._views import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
@@ -22,9 +23,11 @@ class Transpose(View):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].transpose(self.axes),)
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         axes = self.axes
         if axes is not None:
             ndim = len(axes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -16,6 +16,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -75,7 +76,9 @@ class TransposeSequence(Operation):
         rows = chainerx.concatenate(inputs, axis=0).take(indices, axis=0)
         return tuple(chainerx.split(rows, numpy.cumsum(counts[:-1]).tolist()))
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         # Zeros stand for the gradients of unused outputs.
         array = as_array(next(gy for gy in gys if gy is not None))
         xp = cuda.get_array_module(array)

@@ -17,6 +17,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -54,7 +55,9 @@ class Where(_base.Operation):
             self.condition = backend.from_chx(self.condition)
         return (cuda.get_array_module(*inputs).where(self.condition, *inputs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         zero = gy.dtype.type(0)
         gxs = []
@@ -95,8 +98,8 @@ def where(condition: VariableLike, x: VariableLike | float, y: VariableLike | fl
         condition = condition.array
     if not hasattr(condition, 'dtype'):
         raise type_check.InvalidType('condition is an array', str(type(condition)))
-    x, y = _as_arrays(x, y)
-    return Where(condition).apply((x, y))[0]
+    arrays: tuple[VariableLike, VariableLike] = _as_arrays(x, y)
+    return Where(condition).apply(arrays)[0]
 
 
 def _as_arrays(x, y):

@@ -14,8 +14,9 @@ from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.function_node import FunctionNode
     from chainer.types import NdArray
@@ -134,8 +135,9 @@ class Convolution(_Base):
             return Fallback('mixed dtypes')
         if self.outs is not None:
             return Fallback('given output size')
+        conv: Callable[..., chainerx.ndarray] = chainerx.conv
         return (
-            chainerx.conv(
+            conv(
                 *inputs,
                 stride=self.stride,
                 pad=self.pad,
@@ -145,7 +147,9 @@ class Convolution(_Base):
             ),
         )
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
         return [
@@ -228,8 +232,9 @@ class Deconvolution(_Base):
         if not self._chainerx_supports(inputs):
             return Fallback('mixed dtypes')
         self._find_outs(*inputs[:2])
+        conv_transpose: Callable[..., chainerx.ndarray] = chainerx.conv_transpose
         return (
-            chainerx.conv_transpose(
+            conv_transpose(
                 *inputs,
                 stride=self.stride,
                 pad=self.pad,
@@ -239,7 +244,9 @@ class Deconvolution(_Base):
             ),
         )
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
         return [
@@ -263,7 +270,7 @@ class _GradW(Operation):
     """
 
     def __init__(self, func: FunctionNode, W: Any, outs: tuple[int, ...]) -> None:
-        self._func = func
+        self._func: Any = func
         self._w_shape = W.shape
         self._w_dtype = W.dtype
         self._outs = outs
@@ -274,7 +281,9 @@ class _GradW(Operation):
         plan = self._func._plan_of(x.shape, self._w_shape, self._outs, x)
         return (plan.weight(x, y, self._w_dtype),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, y = xs
         (W,) = gys
         func = self._func

@@ -57,12 +57,13 @@ class BilinearFunction(Operation):
         W = inputs[2]
         y = _pairs(e1, e2).dot(W.reshape(-1, W.shape[2]))
         if len(inputs) == 6:
-            V1, V2, b = inputs[3:]
+            weights: Any = inputs[3:]
+            V1, V2, b = weights
             y = y + e1.dot(V1) + e2.dot(V2) + b
         return (y,)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
     def gradients(
         self, m: Any, targets: Sequence[int], inputs: Any, ys: Sequence[Any], gys: Sequence[Any]

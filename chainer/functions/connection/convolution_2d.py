@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.names.namespace import F
-from chainer.functions.connection._convolution import Convolution, TwoDimensional
+from chainer.functions.connection._convolution_2d import Convolution2DFunction
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.functions.connection.deconvolution_2d import Deconvolution2DFunction
     from chainer.types import VariableLike
     from chainer.variable import Variable
 
@@ -22,25 +20,6 @@ _MESSAGES = {
     'requires_x_grad': 'requires_x_grad argument is not supported anymore. Just remove the '
     'argument: it is taken from the input.',
 }
-
-
-class Convolution2DFunction(TwoDimensional, Convolution):
-    """Convolution of images."""
-
-    @property
-    def transposed_class(self) -> type[Deconvolution2DFunction]:
-        return F.connection.deconvolution_2d.Deconvolution2DFunction
-
-    def __init__(
-        self,
-        stride: int | Sequence[int] = 1,
-        pad: int | Sequence[int] = 0,
-        cover_all: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
-        self._set_geometry(2, stride, pad, dilate, groups)
-        self.cover_all = cover_all
 
 
 def convolution_2d(

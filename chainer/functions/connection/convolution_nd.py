@@ -4,36 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer._core.names.namespace import F
-from chainer.functions.connection._convolution import Convolution
+from chainer.functions.connection._convolution_nd import ConvolutionND
 from chainer.functions.pooling.pooling_nd import _check_ndim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.functions.connection.deconvolution_nd import DeconvolutionND
     from chainer.types import VariableLike
     from chainer.variable import Variable
-
-
-class ConvolutionND(Convolution):
-    """Convolution with ``ndim`` spatial dimensions."""
-
-    @property
-    def transposed_class(self) -> type[DeconvolutionND]:
-        return F.connection.deconvolution_nd.DeconvolutionND
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: int | Sequence[int] = 1,
-        pad: int | Sequence[int] = 0,
-        cover_all: bool = False,
-        dilate: int | Sequence[int] = 1,
-        groups: int = 1,
-    ) -> None:
-        self._set_geometry(ndim, stride, pad, dilate, groups)
-        self.cover_all = cover_all
 
 
 def convolution_nd(

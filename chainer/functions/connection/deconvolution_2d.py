@@ -4,45 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.names.namespace import F
-from chainer.functions.connection._convolution import Deconvolution, TwoDimensional
+from chainer.functions.connection._convolution_2d import Deconvolution2DFunction
 from chainer.functions.connection.convolution_2d import _MESSAGES
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.functions.connection.convolution_2d import Convolution2DFunction
     from chainer.types import VariableLike
     from chainer.variable import Variable
-
-
-class Deconvolution2DFunction(TwoDimensional, Deconvolution):
-    """Transpose of the convolution of images."""
-
-    outh: property = property(lambda self: None if self.outs is None else self.outs[0])
-    outw: property = property(lambda self: None if self.outs is None else self.outs[1])
-
-    @property
-    def transposed_class(self) -> type[Convolution2DFunction]:
-        return F.connection.convolution_2d.Convolution2DFunction
-
-    def __init__(
-        self,
-        stride: int | Sequence[int] = 1,
-        pad: int | Sequence[int] = 0,
-        outsize: Sequence[int | None] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
-        self._set_geometry(2, stride, pad, dilate, groups)
-        if outsize is not None:
-            self.outs: tuple[int | None, ...] | None = tuple(outsize)
-
-    def _check_outs(self, outs):
-        for out, axis in zip(outs, ('Height', 'Width')):
-            if out <= 0:
-                raise RuntimeError(f'{axis} in the output should be positive, but is {out}')
 
 
 def deconvolution_2d(

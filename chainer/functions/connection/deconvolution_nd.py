@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer._core.names.namespace import F
-from chainer.functions.connection._convolution import Deconvolution
+from chainer.functions.connection._convolution_nd import DeconvolutionND
 from chainer.functions.pooling.pooling_nd import _check_ndim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.functions.connection.convolution_nd import ConvolutionND
     from chainer.types import VariableLike
     from chainer.variable import Variable
-
-
-class DeconvolutionND(Deconvolution):
-    """Transpose of the convolution with ``ndim`` spatial dimensions."""
-
-    @property
-    def transposed_class(self) -> type[ConvolutionND]:
-        return F.connection.convolution_nd.ConvolutionND
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: int | Sequence[int] = 1,
-        pad: int | Sequence[int] = 0,
-        outsize: tuple[int, ...] | None = None,
-        dilate: int | Sequence[int] = 1,
-        groups: int = 1,
-    ) -> None:
-        self._set_geometry(ndim, stride, pad, dilate, groups)
-        if outsize is not None:
-            assert len(outsize) == ndim, f'outsize should have {ndim} elements: {outsize}'
-            self.outs: tuple[int | None, ...] | None = tuple(outsize)
 
 
 def deconvolution_nd(

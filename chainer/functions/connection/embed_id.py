@@ -16,6 +16,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -53,7 +54,8 @@ class EmbedIDFunction(Operation):
                     f'`0 <= x < len(W)`, where len(W) is {len(W)}'
                 )
         if ignore_label is None:
-            return (W[x],)
+            rows: Any = x
+            return (W[rows],)
         ignored = x == ignore_label
         y = W[cuda.get_array_module(x).where(ignored, 0, x)]
         y[ignored] = 0
@@ -70,7 +72,9 @@ class EmbedIDFunction(Operation):
             return Fallback('a number')
         return (chainerx.embed_id(x, W, self.ignore_label),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         grad = EmbedIDGrad(as_array(xs[0]), self.inputs[1].shape, self.ignore_label)
         (gW,) = m.apply(grad, gys)
         return [gW if i == 1 else None for i in targets]
@@ -79,7 +83,7 @@ class EmbedIDFunction(Operation):
 class EmbedIDGrad(Operation):
     """Adds rows to a matrix of zeros."""
 
-    def __init__(self, x: VariableLike, shape: tuple[int, ...], ignore_label: int | None) -> None:
+    def __init__(self, x: NdArray, shape: tuple[int, ...], ignore_label: int | None) -> None:
         self.x = x
         self.shape = shape
         self.ignore_label = ignore_label
@@ -95,7 +99,9 @@ class EmbedIDGrad(Operation):
         add_rows(gW, x, rows)
         return (gW,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(EmbedIDFunction(self.ignore_label), (self.x, gys[0]))
 
 

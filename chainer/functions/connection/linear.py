@@ -12,10 +12,11 @@ from chainer.utils import type_check
 from chainer.utils.array import _cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -51,7 +52,8 @@ class LinearFunction(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]
         self.retain_inputs((0, 1))
-        y = _cast(x.dot(W.T), x.dtype)
+        transposed: Any = W.T
+        y = _cast(x.dot(transposed), x.dtype)
         if len(inputs) == 3:
             y += inputs[2]
         return (y,)
@@ -59,11 +61,14 @@ class LinearFunction(Operation):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        y = chainerx.linear(*inputs)
+        linear: Callable[..., chainerx.ndarray] = chainerx.linear
+        y = linear(*inputs)
         dtype = inputs[0].dtype
         return ((y if y.dtype == dtype else y.astype(dtype)),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
         gxs = []
@@ -88,7 +93,8 @@ class LinearGradWeight(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
-        return (gy.T.dot(x).astype(self._dtype, copy=False),)
+        transposed: Any = gy.T
+        return (transposed.dot(x).astype(self._dtype, copy=False),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -96,7 +102,9 @@ class LinearGradWeight(Operation):
         x, gy = inputs
         return (gy.T.dot(x).astype(self._dtype, copy=False),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, gy = xs
         (gW,) = gys
         return [

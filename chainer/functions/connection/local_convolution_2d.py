@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.reports.fallback import Fallback
@@ -16,6 +16,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -87,7 +88,9 @@ class LocalConvolution2DFunction(Operation):
         y = y + inputs[2] if len(inputs) == 3 else y
         return _cast(y, x.dtype)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
         im2col = self._im2col(W.shape)

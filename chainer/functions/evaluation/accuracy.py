@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -50,10 +50,10 @@ class Accuracy(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
         xp = backend.get_array_module(y)
-        hits = y.argmax(axis=1).reshape(t.shape) == t
+        hits: Any = y.argmax(axis=1).reshape(t.shape) == t
         if self.ignore_label is None:
             return (xp.asarray(hits.mean(dtype=numpy.float64), dtype=y.dtype),)
-        mask = t != self.ignore_label
+        mask: Any = t != self.ignore_label
         total = int(mask.sum())
         if total == 0:
             return (xp.zeros((), y.dtype),)

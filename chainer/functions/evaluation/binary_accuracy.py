@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -33,12 +33,12 @@ class BinaryAccuracy(CallableFunction):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         y, t = inputs
-        mask = t != self.ignore_label
+        mask: Any = t != self.ignore_label
         hits = (((y >= 0) == (t == 1)) & mask).sum()
         count = backend.get_array_module(y).maximum(mask.sum(), 1)
         return (utils.force_array(hits.astype(numpy.float64) / count, y.dtype),)
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
 
 def binary_accuracy(y: VariableLike, t: VariableLike) -> Variable:

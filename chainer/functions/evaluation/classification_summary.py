@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -23,7 +23,7 @@ class ClassificationSummary(CallableFunction):
     _kernels = kernels()
     _rule = NoGradient
 
-    def __init__(self, label_num: int, beta: float, ignore_label: int) -> None:
+    def __init__(self, label_num: int | None, beta: float, ignore_label: int) -> None:
         if label_num is not None and label_num < 0:
             raise ValueError(f'label_num must not be negative, got {label_num}')
         self.label_num = label_num
@@ -66,7 +66,7 @@ class ClassificationSummary(CallableFunction):
             fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
         return precision, recall, fbeta, support
 
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
 
 def classification_summary(

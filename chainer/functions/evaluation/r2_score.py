@@ -55,8 +55,8 @@ class R2_score(CallableFunction):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        return self.forward([x.as_grad_stopped() for x in inputs])
+    ) -> tuple[NdArray | None, ...] | FallbackType:
+        return self.forward(tuple([x.as_grad_stopped() for x in inputs]))
 
 
 def r2_score(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions._base import _as_array, _Routine, kernels
 from chainer.utils import type_check
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -39,12 +40,19 @@ class DifferenceFunction(_Routine):
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         check_pair(in_types)
 
+    if TYPE_CHECKING:
+
+        def compute(self, d: NdArray) -> NdArray: ...
+        def gradient(self, m: Namespace, d: Operand, gy: Operand) -> Operand: ...
+
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x0, x1 = inputs
         return (_as_array(self.compute(x0 - x1), x0.dtype),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x0, x1 = xs
         gx = self.gradient(m, x0 - x1, gys[0])
         return [-gx if i else gx for i in targets]
@@ -57,10 +65,12 @@ class MeanDifferenceFunction(DifferenceFunction):
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         x0, x1 = inputs
         return (self.compute(x0 - x1),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         return super().gradients(m, targets, xs, ys, (gy * (1.0 / max(xs[0].size, 1)),))

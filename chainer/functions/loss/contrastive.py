@@ -12,6 +12,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -54,9 +55,11 @@ class Contrastive(Operation):
         return (utils.force_array(loss, x0.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x0, x1, y = xs
         (gy,) = gys
         if self.reduce == 'mean':
@@ -66,7 +69,8 @@ class Contrastive(Operation):
         # Coincident points have no direction: their norm counts as one.
         norm = m.sqrt(squared + (as_array(squared) == 0).astype(x0.dtype))
         margin = m.relu(self.margin - norm)
-        same = (as_array(y) == 1).astype(x0.dtype)
+        is_same: Any = as_array(y) == 1
+        same = is_same.astype(x0.dtype)
         factor = gy * (same - (1 - same) * margin / norm)
         gx = m.expand_dims(factor, 1) * difference
         return [(gx, -gx, None)[i] for i in targets]

@@ -11,6 +11,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -38,16 +39,19 @@ class CrossCovariance(Operation):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
-        y, z = [x - x.mean(axis=0, keepdims=True) for x in inputs]
+        centered: list[Any] = [x - x.mean(axis=0, keepdims=True) for x in inputs]
+        y, z = centered
         covariance = y.T.dot(z) / y.dtype.type(len(y))
         if self.reduce == 'half_squared_sum':
             covariance = (covariance * covariance).sum() * y.dtype.type(0.5)
         return (utils.force_array(covariance, y.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         y, z = [x - m.mean(x, axis=0, keepdims=True) for x in xs]
         (gc,) = gys
         n = 1.0 / len(y)

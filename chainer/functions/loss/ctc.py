@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -163,7 +164,9 @@ class ConnectionistTemporalClassification(CallableFunction):
         with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
             return (self._loss(F, [as_variable(x) for x in inputs])._array,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, paths, index, running = self._prepare(m, xs)
         log_prob = m.log_softmax(x, axis=2)[index]
         alphas = m.stack(_alphas(m, log_prob, paths, running))

@@ -14,6 +14,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -39,7 +40,7 @@ class DeCov(CallableFunction):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (h,) = inputs
         self.retain_inputs((0,))
-        centered = h - h.mean(axis=0, keepdims=True)
+        centered: Any = h - h.mean(axis=0, keepdims=True)
         covariance = centered.T.dot(centered) * self._off_diagonal(h)
         covariance = covariance / h.dtype.type(len(h))
         if self.reduce == 'half_squared_sum':
@@ -47,9 +48,11 @@ class DeCov(CallableFunction):
         return (utils.force_array(covariance, h.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (h,) = xs
         (gy,) = gys
         centered = h - m.mean(h, axis=0, keepdims=True)

@@ -11,6 +11,7 @@ from chainer.functions.loss._difference import check_pair
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -43,9 +44,11 @@ class HuberLoss(Operation):
         return (utils.force_array(y, x.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, t = xs
         (gy,) = gys
         if self.reduce == 'sum_along_second_axis':

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions.loss._difference import MeanDifferenceFunction
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
 
 class MeanSquaredError(MeanDifferenceFunction):
     """Function node of :func:`~chainer.functions.mean_squared_error`."""
 
-    def compute(self, d: Any) -> Any:
+    def compute(self, d: NdArray) -> NdArray:
         return (d * d).mean()
 
-    def gradient(self, m: Any, d: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, d: Operand, gy: Operand) -> Operand:
         return gy * 2 * d
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend, utils
@@ -13,6 +13,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -69,7 +70,9 @@ class SigmoidCrossEntropy(Operation):
             loss = loss.sum() * factor
         return (loss,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, t = xs[0], as_array(xs[1])
         (gy,) = gys
         mask, factor = self._mask_and_factor(x, t)

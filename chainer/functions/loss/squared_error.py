@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions.loss._difference import DifferenceFunction
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
 
@@ -16,10 +17,10 @@ class SquaredError(DifferenceFunction):
 
     chainerx_routine = 'squared_error'
 
-    def compute(self, d: Any) -> Any:
+    def compute(self, d: NdArray) -> NdArray:
         return d * d
 
-    def gradient(self, m: Any, d: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, d: Operand, gy: Operand) -> Operand:
         return gy * 2 * d
 
 

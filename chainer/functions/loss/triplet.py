@@ -12,6 +12,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -49,9 +50,11 @@ class Triplet(Operation):
         return (utils.force_array(loss, inputs[0].dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         anchor, positive, negative = xs
         (gy,) = gys
         violated = self._violations(*[as_array(x) for x in xs]) > 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -26,10 +27,10 @@ class Arctanh(UnaryFunction):
         (x,) = inputs
         return ((chainerx.log1p(x) - chainerx.log1p(-x)) * 0.5,)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.arctanh(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / (1 - x * x)
 
 

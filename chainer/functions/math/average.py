@@ -11,8 +11,9 @@ from chainer.variable import as_variable
 
 if TYPE_CHECKING:
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import Axis, VariableLike, Xp
+    from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -24,13 +25,14 @@ class Mean(ReductionFunction):
     def __init__(self, axis: Axis, keepdims: bool) -> None:
         super().__init__(axis, keepdims)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         self._check_not_empty(x)
-        return x.mean(axis=self.axis, keepdims=self.keepdims)
+        array: Any = x  # NumPy's stubs have no axis of either type
+        return array.mean(axis=self.axis, keepdims=self.keepdims)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+    ) -> tuple[NdArray | None, ...] | FallbackType:
         self._check_not_empty(inputs[0])
         return super().forward_chainerx(inputs)
 
@@ -40,7 +42,7 @@ class Mean(ReductionFunction):
                 f'an array of shape {x.shape} has no mean along axis {self.axis}'
             )
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         shape = self.inputs[0].shape
         count = math.prod(shape) // max(gy.size, 1)
         return m.broadcast_to(gy * (1.0 / max(count, 1)), shape)

@@ -23,6 +23,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -94,7 +95,7 @@ class _Constant(_Unary):
     def label(self) -> str:
         return self.text % _constant_text(self.value)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         # A NumPy scalar of the array's dtype: 0-d arrays keep their dtype on any NumPy.
         value = self.value
         if isinstance(value, _SCALARS):
@@ -118,10 +119,10 @@ class Neg(_Unary):
     chainerx_routine = 'negative'
     label = '__neg__'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return -x
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return -gy
 
 
@@ -148,10 +149,10 @@ class Absolute(UnaryFunction):
     chainerx_routine = 'absolute'
     label = '|_|'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return abs(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * m.sign(x)
 
 
@@ -183,10 +184,12 @@ class Add(_Binary):
     retains = ''
     label = '_ + _'
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         return x0 + x1
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         return gy
 
 
@@ -196,7 +199,7 @@ class AddConstant(_Constant):
     text = '_ + %s'
     operator: Any = operator.add
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy
 
 
@@ -220,7 +223,9 @@ class MultiAdd(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (functools.reduce(operator.add, xs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return [m.sum_to(gys[0], self.inputs[i].shape) for i in targets]
 
 
@@ -264,10 +269,12 @@ class Sub(_Binary):
     chainerx_routine = 'subtract'
     label = '_ - _'
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         return x0 - x1
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         return -gy if i else gy
 
 
@@ -305,7 +312,7 @@ class SubFromConstant(_Constant):
     text = '%s - _'
     operator: Any = _reflected(operator.sub)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return -gy
 
 
@@ -330,10 +337,12 @@ class Mul(_Binary):
     chainerx_routine = 'multiply'
     label = '_ * _'
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         return x0 * x1
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         return gy * (x0 if i else x1)
 
 
@@ -343,7 +352,7 @@ class MulConstant(_Constant):
     text = '_ * %s'
     operator: Any = operator.mul
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * self.value
 
 
@@ -370,10 +379,12 @@ class Div(_Binary):
     # Integers have a gradient here.
     _kernels = CHECKED_BY_CHAINERX
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         return x0 / x1
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         return -(gy * x0 / x1) / x1 if i else gy / x1
 
 
@@ -399,7 +410,7 @@ class DivFromConstant(_Constant):
     operator: Any = _reflected(operator.truediv)
     retains = 'xy'
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return -gy * y / x
 
 
@@ -453,10 +464,12 @@ class PowVarVar(_Binary):
     # ChainerX takes other integers, and has another gradient at a base of zero.
     _kernels = CHECKED_BY_CHAINERX
 
-    def compute(self, xp: Xp, x0: Any, x1: Any) -> Any:
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
         return x0**x1
 
-    def gradient(self, m: Any, i: int, x0: Any, x1: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         if i:
             return m.log(x0) * y * gy
         return x1 * x0 ** (x1 - 1) * gy
@@ -469,14 +482,14 @@ class PowVarConst(_Constant):
     operator: Any = operator.pow
     retains = 'x'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         # NumPy squares faster with a Python number, which never widens a dtype here.
         value = self.value
         if x.ndim == 0 or not isinstance(value, (int, float)):
             return super().compute(xp, x)
         return _as_array(x**value, x.dtype)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         value = self.value
         power = x if isinstance(value, _SCALARS) and value == 2 else x ** (value - 1)
         return gy * value * power
@@ -489,7 +502,7 @@ class PowConstVar(_Constant):
     operator: Any = _reflected(operator.pow)
     retains = 'y'
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         if isinstance(self.value, _SCALARS):
             return gy * y * (math.log(self.value) if self.value > 0 else float('nan'))
         return gy * y * cuda.get_array_module(self.value).log(self.value)

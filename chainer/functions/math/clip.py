@@ -10,8 +10,9 @@ from chainer.functions._base import UnaryFunction
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import VariableLike, Xp
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -26,12 +27,12 @@ class Clip(UnaryFunction):
         self.x_min = x_min
         self.x_max = x_max
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.clip(x, self.x_min, self.x_max)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         x = as_array(x)
-        inside = True
+        inside: Any = True
         if self.x_min is not None:
             inside = x >= self.x_min
         if self.x_max is not None:

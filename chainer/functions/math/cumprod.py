@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
@@ -19,6 +19,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -58,7 +59,9 @@ class Cumprodsum(Operation):
             y[i] += b[i] * y[i - 1]
         return (xp.moveaxis(y, 0, self.axis),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         axis = self.axis
         factor = _shift(m, m.flip(xs[0], axis), axis, 0)
         (ga,) = m.apply(Cumprodsum(axis), (m.flip(gys[0], axis), factor))
@@ -93,7 +96,9 @@ class Cumprod(Operation):
             return Fallback('zeros')
         return (chainerx.cumprod(x, axis=self.axis),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         # dy_j / dx_i is a product without x_i: a recurrence gives the sum over j >= i
         # without dividing by x_i, which may be zero.
         (x,) = xs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
@@ -18,6 +18,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -46,7 +47,9 @@ class Cumsum(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.cumsum(inputs[0], axis=self.axis),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         axis = 0 if self.axis is None else self.axis
         gx = m.flip(m.cumsum(m.flip(gys[0], axis), axis), axis)
         return (m.reshape(gx, self.inputs[0].shape),)

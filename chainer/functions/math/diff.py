@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions._base import Operation, expect_axis, kernels
@@ -11,6 +11,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -47,7 +48,9 @@ class Diff(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.diff(inputs[0], self.n, self.axis),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gx,) = gys
         length = self.inputs[0].shape[self.axis]
         pad = [(0, 0)] * gx.ndim

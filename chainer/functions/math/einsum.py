@@ -15,6 +15,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -44,7 +45,7 @@ class EinSum(Operation):
         for i, (in_type, sub) in enumerate(zip(in_types, subs)):
             type_check._argname((in_type,), (f'x{i}',))
             type_check.expect(in_type.dtype.kind == 'f', in_type.ndim == len(sub))
-        lengths = {}
+        lengths: dict[str, int] = {}
         for in_type, sub in zip(in_types, subs):
             for axis, label in enumerate(sub):
                 n = type_check.eval(in_type.shape[axis])
@@ -63,7 +64,9 @@ class EinSum(Operation):
             return Fallback('mixed dtypes')
         return (chainerx.einsum(f'{self.in_subs}->{self.out_sub}', *inputs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         subs = self.in_subs.split(',')
         gxs = []
         for i in targets:

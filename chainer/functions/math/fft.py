@@ -13,6 +13,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -40,12 +41,15 @@ class FFT(Operation):
         )
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        real, imag = inputs
+        parts: Any = inputs  # never of ChainerX, which has no complex numbers
+        real, imag = parts
         xp = backend.get_array_module(*inputs)
         y = getattr(xp.fft, self._method)(real + imag * 1j)
         return tuple([_cast(part, real.dtype) for part in (y.real, y.imag)])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         # The adjoint of one transform is the other, up to the factor that ifft has.
         present = as_array(gys[0] if gys[1] is None else gys[1])
         zeros = backend.get_array_module(present).zeros_like(present)

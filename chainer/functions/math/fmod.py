@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.names.namespace import F
@@ -10,7 +10,8 @@ from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -26,10 +27,12 @@ class Fmod(BinaryFunction):
     def label(self) -> str:
         return 'fmod'
 
-    def compute(self, xp: Xp, x: Any, divisor: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray, divisor: NdArray) -> NdArray:
         return xp.fmod(x, divisor)
 
-    def gradient(self, m: Any, i: int, x: Any, divisor: Any, y: Any, gy: Any) -> Any:
+    def gradient(
+        self, m: Namespace, i: int, x: Operand, divisor: Operand, y: Operand, gy: Operand
+    ) -> Operand:
         if i == 0:
             return gy
         return gy * -F.fix(as_array(x) / as_array(divisor)).array

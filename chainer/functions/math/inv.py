@@ -16,13 +16,14 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
 
-def linalg(name: str, x: VariableLike) -> Any:
+def linalg(name: str, x: NdArray) -> Any:
     """Applies a routine of ``linalg``; computes float16, which they lack, in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
     if x.dtype == numpy.float16:
@@ -54,7 +55,9 @@ class BatchInv(Operation):
             return Fallback('float16')
         return (chainerx.linalg.inv(a),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (y,) = ys
         return (-m.matmul(m.matmul(y, gys[0], transa=True), y, transb=True),)
 

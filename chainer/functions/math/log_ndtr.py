@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions._base import UnaryFunction, special
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -22,10 +23,10 @@ class LogNdtr(UnaryFunction):
     def label(self) -> str:
         return 'log_ndtr'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return special(xp).log_ndtr(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return 1 / math.sqrt(2 * math.pi) * m.exp(-x * x / 2 - y) * gy
 
 

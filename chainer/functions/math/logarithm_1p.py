@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -20,10 +21,10 @@ class Log1p(UnaryFunction):
     def label(self) -> str:
         return 'log1p'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.log1p(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / (x + 1)
 
 

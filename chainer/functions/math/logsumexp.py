@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.functions._base import ReductionFunction
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
-    from chainer.types import Axis, VariableLike, Xp
+    from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -21,7 +22,7 @@ class LogSumExp(ReductionFunction):
     def __init__(self, axis: Axis = None) -> None:
         super().__init__(axis, keepdims=False)
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         largest = x.max(axis=self.axis, keepdims=True)
         # Keeps infinities out of the difference below.
         largest = xp.where(xp.isfinite(largest), largest, largest.dtype.type(0))
@@ -33,7 +34,7 @@ class LogSumExp(ReductionFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         return (chainerx.logsumexp(inputs[0], axis=self.axis),)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * m.exp(x - y)
 
 

@@ -13,6 +13,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -60,7 +61,8 @@ class MatMul(Operation):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check._argname(in_types, ('a', 'b'))
-        _matrix_type_check(*in_types, self.transa, self.transb)
+        a_type, b_type = in_types
+        _matrix_type_check(a_type, b_type, self.transa, self.transb)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         a, b = inputs
@@ -76,7 +78,9 @@ class MatMul(Operation):
             return Fallback('mixed dtypes')
         return (_matmul(a, b, self.transa, self.transb, self.transc, chainerx),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         a, b = xs
         (gy,) = gys
         a_shape, b_shape = a.shape, b.shape
@@ -171,9 +175,11 @@ class BatchMatMul(Operation):
         return (_matmul(a, b, self.transa, self.transb, False, backend.get_array_module(a)),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         a, b = [x.reshape(*x.shape, 1) if x.ndim == 2 else x for x in xs]
         (gy,) = gys
         gxs = []

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import BinaryFunction
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -21,11 +22,13 @@ class Minimum(BinaryFunction):
     # ChainerX gives both inputs half of the gradient where they are equal.
     _kernels = CHECKED_BY_CHAINERX
 
-    def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
-        return xp.minimum(x1, x2)
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
+        return xp.minimum(x0, x1)
 
-    def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
-        first = as_array(x1) <= as_array(x2)
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
+        first = as_array(x0) <= as_array(x1)
         return gy * (first if i == 0 else ~first).astype(gy.dtype)
 
 

@@ -19,6 +19,7 @@ from chainer.utils import type_check
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -36,11 +37,12 @@ class SelectorBase(ReductionFunction):
     def _fwd(self, x, xp):
         raise NotImplementedError('_fwd should be implemented in sub-class.')
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return self._fwd(x, xp)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
-        return gy * (as_array(x) == as_array(y)).astype(gy.dtype)
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
+        selected: Any = as_array(x) == as_array(y)
+        return gy * selected.astype(gy.dtype)
 
 
 class Max(SelectorBase):

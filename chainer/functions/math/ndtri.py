@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.functions._base import UnaryFunction, special
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -26,10 +27,10 @@ class Ndtri(UnaryFunction):
     def label(self) -> str:
         return 'ndtri'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return special(xp).ndtri(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return math.sqrt(2 * math.pi) * m.exp(y * y / 2) * gy
 
 

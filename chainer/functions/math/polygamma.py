@@ -17,6 +17,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -55,7 +56,9 @@ class PolyGamma(Operation):
         series = factor * chainerx.zeta(chainerx.where(is_zero, 2, order + 1), x)
         return (chainerx.where(is_zero, chainerx.digamma(x), series),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         n, x = xs
         gx = m.sum_to(m.polygamma(as_array(n) + 1, x) * gys[0], x.shape)
         return [gx if i else None for i in targets]
@@ -89,4 +92,5 @@ def polygamma(n: VariableLike | int, x: VariableLike) -> Variable:
     if numpy.isscalar(n):
         dtype = 'i' if isinstance(n, numbers.Integral) else None
         n = sent_like(as_array(x), numpy.full(x.shape, n, dtype))
-    return PolyGamma().apply((n, x))[0]
+    order: Any = n
+    return PolyGamma().apply((order, x))[0]

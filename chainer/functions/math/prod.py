@@ -10,7 +10,8 @@ from chainer.functions._base import ReductionFunction
 from chainer.functions.math.cumprod import _shift
 
 if TYPE_CHECKING:
-    from chainer.types import Axis, VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -22,10 +23,11 @@ class Prod(ReductionFunction):
     # ChainerX divides by the elements to get the gradient.
     _kernels = CHECKED_BY_CHAINERX
 
-    def compute(self, xp: Xp, x: Any) -> Any:
-        return x.prod(axis=self.axis, keepdims=self.keepdims)
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
+        array: Any = x  # NumPy's stubs have no axis of either type
+        return array.prod(axis=self.axis, keepdims=self.keepdims)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * self._product_of_others(m, x)
 
     def _product_of_others(self, m, x):

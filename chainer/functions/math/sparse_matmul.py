@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -18,6 +18,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.sparse import CooMatrix
@@ -53,7 +54,7 @@ class CooMatMul(Operation):
         sp_row: NdArray,
         sp_col: NdArray,
         sp_shape: tuple[int, ...],
-        sp_order: str = 'other',
+        sp_order: str | None = 'other',
         transa: bool = False,
         transb: bool = False,
         transc: bool = False,
@@ -134,7 +135,9 @@ class CooMatMul(Operation):
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         sp, dn = xs
         (gy,) = gys
         if self.transc:
@@ -201,21 +204,21 @@ def sparse_matmul(
                [ 3., 30.]], dtype=float32)
 
     """
-    if isinstance(a, CooMatrix) is isinstance(b, CooMatrix):
-        raise ValueError(
-            'This combination of type of inputs is not supported.\n'
-            f'    a: {type(a)}\n    b: {type(b)}'
-        )
     if isinstance(a, CooMatrix):
-        func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb)
-        return func.apply((a.data, b))[0]
-    func = CooMatMul(
-        b.row,
-        b.col,
-        b.shape,
-        b.order,
-        transa=not transb,
-        transb=not transa,
-        transc=True,
+        if not isinstance(b, CooMatrix):
+            func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb)
+            return func.apply((a.data, b))[0]
+    elif isinstance(b, CooMatrix):
+        func = CooMatMul(
+            b.row,
+            b.col,
+            b.shape,
+            b.order,
+            transa=not transb,
+            transb=not transa,
+            transc=True,
+        )
+        return func.apply((b.data, a))[0]
+    raise ValueError(
+        f'This combination of type of inputs is not supported.\n    a: {type(a)}\n    b: {type(b)}'
     )
-    return func.apply((b.data, a))[0]

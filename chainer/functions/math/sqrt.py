@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer import backend
 from chainer.backends import cuda
 from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
 
 
@@ -23,10 +24,10 @@ class Sqrt(UnaryFunction):
     def label(self) -> str:
         return 'sqrt'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.sqrt(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / (y * 2)
 
 
@@ -62,10 +63,10 @@ class RsqrtGPU(UnaryFunction):
     def label(self) -> str:
         return 'rsqrt'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return 1 / xp.sqrt(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * y**3 * -0.5
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
@@ -24,10 +25,11 @@ class Sum(ReductionFunction):
 
     chainerx_routine = 'sum'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
-        return x.sum(axis=self.axis, keepdims=self.keepdims)
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
+        array: Any = x  # NumPy's stubs have no axis of either type
+        return array.sum(axis=self.axis, keepdims=self.keepdims)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return m.broadcast_to(gy, self.inputs[0].shape)
 
 
@@ -88,7 +90,9 @@ class SumTo(Operation):
         )
         return (x.sum(axis=axes).reshape(self._shape),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (m.broadcast_to(gys[0], self.inputs[0].shape),)
 
 

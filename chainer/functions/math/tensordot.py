@@ -15,6 +15,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import DTypeSpec, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -59,13 +60,14 @@ class TensorDot(Operation):
         self.c_axes = c_axes
         self.dtype = dtype
         if not isinstance(axes, numbers.Integral):
-            if len(axes) != 2:
+            pair: Any = axes
+            if len(pair) != 2:
                 raise ValueError(
                     'axes must be a pair of sequence of integers when it is a list or tuple.'
                 )
             self._groups = [
                 parse_axis(group if isinstance(group, numbers.Integral) else tuple(group))
-                for group in axes
+                for group in pair
             ]
             if len(self._groups[0]) != len(self._groups[1]):
                 raise ValueError(f'axes lists a different number of axes for each array: {axes}')
@@ -121,11 +123,13 @@ class TensorDot(Operation):
             return Fallback('given axes of the result')
         return (chainerx.tensordot(a, b, self._contracted(a.ndim, b.ndim)),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         a, b = xs
         (gy,) = gys
         a_axes, b_axes, c_axes = self.a_axes, self.b_axes, self.c_axes
-        gxs = []
+        gxs: list[Any] = []
         for i in targets:
             if i == 0:
                 func = TensorDot(a_axes=c_axes, b_axes=b_axes[::-1], c_axes=a_axes, dtype=a.dtype)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.functions._base import BinaryFunction, UnaryFunction
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
-    from chainer.types import VariableLike, Xp
+    from chainer._core.names.namespace import Namespace, Operand
+    from chainer.types import NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
 
@@ -22,10 +23,10 @@ class Sin(UnaryFunction):
     def label(self) -> str:
         return 'sin'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.sin(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return m.cos(x) * gy
 
 
@@ -61,10 +62,10 @@ class Cos(UnaryFunction):
     def label(self) -> str:
         return 'cos'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.cos(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return -m.sin(x) * gy
 
 
@@ -101,10 +102,10 @@ class Tan(UnaryFunction):
     def label(self) -> str:
         return 'tan'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.tan(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy * (y * y + 1)
 
 
@@ -140,10 +141,10 @@ class Arcsin(UnaryFunction):
     def label(self) -> str:
         return 'arcsin'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.arcsin(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / m.sqrt(1 - x * x)
 
 
@@ -179,10 +180,10 @@ class Arccos(UnaryFunction):
     def label(self) -> str:
         return 'arccos'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.arccos(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return -gy / m.sqrt(1 - x * x)
 
 
@@ -218,10 +219,10 @@ class Arctan(UnaryFunction):
     def label(self) -> str:
         return 'arctan'
 
-    def compute(self, xp: Xp, x: Any) -> Any:
+    def compute(self, xp: Xp, x: NdArray) -> NdArray:
         return xp.arctan(x)
 
-    def gradient(self, m: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         return gy / (x * x + 1)
 
 
@@ -263,14 +264,16 @@ class Arctan2(BinaryFunction):
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[1].dtype.kind == 'f')
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 
-    def compute(self, xp: Xp, x1: Any, x2: Any) -> Any:
-        return xp.arctan2(x1, x2)
+    def compute(self, xp: Xp, x0: NdArray, x1: NdArray) -> NdArray:
+        return xp.arctan2(x0, x1)
 
-    def gradient(self, m: Any, i: int, x1: Any, x2: Any, y: Any, gy: Any) -> Any:
-        dtype = (x1, x2)[i].dtype
-        x1, x2 = m.cast(x1, gy.dtype), m.cast(x2, gy.dtype)
-        square = x1 * x1 + x2 * x2
-        return m.cast(-x1 / square * gy if i else x2 / square * gy, dtype)
+    def gradient(
+        self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
+    ) -> Operand:
+        dtype = (x0, x1)[i].dtype
+        x0, x1 = m.cast(x0, gy.dtype), m.cast(x1, gy.dtype)
+        square = x0 * x0 + x1 * x1
+        return m.cast(-x0 / square * gy if i else x1 / square * gy, dtype)
 
 
 def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -12,6 +12,7 @@ from chainer.backends import cuda
 from chainer.functions._base import UnaryFunction, sent_like, special
 
 if TYPE_CHECKING:
+    from chainer._core.names.namespace import Namespace, Operand
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike, Xp
     from chainer.variable import Variable
@@ -37,10 +38,10 @@ class Zeta(UnaryFunction):
         x = sent_like(q, numpy.asarray(cuda.to_cpu(self._x), q.dtype))
         return (chainerx.zeta(x, q),)
 
-    def compute(self, xp: Xp, q: Any) -> Any:
+    def compute(self, xp: Xp, q: NdArray) -> NdArray:
         return special(xp).zeta(self._x, q)
 
-    def gradient(self, m: Any, q: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, m: Namespace, q: Operand, y: Operand, gy: Operand) -> Operand:
         x = self._x
         return -x * m.zeta(x + 1, q) * gy
 

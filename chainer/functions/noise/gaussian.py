@@ -12,6 +12,7 @@ from chainer.utils import argument, type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -49,9 +50,11 @@ class Gaussian(Operation):
         return (utils.force_array(mean + xp.exp(ln_var * half) * self._noise, mean.dtype),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (ln_var,), (gy,) = xs, gys
         return [gy * m.exp(ln_var * 0.5) * self._noise * 0.5 if i else gy for i in targets]
 

@@ -15,6 +15,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -36,7 +37,7 @@ class SimplifiedDropconnect(Operation):
     _kernels = NO_KERNELS
 
     def __init__(
-        self, ratio: float, mask: NdArray | None = None, use_batchwise_mask: bool = True
+        self, ratio: float, mask: VariableLike | None = None, use_batchwise_mask: bool = True
     ) -> None:
         self.ratio = ratio
         self.mask = mask
@@ -89,9 +90,11 @@ class SimplifiedDropconnect(Operation):
         return ((y + inputs[2] if len(inputs) == 3 else y),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
         flat = m.reshape(x, (x.shape[0], math.prod(x.shape[1:])))

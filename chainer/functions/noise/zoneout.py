@@ -14,6 +14,7 @@ from chainer.variable import as_variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -47,9 +48,11 @@ class Zoneout(Operation):
         return (xp.where(self.flag_x, x, h),)
 
     # ChainerX differentiates the same computation.
-    forward_chainerx = forward
+    forward_chainerx: Any = forward
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gy,) = gys
         new = self.flag_x.astype(gy.dtype)
         return [m.sum_to(gy * (new if i else 1 - new), self.inputs[i].shape) for i in targets]

@@ -13,6 +13,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray
 
 
@@ -51,9 +52,9 @@ class RowNormalization(Operation):
         m, eps = dtype.type(max(k * b, 1)), dtype.type(self.eps)
         y = xp.empty(x.shape, x.dtype)
         direct = x.dtype == dtype
-        buffer = None if direct else _moments.scratch(xp, x, dtype)
+        buffer: Any = None if direct else _moments.scratch(xp, x, dtype)
         for block in _moments.blocks(x):
-            part = x[block]
+            part: Any = x[block]
             t = y[block] if direct else buffer[: len(part)]
             if self.centered:
                 mean = part.sum(axis=2, dtype=dtype, keepdims=True)
@@ -74,7 +75,9 @@ class RowNormalization(Operation):
                 y[block] = _cast(t, y.dtype)
         return (y.reshape(inputs[0].shape),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, gamma = xs
         dtype = _moments.compute_dtype(x, gamma)
         n, r, k, b = shape = self._shape(x.shape)

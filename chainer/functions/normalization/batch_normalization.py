@@ -23,6 +23,7 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -209,7 +210,7 @@ class BatchNormalization(_Normalization):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         x, gamma, beta = inputs
-        running = None, None
+        running: Any = None, None
         if self._updates_statistics():
             running = self.running_mean, self.running_var
             if not all([isinstance(a, chainerx.ndarray) for a in running]):
@@ -221,7 +222,8 @@ class BatchNormalization(_Normalization):
         axis = self.axis = self._axes(x.ndim, gamma.ndim)
         if x.ndim > max(axis):
             self._warn_of_single_elements(x.shape, axis)
-        return (chainerx.batch_norm(x, gamma, beta, *running, self.eps, self.decay, axis),)
+        mean, var = running
+        return (chainerx.batch_norm(x, gamma, beta, mean, var, self.eps, self.decay, axis),)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, gamma, beta = inputs
@@ -292,7 +294,9 @@ class BatchNormalization(_Normalization):
         var = total(_moments.channel_dot(m, centered, centered)) * scale
         return centered, mean, 1 / m.sqrt(var + dtype.type(self.eps))
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         if m is F and self._impl.workers != 1:
             raise NotImplementedError(
                 'double backprop of batch normalization over several workers is not supported'
@@ -388,7 +392,8 @@ class FixedBatchNormalization(_Normalization):
     @property
     def inv_var(self) -> Any:
         """Inverse of the variance; ``None`` without a graph."""
-        x, gamma, _, var = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
+        retained: Any = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
+        x, gamma, _, var = retained
         if x is None:
             return None
         dtype = _moments.compute_dtype(x, gamma)
@@ -403,8 +408,9 @@ class FixedBatchNormalization(_Normalization):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        x, gamma = inputs[:2]
-        return (chainerx.fixed_batch_norm(*inputs, self.eps, self._axes(x.ndim, gamma.ndim)),)
+        x, gamma, beta, mean, var = inputs
+        axes = self._axes(x.ndim, gamma.ndim)
+        return (chainerx.fixed_batch_norm(x, gamma, beta, mean, var, self.eps, axes),)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1, 3, 4))
@@ -423,7 +429,9 @@ class FixedBatchNormalization(_Normalization):
         )
         return (layout.restore(y),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         layout = self._layout_of(*xs[:2])
         dtype = _moments.compute_dtype(*xs[:2])
         x, gamma, mean, var = [m.cast(a, dtype) for a in xs]

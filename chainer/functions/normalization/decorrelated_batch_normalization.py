@@ -16,6 +16,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -58,7 +59,9 @@ class _Sylvester(Operation):
         et = _transposed(xp, e)
         return (e @ (et @ c @ e / (d[..., :, None] + d[..., None, :])) @ et,)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (r,), (x,) = xs, ys
         gc = _sylvester(m, r, gys[0])
         return [gc if i else -(m.matmul(gc, x) + m.matmul(x, gc)) for i in targets]
@@ -80,7 +83,9 @@ class _InverseSqrt(Operation):
         d, e = xp.linalg.eigh(s)
         return (e / xp.sqrt(d)[..., None, :] @ _transposed(xp, e),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (_inverse_sqrt_gradient(m, ys[0], gys[0]),)
 
 
@@ -147,7 +152,9 @@ class DecorrelatedBatchNormalization(Operation):
             step = value.dtype.type((1 - self.decay) * factor)
             array += (value * step).astype(array.dtype, copy=False)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (x,) = xs
         _, centered, cov = self._moments(m, x)
         (projection,) = m.apply(_InverseSqrt(), (cov,))
@@ -207,7 +214,9 @@ class FixedDecorrelatedBatchNormalization(Operation):
         y = chainerx.matmul(projection, centered)
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, mean, projection = xs
         dtype = mean.dtype
         gy = _to_groups(m.cast(gys[0], dtype), self.groups)

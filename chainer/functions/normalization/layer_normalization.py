@@ -37,7 +37,8 @@ class LayerNormalization(RowNormalization):
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...]:
-        return (chainerx.layer_norm(*inputs, self.eps),)
+        x, gamma, beta = inputs
+        return (chainerx.layer_norm(x, gamma, beta, self.eps),)
 
 
 def layer_normalization(

@@ -12,6 +12,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -48,7 +49,9 @@ class _WindowSum(Operation):
         y = chainerx.average_pool(image, (size, 1), 1, (self.half, 0), 'zero') * size
         return (y.reshape(x.shape),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(_WindowSum(self.half), gys)
 
 
@@ -81,14 +84,17 @@ class LocalResponseNormalization(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (x,) = inputs
-        (squares,) = _WindowSum(self.n // 2).forward_chainerx((x * x,))
+        sums: Any = _WindowSum(self.n // 2).forward_chainerx((x * x,))
+        (squares,) = sums
         scale = squares * self.alpha + self.k
         if x.dtype == 'float16':
             return (x * scale**-self.beta,)
         # Faster than a power, and as precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(scale) * -self.beta),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (x,), (y,), (gy,) = xs, ys, gys
         (scale,) = m.apply(_WindowSum(self.n // 2), (x * x,))
         scale *= self.alpha

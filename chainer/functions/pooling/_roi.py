@@ -10,7 +10,7 @@ import functools
 import math
 import numbers
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -25,6 +25,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
     from chainer.utils.type_check import TypeInfoTuple
@@ -148,7 +149,9 @@ class _ROIFunction(CallableFunction):
         """Transpose of :meth:`_gather`."""
         raise NotImplementedError
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         (gx,) = m.apply(LinearMap(self._scatter, self._gather), gys)
         return [gx if i == 0 else None for i in targets]
 

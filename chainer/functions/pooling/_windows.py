@@ -16,6 +16,7 @@ from chainer.utils import conv
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray
 
 # From this number of elements in a window on, picking by position beats going through them.
@@ -232,5 +233,7 @@ class LinearMap(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (self._function(inputs[0]),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(LinearMap(self._transpose, self._function), gys)

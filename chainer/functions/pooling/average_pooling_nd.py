@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
@@ -27,7 +28,7 @@ class _Average(_PoolingND):
     """Means of windows."""
 
     #: Value of the padding, or ``None`` to average only over the image.
-    pad_value = 0
+    pad_value: int | None = 0
     _kernels = kernels(check=True)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -58,7 +59,9 @@ class _Average(_PoolingND):
         windows = self._windows(self.inputs[0].shape[2:])
         return windows.spread(self._divide(gy.copy(), windows))
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(LinearMap(self._pool_transposed, self._pool), gys)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import chainerx
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
@@ -30,7 +31,7 @@ class MaxPoolingND(_PoolingND):
     _kernels = CHECKED_BY_CHAINERX
 
     @property
-    def indexes(self) -> NdArray:
+    def indexes(self) -> NdArray | None:
         """Positions of the maxima within their windows, numbered in row-major order."""
         if self._indexes is None:
             return None
@@ -54,7 +55,9 @@ class MaxPoolingND(_PoolingND):
             'max_pool', inputs[0], self.ksize, self.stride, self.pad, self.cover_all
         )
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(MaxPoolingNDGrad(self), gys)
 
 
@@ -69,7 +72,9 @@ class MaxPoolingNDGrad(Operation):
         func = self.func
         return (func._windows(self._dims).scatter(inputs[0], func._indexes),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(MaxPoolingNDWithIndexes(self.func), gys)
 
 
@@ -88,7 +93,9 @@ class MaxPoolingNDWithIndexes(Operation):
         (x,) = inputs
         return (self.func._windows(x.shape[2:]).gather(x, self.func._indexes),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(MaxPoolingNDGrad(self.func), gys)
 
 
@@ -111,6 +118,15 @@ def max_pooling_nd(
     *,
     return_indices: Literal[True],
 ) -> tuple[Variable, NdArray]: ...
+@overload
+def max_pooling_nd(
+    x: VariableLike,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None,
+    pad: int | Sequence[int],
+    cover_all: bool,
+    return_indices: bool,
+) -> Any: ...
 def max_pooling_nd(
     x: VariableLike,
     ksize: int | Sequence[int],
@@ -154,7 +170,10 @@ def max_pooling_nd(
     """
     func = MaxPoolingND(x.ndim - 2, ksize, stride, pad, cover_all, return_indices)
     (y,) = func.apply((x,))
-    return (y, func.indexes) if return_indices else y
+    if not return_indices:
+        return y
+    indexes: Any = func.indexes
+    return y, indexes
 
 
 @overload

@@ -13,6 +13,7 @@ from chainer.utils import conv, conv_nd, type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -71,20 +72,21 @@ class _Spread(_Unpooling):
         (x,) = inputs
         dims = x.shape[2:]
         self._windows(dims)  # checks and sets the shape of the output
-        if 0 in (*dims, *self.outs, *self.ksize):
+        outs: Any = self.outs
+        if 0 in (*dims, *outs, *self.ksize):
             # No element reaches the output.
             zero = x[:0].sum()
-            return (chainerx.broadcast_to(zero, (*x.shape[:2], *self.outs)).copy(),)
+            return (chainerx.broadcast_to(zero, (*x.shape[:2], *outs)).copy(),)
         if (
             self.stride == self.ksize
             and not any(self.pad)
-            and all([out <= n * k for out, n, k in zip(self.outs, dims, self.ksize)])
+            and all([out <= n * k for out, n, k in zip(outs, dims, self.ksize)])
         ):
             for axis in range(x.ndim - 1, 1, -1):
                 k = self.ksize[axis - 2]
                 shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1 :])
                 x = chainerx.stack([x] * k, axis=axis + 1).reshape(shape)
-            return (x[(..., *map(slice, self.outs))],)
+            return (x[(..., *map(slice, outs))],)
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
         y = chainerx.conv_transpose(
@@ -93,11 +95,13 @@ class _Spread(_Unpooling):
             None,
             self.stride,
             self.pad,
-            self.outs,
+            outs,
         )
-        return (y.reshape(*x.shape[:2], *self.outs),)
+        return (y.reshape(*x.shape[:2], *outs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         windows = self._windows(self.inputs[0].shape[2:])
         return m.apply(LinearMap(windows.sum, windows.spread), gys)
 
@@ -111,7 +115,7 @@ class UnpoolingND(_Spread):
         ksize: int | Sequence[int],
         stride: int | Sequence[int] | None = None,
         pad: int | Sequence[int] = 0,
-        outsize: tuple[int, ...] | None = None,
+        outsize: int | tuple[int, ...] | None = None,
         cover_all: bool = True,
     ) -> None:
         super().__init__(ndim, ksize, stride, pad, cover_all)
@@ -123,7 +127,7 @@ def unpooling_nd(
     ksize: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     pad: int | Sequence[int] = 0,
-    outsize: tuple[int, ...] | None = None,
+    outsize: int | tuple[int, ...] | None = None,
     cover_all: bool = True,
 ) -> Variable:
     """Unpooling: spreads each element over a window, with :math:`N` spatial dimensions.

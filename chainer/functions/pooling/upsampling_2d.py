@@ -18,6 +18,7 @@ from chainer.utils import type_check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
@@ -67,16 +68,19 @@ class Upsampling2D(_Unpooling2D):
         n, c, h, w = x.shape
         indexes = cuda.to_cpu(self.indexes)
         places, exist = self._windows((h, w))._positions(indexes)
-        size = math.prod(self.outs)
+        outs: Any = self.outs
+        size = math.prod(outs)
         # Values outside of their image go to an element behind the last one.
         places = numpy.where(
             exist, places + numpy.arange(n * c).reshape(n, c, 1) * size, n * c * size
         )
         y = chainerx.zeros((n * c * size + 1,), x.dtype, device=x.device)
         y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
-        return (y[:-1].reshape(n, c, *self.outs),)
+        return (y[:-1].reshape(n, c, *outs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return m.apply(LinearMap(self._gather, self._scatter), gys)
 
 

@@ -7,7 +7,7 @@ All of them are :math:`c = \\sum_j \\tanh(a_j) \\sigma(i_j) + \\sum_k \\sigma(f_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
@@ -19,6 +19,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray
 
@@ -63,7 +64,7 @@ class Cell(Operation):
 
     #: Number of pairs of input values and input gates.
     n_tanh = 1
-    chainerx_routine = None
+    chainerx_routine: str
     _kernels = kernels(retain=None, check=True)
 
     def _gates(self, inputs):
@@ -95,7 +96,9 @@ class Cell(Operation):
         c, tanh_c = state(xp, z, self.n_tanh, children)
         return self._whole_state(xp, c, inputs), z[-1] * tanh_c
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gates, children = self._gates(xs)
         n = self.n_tanh
         a = [m.tanh(x) for x in gates[:n]]

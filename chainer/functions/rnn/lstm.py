@@ -107,7 +107,8 @@ def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
         (array([[1.]], dtype=float32), array([[0.762]], dtype=float32))
 
     """
-    return LSTM().apply((c_prev, x))
+    c, h = LSTM().apply((c_prev, x))
+    return c, h
 
 
 def lstm_grad_grad(

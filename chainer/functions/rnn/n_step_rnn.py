@@ -61,7 +61,7 @@ class BaseNStepRNN(Operation):
     n_states = 1
     n_weights = 2
     directions = 1
-    chainerx_routine = None
+    chainerx_routine: str
     #: Gates of the cell in the order in which their weights are stacked.
     gate_order: tuple[int, ...] = (0,)
     _kernels = kernels(retain=None, check=True)
@@ -75,7 +75,7 @@ class BaseNStepRNN(Operation):
         self.lengths: list[int] = list(lengths)
         ends = list(itertools.accumulate(self.lengths))
         self._steps = [slice(end - n, end) for n, end in zip(self.lengths, ends)]
-        self._masks = None
+        self._masks: list[Any] | None = None
 
     @property
     def _n_cells(self):
@@ -141,13 +141,13 @@ class BaseNStepRNN(Operation):
             return self._run_chainerx(self.chainerx_routine, self.n_layers, states, x, params)
         # Dropout is between layers and differs between directions, so they run one by one.
         draw = self._masks_of_a_layer(states[0], x.dtype)
-        self._masks = [draw_like(x, draw) for _ in range(self.n_layers - 1)]
+        masks = self._masks = [draw_like(x, draw) for _ in range(self.n_layers - 1)]
         finals = []
         for layer in range(self.n_layers):
             ys = []
             for d in range(self.directions):
                 cell = slice(layer * self.directions + d, layer * self.directions + d + 1)
-                masked = x * self._masks[layer - 1][d] if layer else x
+                masked = x * masks[layer - 1][d] if layer else x
                 *final, y = self._run_direction(d, [s[cell] for s in states], masked, params[cell])
                 ys.append(y)
                 finals.append(final)
@@ -284,7 +284,8 @@ class BaseNStepRNN(Operation):
             gx = None
             for d in range(self.directions):
                 cell = layer * self.directions + d
-                ginitials[cell], g, gparams[cell] = self._run_cell_back(
+                run: Callable[..., Any] = self._run_cell_back
+                ginitials[cell], g, gparams[cell] = run(
                     m,
                     gy[:, d * size : (d + 1) * size],
                     [g[cell] for g in gstates],
@@ -507,16 +508,17 @@ def n_step_rnn_impl(
 
     """
     directions = 2 if use_bi_direction else 1
-    hx = F.separate(hx)
-    cx = [None] * len(hx) if cx is None else F.separate(cx)
+    hs = F.separate(hx)
+    cs: Sequence[Any] = [None] * len(hs) if cx is None else F.separate(cx)
     hy, cy = [], []
+    steps: Sequence[Any] = xs
     for layer in range(n_layers):
         outputs = []
         for d in range(directions):
             cell = layer * directions + d
-            h, c = hx[cell], cx[cell]
+            h, c = hs[cell], cs[cell]
             ys = []
-            inputs = [F.dropout(x, dropout_ratio) for x in xs] if layer else xs
+            inputs = [F.dropout(x, dropout_ratio) for x in steps] if layer else steps
             for x in reversed(inputs) if d else inputs:
                 n, rest, c_rest = x.shape[0], None, None
                 if n < h.shape[0]:
@@ -532,8 +534,8 @@ def n_step_rnn_impl(
             outputs.append(ys[::-1] if d else ys)
             hy.append(h)
             cy.append(c)
-        xs = [F.concat(y, axis=1) for y in zip(*outputs)] if directions == 2 else outputs[0]
-    return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(xs)
+        steps = [F.concat(y, axis=1) for y in zip(*outputs)] if directions == 2 else outputs[0]
+    return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(steps)
 
 
 def n_step_rnn(

@@ -82,7 +82,8 @@ def slstm(
         (array([[3.]], dtype=float32), array([[0.995]], dtype=float32))
 
     """
-    return SLSTM().apply((c_prev1, c_prev2, x1, x2))
+    c, h = SLSTM().apply((c_prev1, c_prev2, x1, x2))
+    return c, h
 
 
 def slstm_grad_grad(

@@ -54,7 +54,7 @@ class TreeLSTM(CallableFunction, _cell.Cell):
         return (*children, gx.reshape(inputs[-1].shape))
 
 
-def tree_lstm(*inputs: VariableLike) -> tuple[Variable, ...]:
+def tree_lstm(*inputs: VariableLike) -> tuple[Variable, Variable]:
     """Tree-LSTM cell.
 
     With :math:`a, i, o, f_1, \\ldots, f_N` taken from the last input, the new states are
@@ -88,4 +88,5 @@ def tree_lstm(*inputs: VariableLike) -> tuple[Variable, ...]:
         (array([[3.]], dtype=float32), array([[0.995]], dtype=float32))
 
     """
-    return TreeLSTM().apply(inputs)
+    c, h = TreeLSTM().apply(inputs)
+    return c, h

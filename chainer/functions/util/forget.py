@@ -171,11 +171,11 @@ def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     """
     if not callable(func):
         raise TypeError(f'func must be callable, got {type(func)}')
-    xs = tuple([as_variable(x) for x in xs])
-    if not any(x.requires_grad for x in xs):
+    inputs = tuple([as_variable(x) for x in xs])
+    if not any(x.requires_grad for x in inputs):
         # Parameters inside func get gradients only if the walk back reaches it.
         func, inner = (lambda *args: inner(*args[:-1])), func
         zero = numpy.zeros((), 'f')
-        xs += (Variable(xs[0].device.send(zero) if xs else zero),)
-    outputs = Forget(func).apply(xs)
+        inputs += (Variable(inputs[0].device.send(zero) if inputs else zero),)
+    outputs = Forget(func).apply(inputs)
     return outputs[0] if len(outputs) == 1 else outputs

@@ -56,7 +56,7 @@ class Message:
     _fields: dict[int, Field]  # by number
 
     def __init__(self) -> None:
-        self._given = set()
+        self._given: set[str] = set()
 
     def HasField(self, name: str) -> bool:
         """Returns whether the message contains a field."""
@@ -166,10 +166,10 @@ class Schema:
 
     def read_into(self, message: Message, data: bytes) -> None:
         """Reads the fields of a message; raises :class:`ValueError` for damaged data."""
-        data = memoryview(data)
+        view = memoryview(data)
         position = 0
-        while position < len(data):
-            tag, position = _read_varint(data, position)
+        while position < len(view):
+            tag, position = _read_varint(view, position)
             number, wire_type = tag >> 3, tag & 7
             if number == 0:
                 raise ValueError('a field has the number zero')

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 available = True  # needs no library of Protocol Buffers
 
 # How to set up a layer, by its type and, for old files, by the number of its type.
-_type_to_method = {}
-_oldname_to_method = {}
+_type_to_method: dict[str, Callable[..., Any]] = {}
+_oldname_to_method: dict[str, Callable[..., Any]] = {}
 
 
 def _layer(typ, oldname):

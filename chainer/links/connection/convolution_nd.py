@@ -8,7 +8,7 @@ from chainer.links.connection import _convolution
 from chainer.utils import argument, conv_nd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
 
@@ -118,7 +118,8 @@ class ConvolutionND(_convolution.ConvolutionBase):
         out_channels, in_channels, *ksize = W.shape
         # Subclasses with a fixed number of axes do not take ndim.
         ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)
-        return cls(
+        make: Callable[..., Self] = cls
+        return make(
             *ndim,
             in_channels * groups,
             out_channels,

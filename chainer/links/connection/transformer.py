@@ -21,7 +21,7 @@ class _TransformerLayer(link.Chain):
         self,
         size: int,
         n_heads: int,
-        hidden_size: int,
+        hidden_size: int | None,
         dropout: float,
         activation: Callable[..., Any],
         norm_first: bool,

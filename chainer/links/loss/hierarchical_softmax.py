@@ -26,6 +26,7 @@ from chainer.variable import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.device_resident import DeviceResidentsVisitor
     from chainer.types import DTypeSpec, NdArray, VariableLike
@@ -89,7 +90,7 @@ class TreeParser:
         self.paths = {}
         self.codes = {}
         # A stack of its own: trees of rare words are deeper than Python's.
-        stack = [(tree, (), ())]
+        stack: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = [(tree, (), ())]
         while stack:
             node, path, code = stack.pop()
             if not isinstance(node, tuple):
@@ -200,7 +201,9 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         scores = (W[nodes] * x[rows]).sum(axis=1) * codes
         return (chainerx.softplus(-scores).sum(),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         x, t, W = xs
         rows, nodes, codes = self._steps(as_array(t), x.dtype)
         x_steps, W_steps = x[rows], W[nodes]
@@ -222,7 +225,8 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
     ) -> tuple[NdArray | None, ...]:
         """Returns the gradient arrays of ``x``, ``t`` (``None``) and ``W``."""
         m = arrays_like(inputs[0])
-        return tuple(self.gradients(m, (0, 1, 2), inputs, (), grad_outputs))
+        gxs: Sequence[Any] = self.gradients(m, (0, 1, 2), inputs, (), grad_outputs)
+        return tuple(gxs)
 
     backward_gpu = backward_cpu
 
@@ -300,7 +304,9 @@ class BinaryHierarchicalSoftmax(link.Link):
         if not word_counts:
             raise ValueError('Empty vocabulary')
         # The order of insertion decides between equal counts.
-        heap = [(count, i, word) for i, (word, count) in enumerate(word_counts.items())]
+        heap: list[tuple[int, int, Any]] = [
+            (count, i, word) for i, (word, count) in enumerate(word_counts.items())
+        ]
         heapq.heapify(heap)
         while len(heap) > 1:
             count1, i1, tree1 = heapq.heappop(heap)

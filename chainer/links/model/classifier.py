@@ -98,8 +98,10 @@ class Classifier(link.Chain):
                     f'Label key {self.label_key} is out of bounds: {len(args)} positional '
                     'arguments were given'
                 )
-            args = list(args)
-            t = args.pop(self.label_key)
+            positions = range(len(args))
+            key = positions[self.label_key]
+            t = args[key]
+            args = args[:key] + args[key + 1 :]
         else:
             if self.label_key not in kwargs:
                 raise ValueError(f'Label key "{self.label_key}" is not found')

@@ -114,7 +114,7 @@ class BatchNormalization(link.Link):
         self.N = 0
         self.decay = decay
         self.eps = eps
-        self.axis: Sequence[int] | None = (axis,) if isinstance(axis, int) else axis
+        self.axis: Any = (axis,) if isinstance(axis, int) else axis
         self.register_persistent('N')
         for name in 'avg_mean', 'avg_var':
             self.add_persistent(name, None)

@@ -73,7 +73,9 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         self.r: Any = None
         self.d: Any = None
 
-    def forward(self, x: VariableLike, finetune: bool = False) -> Variable:
+    def forward(  # type: ignore[override]  # has no fixed place for gamma and beta
+        self, x: VariableLike, finetune: bool = False
+    ) -> Variable:
         """Normalizes a batch; see :class:`~chainer.links.BatchNormalization`.
 
         Args:

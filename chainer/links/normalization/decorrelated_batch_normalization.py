@@ -126,6 +126,7 @@ class DecorrelatedBatchNormalization(link.Link):
         n = size // groups
         self.add_persistent('avg_mean', numpy.zeros((groups, n), dtype))
         self.add_persistent('avg_projection', numpy.tile(numpy.identity(n, dtype), (groups, 1, 1)))
+        self.N: int
         self.add_persistent('N', 0)
         self.decay = decay
         self.eps = eps

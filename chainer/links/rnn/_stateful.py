@@ -17,7 +17,7 @@ class StatefulChain(link.Chain):
     A subclass lists the attributes of the state in ``_state_names``.
     """
 
-    _state_names = ()
+    _state_names: tuple[str, ...] = ()
 
     def reset_state(self) -> None:
         """Clears the state: the next call starts from zeros."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link
 from chainer.backend import using_device
@@ -59,16 +59,15 @@ class LSTMBase(link.Chain):
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
-        self.state_size = out_size
+        size: Any = out_size
+        self.state_size: int = size
         self.lateral_init = lateral_init
         self.upward_init = upward_init
         self.bias_init = 0 if bias_init is None else bias_init
         self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
         with self.init_scope():
-            self.upward: linear.Linear = linear.Linear(in_size, 4 * out_size, initialW=0)
-            self.lateral: linear.Linear = linear.Linear(
-                out_size, 4 * out_size, initialW=0, nobias=True
-            )
+            self.upward: linear.Linear = linear.Linear(in_size, 4 * size, initialW=0)
+            self.lateral: linear.Linear = linear.Linear(size, 4 * size, initialW=0, nobias=True)
             if in_size is not None:
                 self._initialize_params()
 

@@ -53,7 +53,7 @@ class NStepGRU(NStepGRUBase):
 
     """
 
-    def rnn(self, *args: Any) -> Any:
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
         return functions.n_step_gru(*args)
 
 
@@ -76,5 +76,5 @@ class NStepBiGRU(NStepGRUBase):
 
     use_bi_direction = True
 
-    def rnn(self, *args: Any) -> Any:
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
         return functions.n_step_bigru(*args)

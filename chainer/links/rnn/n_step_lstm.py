@@ -34,7 +34,7 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
     def n_cells(self) -> int:
         return 2
 
-    def forward(
+    def forward(  # type: ignore[override]  # there are two kinds of states
         self,
         hx: VariableLike | None,
         cx: VariableLike | None,
@@ -83,7 +83,7 @@ class NStepLSTM(NStepLSTMBase):
 
     """
 
-    def rnn(self, *args: Any) -> Any:
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
         return functions.n_step_lstm(*args)
 
 
@@ -107,5 +107,5 @@ class NStepBiLSTM(NStepLSTMBase):
 
     use_bi_direction = True
 
-    def rnn(self, *args: Any) -> Any:
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
         return functions.n_step_bilstm(*args)

@@ -9,15 +9,15 @@ from chainer.backend import using_device
 from chainer.utils import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
 
-    from chainer.types import InitializerSpec, NdArray, VariableLike
+    from chainer.types import InitializerSpec, VariableLike
     from chainer.variable import Parameter, Variable
 
 
-def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
+def argsort_list_descent(lst: Sequence[VariableLike]) -> numpy.ndarray:
     """Returns the indices that sort a list of arrays by descending length.
 
     Arrays of equal lengths keep their order.
@@ -38,7 +38,7 @@ def argsort_list_descent(lst: Sequence[NdArray]) -> numpy.ndarray:
     return numpy.argsort([-len(x) for x in lst], kind='stable').astype(numpy.int32)
 
 
-def permutate_list(lst: list[Any], indices: Sequence[int], inv: bool) -> list[Any]:
+def permutate_list(lst: list[Any], indices: Sequence[int] | numpy.ndarray, inv: bool) -> list[Any]:
     """Permutes a list by indices, or inverts the permutation.
 
     Args:
@@ -100,7 +100,7 @@ class NStepRNNBase(link.ChainList):
 
     """
 
-    n_weights = None
+    n_weights: int
     use_bi_direction = False
 
     def __init__(
@@ -173,7 +173,7 @@ class NStepRNNBase(link.ChainList):
         with using_device(self.device):
             return variable.Variable(self.xp.zeros(shape, dtype=xs[0].dtype))
 
-    def rnn(self, *args: Any) -> Any:
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Calls the function of this link."""
         raise NotImplementedError
 
@@ -262,8 +262,9 @@ class NStepRNNTanh(_OneStateRNN):
 
     """
 
-    def rnn(self, *args: Any) -> Any:
-        return functions.n_step_rnn(*args, activation='tanh')
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        function: Callable[..., Any] = functions.n_step_rnn
+        return function(*args, activation='tanh')
 
 
 class NStepRNNReLU(_OneStateRNN):
@@ -284,8 +285,9 @@ class NStepRNNReLU(_OneStateRNN):
 
     """
 
-    def rnn(self, *args: Any) -> Any:
-        return functions.n_step_rnn(*args, activation='relu')
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        function: Callable[..., Any] = functions.n_step_rnn
+        return function(*args, activation='relu')
 
 
 class NStepBiRNNTanh(_OneStateRNN):
@@ -307,8 +309,9 @@ class NStepBiRNNTanh(_OneStateRNN):
 
     use_bi_direction = True
 
-    def rnn(self, *args: Any) -> Any:
-        return functions.n_step_birnn(*args, activation='tanh')
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        function: Callable[..., Any] = functions.n_step_birnn
+        return function(*args, activation='tanh')
 
 
 class NStepBiRNNReLU(_OneStateRNN):
@@ -331,5 +334,6 @@ class NStepBiRNNReLU(_OneStateRNN):
 
     use_bi_direction = True
 
-    def rnn(self, *args: Any) -> Any:
-        return functions.n_step_birnn(*args, activation='relu')
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        function: Callable[..., Any] = functions.n_step_birnn
+        return function(*args, activation='relu')

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link, variable
 from chainer.backend import using_device
@@ -111,7 +111,8 @@ class ChildSumTreeLSTM(_TreeLSTM):
             a, i, o = functions.split_axis(x_aio, 3, axis=1)
             c = functions.sigmoid(i) * functions.tanh(a)
             return c, functions.sigmoid(o) * functions.tanh(c)
-        aio = x_aio + self.W_h_aio(sum(map(variable.as_variable, hs)))
+        total: Any = sum(map(variable.as_variable, hs))
+        aio = x_aio + self.W_h_aio(total)
         h_f = self.W_h_f(functions.concat(hs, axis=0))
         fs = [x_f + f for f in functions.split_axis(h_f, len(hs), axis=0)]
         return functions.tree_lstm(*cs, functions.concat([aio, *fs], axis=1))

@@ -11,6 +11,7 @@ from chainer.functions._base import Operation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
 
@@ -99,7 +100,9 @@ class _TheanoFunctionNode(Operation):
         self.retain_inputs(tuple(range(len(inputs))))
         return _call(self.forward_func, inputs, inputs)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gxs = m.apply(_TheanoGrad(self.backward_func, len(xs)), (*xs, *gys))
         return [gxs[i] for i in targets]
 
@@ -112,7 +115,9 @@ class _TheanoGrad(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return _call(self.func, inputs, inputs[: self.n_inputs])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         raise RuntimeError('TheanoFunction does not support double backpropagation')
 
 

@@ -35,7 +35,7 @@ class IntervalReport(extension.Extension):
         self._postprocess = postprocess
         self._summary = reporter.DictSummary()
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         observation = trainer.observation
         if self._keys is not None:
             observation = {key: observation[key] for key in self._keys if key in observation}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -42,7 +42,7 @@ class Shift(extension.Extension):
         else:  # resumed
             self._set(optimizer, self._last_value)
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         self._t += 1
         self._set(self._get_optimizer(trainer), self._value(self._t))
 

@@ -162,7 +162,7 @@ class _Snapshot(extension.Extension):
         target: Any = None,
         condition: Callable[[], bool] | None = None,
         writer: Any = None,
-        filename: str = 'snapshot_iter_{.updater.iteration}',
+        filename: str | Callable[[Trainer], str] = 'snapshot_iter_{.updater.iteration}',
         snapshot_on_error: bool = False,
         n_retains: int = -1,
         autoload: bool = False,
@@ -214,7 +214,7 @@ class _Snapshot(extension.Extension):
         if self._snapshot_on_error:
             self._make_snapshot(trainer)
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         if self.condition():
             self._make_snapshot(trainer)
 

@@ -120,7 +120,7 @@ class DumpGraph(extension.Extension):
         """Returns whether the graph has not been written yet."""
         return not self._flag_called
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         if self._flag_called:
             return
         self._flag_called = True

@@ -63,7 +63,7 @@ class Evaluator(extension.Extension):
     default_name = 'validation'
     priority = extension.PRIORITY_WRITER
 
-    name = None
+    name: str | None = None
 
     def __init__(
         self,
@@ -108,11 +108,11 @@ class Evaluator(extension.Extension):
         """Returns the dictionary of all iterators."""
         return dict(self._iterators)
 
-    def get_target(self, name: str) -> Any:
+    def get_target(self, name: str) -> Link:
         """Returns a link by name."""
         return self._targets[name]
 
-    def get_all_targets(self) -> dict[str, Any]:
+    def get_all_targets(self) -> dict[str, Link]:
         """Returns the dictionary of all links."""
         return dict(self._targets)
 
@@ -166,7 +166,7 @@ class Evaluator(extension.Extension):
         progress = _SweepProgressBar(it) if self._progress_bar else None
         for batch in it:
             in_arrays = convert._call_converter(self.converter, batch, self.device)
-            observation = {}
+            observation: dict[str, Any] = {}
             with reporter_module.report_scope(observation), function.no_backprop_mode():
                 convert._call_with(eval_func, in_arrays)
             summary.add(observation)

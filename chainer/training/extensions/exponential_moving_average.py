@@ -77,7 +77,7 @@ class ExponentialMovingAverage(extension.Extension):
         self._decay = decay
         self._warmup = warmup
         self._t = 0
-        self._averages = {}
+        self._averages: dict[str, NdArray | None] = {}
 
     @property
     def averages(self) -> dict[str, NdArray | None]:
@@ -192,7 +192,8 @@ class _WithAverages(extension.Extension):
     @property
     def default_name(self) -> str:
         base = self._base
-        return getattr(base, 'default_name', getattr(base, '__name__', None))
+        name: Any = getattr(base, '__name__', None)
+        return getattr(base, 'default_name', name)
 
     @property
     def name(self) -> str | None:
@@ -202,7 +203,7 @@ class _WithAverages(extension.Extension):
     def name(self, value: str | None) -> None:
         self._base.name = value  # evaluators report under it
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         with self._average.applied():
             return self._base(trainer)
 

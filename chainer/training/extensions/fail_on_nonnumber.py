@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.training import extension
 
@@ -32,7 +32,7 @@ class FailOnNonNumber(extension.Extension):
 
     """
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         for name, optimizer in trainer.updater.get_all_optimizers().items():
             for param_name, param in sorted(optimizer.target.namedparams()):
                 array = param.array

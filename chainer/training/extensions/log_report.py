@@ -65,7 +65,7 @@ class LogReport(_interval_report.IntervalReport):
         (log_name,) = argument.parse_kwargs(kwargs, ('log_name', 'log'))
         super().__init__(keys, trigger, postprocess)
         self._log_name = log_name if filename is None else filename
-        self._log = []
+        self._log: list[dict[str, Any]] = []
 
     def _record(self, trainer, stats):
         self._log.append(stats)

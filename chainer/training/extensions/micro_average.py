@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer import reporter, serializer as serializer_module
 from chainer.training import _serialization, extension, util
@@ -59,7 +59,7 @@ class MicroAverage(extension.Extension):
         self._numerator = 0
         self._denominator = 0
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         observation = trainer.observation
         if not (self._numerator_key in observation and self._denominator_key in observation):
             return

@@ -86,10 +86,11 @@ class ParameterStatistics(extension.Extension):
         trigger: TriggerSpec = (1, 'epoch'),
         skip_nan_params: bool = False,
     ) -> None:
-        self._links = list(links) if isinstance(links, (list, tuple)) else [links]
+        self._links: list[Any] = list(links) if isinstance(links, (list, tuple)) else [links]
+        chosen: Any = statistics
         if isinstance(statistics, str) and statistics == 'default':
-            statistics = self.default_statistics
-        self._statistics = dict(statistics or {})
+            chosen = self.default_statistics
+        self._statistics: dict[str, Callable[..., Any]] = dict(chosen or {})
         self._attrs = []
         if report_params:
             self._attrs.append('data')
@@ -100,7 +101,7 @@ class ParameterStatistics(extension.Extension):
         self._summary = reporter.DictSummary()
         self._skip_nan_params = skip_nan_params
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         statistics = {}
         for link in self._links:
             for param_name, param in sorted(link.namedparams()):

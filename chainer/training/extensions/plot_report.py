@@ -100,14 +100,14 @@ class PlotReport(extension.Extension):
         self._marker = marker
         self._grid = grid
         self._summary = reporter.DictSummary()
-        self._data = {key: [] for key in self._y_keys}
+        self._data: dict[str, list[Any]] = {key: [] for key in self._y_keys}
 
     @staticmethod
     def available() -> bool:
         """Returns whether matplotlib is available; warns if it is not."""
         return _check_available()
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         observation = trainer.observation
         keys = [*self._y_keys, self._x_key]
         self._summary.add({key: observation[key] for key in keys if key in observation})

@@ -43,7 +43,7 @@ class PrintReport(extension.Extension):
 
     def __init__(
         self,
-        entries: Sequence[str] | None,
+        entries: Sequence[str],
         log_report: str | LogReport = 'LogReport',
         out: IO[Any] = sys.stdout,
     ) -> None:
@@ -54,14 +54,14 @@ class PrintReport(extension.Extension):
         self._log_len = 0  # number of entries that are printed
 
         widths = [max(10, len(entry)) for entry in entries]
-        self._header = (
+        self._header: str | None = (
             '  '.join('{:{}}'.format(entry, width) for entry, width in zip(entries, widths)) + '\n'
         )
         self._templates = [
             (entry, f'{{:<{width}g}}  ', ' ' * (width + 2)) for entry, width in zip(entries, widths)
         ]
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         log = self._update(trainer)
         if self._header:
             self._out.write(self._header)

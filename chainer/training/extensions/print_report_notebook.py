@@ -46,7 +46,7 @@ class PrintReportNotebook(print_report.PrintReport):
         self._show(trainer)
         display.display(self._widget)
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         if self._widget is None:
             super().__call__(trainer)
         else:

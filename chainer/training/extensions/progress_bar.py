@@ -51,18 +51,19 @@ class ProgressBar(extension.Extension):
         self._bar_length = bar_length
         # Look up the default here, because the standard output may have been redirected.
         self._out = sys.stdout if out is None or out is _default_out else out
-        self._pbar = None
+        self._pbar: _TrainerProgressBar | None = None
 
     def initialize(self, trainer: Trainer) -> None:
         self._pbar = _TrainerProgressBar(
             trainer, self._training_length, self._bar_length, self._out
         )
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         if self._pbar is None:
             self.initialize(trainer)
-        if trainer.updater.iteration % self._update_interval == 0:
-            self._pbar.update()
+        pbar = self._pbar
+        if pbar is not None and trainer.updater.iteration % self._update_interval == 0:
+            pbar.update()
 
     def finalize(self) -> None:
         if self._pbar is not None:
@@ -82,7 +83,8 @@ class _TrainerProgressBar(util.ProgressBar):
     ) -> None:
         super().__init__(bar_length, out)
         self._trainer = trainer
-        self._training_length = training_length or trainer.stop_trigger.get_training_length()
+        stop_trigger: Any = trainer.stop_trigger
+        self._training_length = training_length or stop_trigger.get_training_length()
         self.update_speed(trainer.updater.iteration, trainer.updater.epoch_detail)
 
     def get_lines(self) -> list[str]:

@@ -34,7 +34,7 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
     ) -> None:
         super().__init__(training_length, update_interval, bar_length, out)
         self._speed = util.ProgressBar()
-        self._widgets = None
+        self._widgets: list[Any] | None = None
 
     def initialize(self, trainer: Trainer) -> None:
         try:
@@ -43,9 +43,9 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
         except ImportError:
             super().initialize(trainer)
             return
-        self._length, self._unit = (
-            self._training_length or trainer.stop_trigger.get_training_length()
-        )
+        stop_trigger: Any = trainer.stop_trigger
+        length: tuple[float, str] = self._training_length or stop_trigger.get_training_length()
+        self._length, self._unit = length
         self._widgets = [
             ipywidgets.FloatProgress(description='total', min=0, max=1),
             ipywidgets.FloatProgress(description='this epoch', min=0, max=1),
@@ -54,7 +54,7 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
         self._update(trainer.updater)
         display.display(ipywidgets.VBox(self._widgets))
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         if self._widgets is None:
             super().__call__(trainer)
         elif trainer.updater.iteration % self._update_interval == 0:

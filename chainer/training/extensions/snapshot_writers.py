@@ -47,7 +47,7 @@ class Writer:
         return representation.of_arguments(self)
 
     def __init__(self) -> None:
-        self._post_save_hooks = []
+        self._post_save_hooks: list[Callable[[], object]] = []
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
         """Writes a snapshot or schedules it.

@@ -73,8 +73,8 @@ class TensorBoardReport(_interval_report.IntervalReport):
         self._logdir = logdir or ''
         self._writer = writer
 
-    def __call__(self, trainer: Trainer) -> Any:
-        if self._writer is None:
+    def __call__(self, trainer: Trainer) -> None:
+        if self._writer is None and self._make_writer is not None:
             # Not in initialize(): only here the iteration of the resumed snapshot is known.
             self._writer = self._make_writer(
                 os.path.join(trainer.out, self._logdir), trainer.updater.iteration

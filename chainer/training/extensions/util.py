@@ -57,7 +57,7 @@ class ProgressBar:
     def __init__(self, bar_length: int | None = None, out: IO[Any] | None = None) -> None:
         self._bar_length = 50 if bar_length is None else bar_length
         self._out = sys.stdout if out is None else out
-        self._recent_timing = []
+        self._recent_timing: list[tuple[int, float, float]] = []
         self._is_redirected = is_redirected(self._out)
         self._last_line_time = time.time()
 

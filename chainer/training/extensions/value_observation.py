@@ -71,6 +71,8 @@ def observe_lr(
         {'lr': 0.5}
 
     """
-    return observe_value(
-        observation_key, lambda trainer: trainer.updater.get_optimizer(optimizer_name).lr
-    )
+
+    def get_lr(trainer):
+        return trainer.updater.get_optimizer(optimizer_name).lr
+
+    return observe_value(observation_key, get_lr)

@@ -109,7 +109,7 @@ class Statistician:
         self.percentile_sigmas = percentile_sigmas
 
     def __call__(
-        self, x: NdArray, axis: int = 0, dtype: DTypeSpec = None, xp: Xp = None
+        self, x: NdArray, axis: int = 0, dtype: DTypeSpec = None, xp: Xp | None = None
     ) -> dict[str, Any]:
         """Computes the statistics.
 
@@ -243,7 +243,7 @@ class VariableStatisticsPlot(extension.Extension):
         """Returns whether matplotlib is available; warns if it is not."""
         return plot_report._check_available()
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         for key in self._keys:
             arrays = [var.array if key == 'data' else var.grad for var in self._vars]
             arrays = [
@@ -301,7 +301,7 @@ class VariableStatisticsPlot(extension.Extension):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the samples."""
-        parts = {f'_samples/{key}': sample for key, sample in self._samples.items()}
+        parts: dict[str, Any] = {f'_samples/{key}': sample for key, sample in self._samples.items()}
         parts['_trigger'] = self._trigger
         _serialization.serialize_extras(parts, serializer)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer import configuration
 from chainer.training import extension
@@ -41,7 +41,7 @@ class unchain_variables(extension.Extension):
         """Returns whether reports keep or kept graphs."""
         return self._keep_graph or configuration.config.keep_graph_on_report
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         for value in trainer.observation.values():
             if isinstance(value, Variable):
                 value.unchain_backward()

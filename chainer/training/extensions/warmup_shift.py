@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.training.extensions import _shift
 
@@ -50,7 +50,7 @@ class WarmupShift(_shift.Shift):
         self._warmup_start = warmup_start
         self._warmup_iter = warmup_iter
 
-    def __call__(self, trainer: Trainer) -> Any:
+    def __call__(self, trainer: Trainer) -> None:
         self._t += 1
         if self._t <= self._warmup_iter:  # afterwards, another extension may change it
             self._set(self._get_optimizer(trainer), self._value(self._t))

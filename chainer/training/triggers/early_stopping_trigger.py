@@ -79,7 +79,7 @@ class EarlyStoppingTrigger:
         self.monitor = monitor
         self.verbose = verbose
         self.already_warning = False
-        self._max_trigger = util.get_trigger(max_trigger)
+        self._max_trigger: Any = util.get_trigger(max_trigger)
         self._interval_trigger = util.get_trigger(check_trigger)
         self._summary = reporter.DictSummary()
 

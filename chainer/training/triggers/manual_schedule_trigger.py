@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from chainer.training.triggers import _schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -42,7 +40,7 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
 
     finished: bool
 
-    def __init__(self, points: float | Sequence[float], unit: str) -> None:
+    def __init__(self, points: float | list[float], unit: str) -> None:
         super().__init__(unit)
         self.points: list[float] = points if isinstance(points, list) else [points]
         self.finished = False

@@ -51,7 +51,7 @@ class BestValueTrigger:
         self, key: str, compare: Callable[[float, float], bool], trigger: TriggerSpec = (1, 'epoch')
     ) -> None:
         self._key = key
-        self._best_value = None
+        self._best_value: float | None = None
         self._interval_trigger = util.get_trigger(trigger)
         self._summary = reporter.DictSummary()
         self._compare = compare

@@ -133,7 +133,7 @@ class _Observations:
     """Means of the reported numbers over batches; the last of other values."""
 
     def __init__(self) -> None:
-        self._last = {}
+        self._last: dict[str, Any] = {}
         self._summary = reporter.DictSummary()
 
     @contextlib.contextmanager
@@ -141,7 +141,7 @@ class _Observations:
         if not reporter._get_reporters():
             yield  # nobody wants to know
             return
-        observation = {}
+        observation: dict[str, Any] = {}
         with reporter.report_scope(observation):
             yield
         self._last.update(observation)

@@ -16,11 +16,13 @@ from chainer.training.updaters import standard_updater
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
+    from chainer._core.settings.types import NdArray
     from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.optimizer import Optimizer
-    from chainer.types import NdArray
 
 
 def _nccl():
@@ -119,7 +121,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         if isinstance(devices, dict):
             devices = dict(devices)
             devices = [devices.pop('main'), *devices.values()]
-        self._is_on_chainerx = bool(devices) and all(map(_is_of_chainerx, devices))
+        self._is_on_chainerx = bool(devices) and all(map(_is_of_chainerx, devices or ()))
         if not self._is_on_chainerx and not MultiprocessParallelUpdater.available():
             raise RuntimeError(
                 'NCCL is not enabled. MultiprocessParallelUpdater requires NCCL, which CuPy '
@@ -144,8 +146,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         self._devices = devices
         self._device = self._input_device = devices[0]
         self._other_iterators = iterators[1:]
-        self._pipes = []
-        self._workers = []
+        self._pipes: list[Connection] = []
+        self._workers: list[BaseProcess] = []
         self.comm = None
         self._group = None
         self._master = optimizer.target

@@ -13,11 +13,11 @@ from chainer.warnings import PerformanceWarning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer._core.devices.types import DeviceSpec
     from chainer.backend import Device
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
-    from chainer.types import DeviceSpec
 
 
 class StandardUpdater(_updater.Updater):
@@ -99,12 +99,11 @@ class StandardUpdater(_updater.Updater):
             optimizer = {'main': optimizer}
         self._optimizers = optimizer
 
-        device = convert._get_device(device)
-        if device is not None:
+        self._device: Device | None = convert._get_device(device)
+        if self._device is not None:
             for opt in self._optimizers.values():
-                _send_model(opt.target, device)
-        self._device = device
-        self._input_device = device
+                _send_model(opt.target, self._device)
+        self._input_device = self._device
         if input_device is not None:
             self._input_device = convert._get_device(input_device)
 
@@ -139,18 +138,18 @@ class StandardUpdater(_updater.Updater):
         )
 
     @property
-    def compiled_update(self) -> compilation.CompiledFunction | None:
+    def compiled_update(self) -> compilation.CompiledFunction[..., Any] | None:
         """Compiled update, whose ``report()`` tells how calls ran; ``None`` without ``compile``."""
         update = self._update
         return update if isinstance(update, compilation.CompiledFunction) else None
 
     @property
-    def device(self) -> Device | Any:
+    def device(self) -> Device | None:
         """Device of the models, or ``None`` if it was not given."""
         return self._device
 
     @property
-    def input_device(self) -> Device | Any:
+    def input_device(self) -> Device | None:
         """Device of the batches, or ``None`` if it was not given."""
         return self._input_device
 

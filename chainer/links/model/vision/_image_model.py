@@ -90,8 +90,9 @@ class ImageModel(link.Chain):
     callables, and ``_prepare``.
     """
 
-    _default_layer = None  # what `extract` computes
-    _branches = {}  # layers that start from an earlier one than the one before, which they name
+    _default_layer: str  # what `extract` computes
+    # Layers that start from an earlier one than the one before, which they name.
+    _branches: dict[str, str] = {}
 
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:
@@ -126,8 +127,8 @@ class ImageModel(link.Chain):
         targets = {'prob'} if layers is None else set(layers)
         self._check_layers(targets)
         activations = {}
-        branch_points = {}
-        h = x
+        branch_points: dict[str | None, Variable] = {}
+        h: Any = x
         for name, funcs in self.functions.items():
             if not targets:
                 break

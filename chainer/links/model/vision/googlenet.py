@@ -139,8 +139,8 @@ class GoogLeNet(_image_model.ImageModel):
         super().__init__()
         # Skip the random initialization of parameters that are loaded next.
         if pretrained_model:
-            kwargs = {'initialW': 0, 'initial_bias': 0}
-            inception_kwargs = {'conv_init': 0, 'bias_init': 0}
+            kwargs: dict[str, Any] = {'initialW': 0, 'initial_bias': 0}
+            inception_kwargs: dict[str, Any] = {'conv_init': 0, 'bias_init': 0}
         else:
             kwargs = {'initialW': initializers.LeCunUniform(), 'initial_bias': 0}
             inception_kwargs = {}
@@ -173,7 +173,7 @@ class GoogLeNet(_image_model.ImageModel):
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:
         relu = functions.relu
-        layers = {
+        layers: dict[str, list[Callable[..., Any]]] = {
             'conv1': [self.conv1, relu],
             'pool1': [_max_pooling_2d, _local_response_normalization],
             'conv2_reduce': [self.conv2_reduce, relu],

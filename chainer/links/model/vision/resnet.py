@@ -213,14 +213,16 @@ class BuildingBlock(link.Chain):
             raise TypeError(
                 'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
             )
+        # The arguments have defaults since there was another name of the first one.
+        sizes: tuple[Any, Any, Any] = in_channels, mid_channels, out_channels
+        options: tuple[Any, Any, Any] = stride, initialW, downsample_fb
+        n: Any = n_layers
         with self.init_scope():
-            self.a: BottleneckA = BottleneckA(
-                in_channels, mid_channels, out_channels, stride, initialW, downsample_fb
-            )
+            self.a: BottleneckA = BottleneckA(*sizes, *options)
             self._forward = ['a']
-            for i in range(1, n_layers):
+            for i in range(1, n):
                 name = f'b{i}'
-                setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
+                setattr(self, name, BottleneckB(sizes[2], sizes[1], initialW))
                 self._forward.append(name)
 
     def forward(self, x: VariableLike) -> Variable:
@@ -233,9 +235,10 @@ class BuildingBlock(link.Chain):
             ~chainer.Variable: Batch of images.
 
         """
+        h: Any = x
         for name in self._forward:
-            x = self[name](x)
-        return x
+            h = self[name](h)
+        return h
 
 
 class ResNetLayers(_image_model.ImageModel):

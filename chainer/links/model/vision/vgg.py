@@ -96,7 +96,7 @@ class VGGLayers(_image_model.ImageModel):
             )
         self._n_layers = n_layers
         # Skip the random initialization of parameters that are loaded next.
-        kwargs = {
+        kwargs: dict[str, Any] = {
             'initialW': 0 if pretrained_model else initializers.Normal(0.01),
             'initial_bias': 0,
         }
