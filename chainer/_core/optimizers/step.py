@@ -103,25 +103,26 @@ class Buffers:
     def run(self, step: Step, rules: Sequence[Any]) -> None:
         """Runs the step of rules on NumPy arrays."""
         # Arrays that own their memory do not overlap.
-        arrays = step.columns[0]
+        columns = step.columns
+        arrays = columns[0]
         small = [i for i, a in enumerate(arrays) if a.size <= _SMALL and a.base is None]
-        if len(small) < 2 or len({*map(id, arrays)}) < len(arrays):
+        has_shared = len({*map(id, arrays)}) < len(arrays)
+        if len(small) < 2 or has_shared or not are_numbers(step.scalars):
             step.run_on_numpy(range(len(arrays)))
             return
         if len(small) < len(arrays):
-            step.run_on_numpy(sorted({*range(len(arrays))} - {*small}))
-            columns = [[column[i] for i in small] for column in step.columns]
-            step = Step(step.kernel, step.compute, columns, step.scalars)
+            joined = set(small)
+            step.run_on_numpy([i for i in range(len(arrays)) if i not in joined])
+            columns = [[column[i] for i in small] for column in columns]
             rules = [rules[i] for i in small]
-        self._run_joined(step, rules)
+        self._run_joined(step, columns, rules)
 
-    def _run_joined(self, step: Step, rules: Sequence[Any]) -> None:
-        """Runs a step on the joined arrays.
+    def _run_joined(self, step: Step, columns: list[list[Any]], rules: Sequence[Any]) -> None:
+        """Runs a step on columns of arrays, joined.
 
         The states of the rules become views of the joined memory, which saves
         copies in later updates.
         """
-        columns = step.columns
         arrays = columns[0]
         key = tuple(map(id, arrays))
         joined = self._before.pop(key, None)

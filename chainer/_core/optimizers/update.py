@@ -234,13 +234,10 @@ class Group:
 
     def _run(self, step: Step, buffers: Buffers) -> None:
         if type(self.arrays[0]) is _ndarray:
-            if are_numbers(step.scalars):
-                buffers.run(step, self.rules)
-                return
-        elif step.run_on_chainerx():
-            return
-        for rule, param in zip(self.rules, self.params):
-            rule.update_core(param)
+            buffers.run(step, self.rules)
+        elif not step.run_on_chainerx():
+            for rule, param in zip(self.rules, self.params):
+                rule.update_core(param)
 
     def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
