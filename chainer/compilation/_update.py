@@ -160,8 +160,6 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
     ):
         return None
     params = list(opt.target.params())
-    if len(set(map(id, params))) < len(params):
-        return None
     parts = [opt, *opt._pre_update_hooks.values(), *params, *[p.update_rule for p in params]]
     if any(map(is_patched, {type(part) for part in parts})):
         return None
@@ -177,13 +175,9 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
             return None
     groups, rest = update.divide(params)
     rules = [param.update_rule for param in rest]
-    if (
-        not groups
-        or any(rule is not None and rule.enabled for rule in rules)
-        or not all(map(_runs_one_kernel, groups))
-    ):
+    if not groups or any(rule is not None and rule.enabled for rule in rules):
         return None
-    return PlannedUpdate(opt, groups, eager)
+    return PlannedUpdate(opt, groups, eager) if all(map(_runs_one_kernel, groups)) else None
 
 
 def lacks_states(opt: Any) -> bool:

@@ -48,10 +48,13 @@ class Step(NamedTuple):
 
     def run_on_numpy(self, indices: Iterable[int]) -> None:
         """Updates some one by one: by the kernel, or in blocks for the cache and for memory."""
+        has_kernels = chainerx.is_available() and _config.use_native_kernels != 'never'
         for i in indices:
             arrays = [column[i] for column in self.columns]
-            if _run_kernel_on_numpy(self.kernel, arrays, self.scalars):
-                continue
+            if has_kernels:
+                views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
+                if views is not None and run_kernel(self.kernel, views, self.scalars):
+                    continue
             size = arrays[0].size
             if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
                 arrays = [array.reshape(-1) for array in arrays]
@@ -101,15 +104,12 @@ class Buffers:
         """Runs the step of rules on NumPy arrays."""
         # Arrays that own their memory do not overlap.
         arrays = step.columns[0]
-        small: list[int] = []
-        large: list[int] = []
-        for i, array in enumerate(arrays):
-            (small if array.size <= _SMALL and array.base is None else large).append(i)
-        if len(small) < 2 or len({id(arrays[i]) for i in small}) < len(small):
+        small = [i for i, a in enumerate(arrays) if a.size <= _SMALL and a.base is None]
+        if len(small) < 2 or len({*map(id, arrays)}) < len(arrays):
             step.run_on_numpy(range(len(arrays)))
             return
-        if large:
-            step.run_on_numpy(large)
+        if len(small) < len(arrays):
+            step.run_on_numpy(sorted({*range(len(arrays))} - {*small}))
             columns = [[column[i] for i in small] for column in step.columns]
             step = Step(step.kernel, step.compute, columns, step.scalars)
             rules = [rules[i] for i in small]
@@ -170,13 +170,6 @@ class _Joined:
 def are_numbers(scalars: Sequence[Any]) -> bool:
     """Tells whether all scalars of a step are scalars, not arrays of values per element."""
     return all([type(value) is float for value in scalars])
-
-
-def _run_kernel_on_numpy(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
-    if not chainerx.is_available() or _config.use_native_kernels == 'never':
-        return False
-    views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
-    return views is not None and run_kernel(name, views, scalars)
 
 
 def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:

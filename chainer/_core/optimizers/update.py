@@ -99,23 +99,9 @@ def update_params(params: Iterable[Parameter], buffers: Buffers) -> None:
 
     For small arrays calls cost more than arithmetic. So parameters with rules of
     :mod:`chainer.optimizers` and equal hyperparameters update together, without
-    the layers of methods for hooks and subclasses.
-
-    Fills missing gradients of initialized parameters with zeros.
-
-    Args:
-        params (iterable of Parameters): Parameters.
-        buffers (Buffers): Memory kept from update to update.
-
+    the layers of methods for hooks and subclasses. ``buffers`` is kept from update to update.
     """
-    params = list(params)
-    if len(set(map(id, params))) < len(params):  # a shared one is updated more than once
-        for param in params:
-            if lacks_grad(param):
-                fill_grad(param)
-            param.update()
-        return
-    groups, rest = divide(params)
+    groups, rest = divide(list(params))
     buffers.start()
     for group in groups:
         group.update(buffers)
@@ -131,6 +117,7 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
     groups: dict[Any, Group] = {}
     rest: list[Parameter] = []
     last = group = None
+    has_shared = len(set(map(id, params))) < len(params)  # which are updated more than once
     for param in params:
         if param._fresh_grad:
             fresh_gradients.settle(param)
@@ -170,10 +157,9 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
         )
         if key != last:
             last = key
-            group = groups.get(key)
             # mypy thinks that classes with `__hash__` are unhashable.
-            if group is None and _is_plain(type(rule), type(param)):  # type: ignore[arg-type]
-                group = groups[key] = Group()
+            plain = _is_plain(type(rule), type(param))  # type: ignore[arg-type]
+            group = groups.setdefault(key, Group()) if plain and not has_shared else None
         if group is None:
             rest.append(param)
             continue
@@ -258,19 +244,15 @@ class Group:
 
     def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
-        dicts = [rule._state for rule in self.rules]
-        if not all(dicts):  # not yet made, or the rule has none
-            for i, state in enumerate(dicts):
-                if state is None:
-                    self.rules[i]._prepare(self.params[i])
-                    dicts[i] = self.rules[i]._state
         names = self.rules[0]._state_names
-        states = [[state[name] for state in dicts] for name in names]
-        if not all(map(self._are_here, states)):
-            for rule, param in zip(self.rules, self.params):
-                rule._prepare(param)
+        dicts = [rule._state for rule in self.rules]
+        if all([state is not None for state in dicts]):
             states = [[state[name] for state in dicts] for name in names]
-        return states
+            if all(map(self._are_here, states)):
+                return states
+        for rule, param in zip(self.rules, self.params):
+            rule._prepare(param)
+        return [[rule._state[name] for rule in self.rules] for name in names]
 
     def _are_here(self, arrays: Any) -> bool:
         if type(self.arrays[0]) is _ndarray:
