@@ -39,9 +39,9 @@ class StandardUpdater(_updater.Updater):
             underflowing; the optimizers divide by it again.
         auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
         input_device: Device specifier of the batches.
-        compile (bool): Whether updates run under :func:`chainer.compile`; see
-            :attr:`compiled_update`. This concerns :meth:`update_core` of this class: one that
-            replaces it has to compile its own step, and the constructor warns of it.
+        compile (bool): Whether updates run under :func:`chainer.compile`. This concerns
+            :meth:`update_core` of this class: one that replaces it has to compile its own step,
+            and the constructor warns of it.
 
     Attributes:
         converter: The converter.
@@ -136,12 +136,6 @@ class StandardUpdater(_updater.Updater):
             PerformanceWarning,
             stacklevel=3,
         )
-
-    @property
-    def compiled_update(self) -> compilation.CompiledFunction[..., Any] | None:
-        """Compiled update, whose ``report()`` tells how calls ran; ``None`` without ``compile``."""
-        update = self._update
-        return update if isinstance(update, compilation.CompiledFunction) else None
 
     @property
     def device(self) -> Device | None:
