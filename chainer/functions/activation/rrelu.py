@@ -94,9 +94,7 @@ def rrelu(
 def rrelu(
     x: VariableLike, l: float = 1.0 / 8, u: float = 1.0 / 3, **kwargs: Any
 ) -> Variable | tuple[Variable, NdArray]:
-    """rrelu(x, l=1. / 8, u=1. / 3, *, r=None, return_r=False)
-
-    Randomized leaky rectified linear unit.
+    """Randomized leaky rectified linear unit.
 
     .. math:: f(x) = \\begin{cases} x & x \\ge 0 \\\\ r x & x < 0 \\end{cases}
 
