@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.devices import array_kinds
+
 if TYPE_CHECKING:
     import numpy
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _new_object = object.__new__
 
 
+@array_kinds.set_variable_class
 class BaseVariable:
     """State of a variable.
 
