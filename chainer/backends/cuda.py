@@ -44,7 +44,10 @@ from chainer.backends._cudnn import (
     should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
 )
 from chainer.backends._cupy import check_cuda_available as check_cuda_available
-from chainer.backends._gpu_device import GpuDevice as GpuDevice
+from chainer.backends._gpu_device import (  # noqa: F401
+    GpuDevice as GpuDevice,
+    get_device_or_current as _get_device_or_current,
+)
 
 if TYPE_CHECKING:
     from chainer.backends._cupy_absent import Device as Device

@@ -5,8 +5,6 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.devices import array_kinds
-
 if TYPE_CHECKING:
     import numpy
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 _new_object = object.__new__
 
 
-@array_kinds.set_variable_class
 class BaseVariable:
     """State of a variable.
 

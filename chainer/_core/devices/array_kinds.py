@@ -6,7 +6,7 @@ lives asks once: ``KINDS[type(array)]``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from chainer._core.devices.device import Device
     from chainer._core.settings.types import Xp
-
-_T = TypeVar('_T')
 
 
 class Kind(NamedTuple):
@@ -56,11 +54,10 @@ KINDS = _Kinds()
 _variable_class: Any = ()
 
 
-def set_variable_class(cls: type[_T]) -> type[_T]:
+def set_variable_class(cls: type[Any]) -> None:
     """Declares the class of variables, which keep an array as ``_array``."""
     global _variable_class
     _variable_class = cls
-    return cls
 
 
 def variable_class() -> Any:

@@ -19,7 +19,7 @@ from chainer._core.names.set_module import set_module
 from chainer._core.variables.conversions import VariableConversions
 from chainer._core.variables.operators import VariableOperators
 from chainer._core.variables.variable_text import debug_text, variable_repr, variable_str
-from chainer.backends import _gpu_device, intel64
+from chainer.backends import _cpu, cuda, intel64
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -551,11 +551,12 @@ class Variable(VariableOperators, VariableConversions, BaseVariable, public=True
 
     def to_cpu(self) -> None:
         """Moves the array and the gradient to NumPy."""
-        self.to_device(backend.CpuDevice())
+        self.to_device(_cpu.CpuDevice())
 
     def to_gpu(self, device: CudaDeviceSpec | None = None) -> None:
         """Moves the array and the gradient to a CUDA device (the current one by default)."""
-        self.to_device(_gpu_device.get_device_or_current(device))
+        cuda.check_cuda_available()
+        self.to_device(cuda._get_device_or_current(device))
 
     def to_intel64(self) -> None:
         """Moves the array and the gradient to iDeep arrays if available."""
