@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer.backends import cuda, intel64
+from chainer.backends import _gpu_device, cuda, intel64
 from chainer.utils import meta
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ class DeviceResident(_FinalBase):
 
         """
         _warn_of('to_gpu')
-        cuda.check_cuda_available()
-        cuda_device = cuda._get_device_or_current(device)
+        cuda_device = _gpu_device.get_device_or_current(device)
         return self._visit(
             _ToDeviceVisitor(
                 cuda.GpuDevice(cuda_device),
