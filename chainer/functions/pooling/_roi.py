@@ -14,7 +14,8 @@ import numpy
 import chainerx
 from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import CallableFunction
 from chainer.functions.pooling._windows import LinearMap
 from chainer.utils import type_check
 

@@ -11,7 +11,7 @@ import numpy
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions._base import sent_like
+from chainer.functions._arrays import sent_like
 from chainer.functions.pooling._roi import Bins, ROIFunction, channels_first, channels_last
 
 

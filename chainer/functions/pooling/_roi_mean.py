@@ -6,7 +6,8 @@ import numpy
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions._base import kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import kernels
 from chainer.functions.pooling._roi import ROIFunction, channels_first, channels_last
 
 
