@@ -9,7 +9,8 @@ import numpy
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array

@@ -9,7 +9,8 @@ import numpy
 
 import chainerx
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, kernels, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation, kernels
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv, conv_nd, type_check
 

@@ -13,7 +13,8 @@ from chainer._core.names.namespace import F
 from chainer._core.names.set_module import set_module
 from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import Operation, draw_like, kernels
+from chainer.functions._arrays import draw_like
+from chainer.functions._base import Operation, kernels
 from chainer.functions.rnn import _n_step_chainerx, _n_step_types
 from chainer.utils import argument, type_check
 from chainer.variable import as_array

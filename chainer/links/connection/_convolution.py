@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers, link, variable
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 
 if TYPE_CHECKING:
     from chainer.variable import Parameter

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link, variable
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.utils import argument, conv
 
 if TYPE_CHECKING:
