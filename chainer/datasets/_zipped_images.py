@@ -14,8 +14,7 @@ import numpy
 from chainer._core.names.set_module import set_module
 from chainer._core.settings.dtype import get_dtype
 from chainer.dataset import dataset_mixin
-from chainer.datasets import _positioned_file
-from chainer.datasets._image_files import import_pillow, read_image, read_member, read_pairs
+from chainer.datasets import _image_files, _positioned_file
 from chainer.utils import _damaged_file
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
     """
 
     def __init__(self, zipfilename: str, dtype: DTypeSpec = None) -> None:
-        import_pillow()
+        _image_files.import_pillow()
         self._zipfilename = zipfilename
         self._dtype = get_dtype(dtype)
         self._open()
@@ -102,8 +101,8 @@ class ZippedImageDataset(dataset_mixin.DatasetMixin):
 
         """
         name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
-        data = read_member(self._archive(), self._zipfilename, name)
-        return read_image(io.BytesIO(data), self._dtype, name)
+        data = _image_files.read_member(self._archive(), self._zipfilename, name)
+        return _image_files.read_image(io.BytesIO(data), self._dtype, name)
 
 
 @set_module('chainer.datasets.image_dataset')
@@ -188,7 +187,7 @@ class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
         dtype: DTypeSpec = None,
         label_dtype: DTypeSpec = numpy.int32,
     ) -> None:
-        self._pairs = read_pairs(labelfilename)
+        self._pairs = _image_files.read_pairs(labelfilename)
         self._label_dtype = label_dtype
         self._zf = ZippedImageDataset(zipfilename, dtype)
 

@@ -8,7 +8,7 @@ import numpy
 
 from chainer._core.settings.dtype import get_dtype
 from chainer.dataset import dataset_mixin
-from chainer.datasets._image_files import import_pillow, read_image, read_pairs
+from chainer.datasets import _image_files
 from chainer.datasets._zipped_images import (
     LabeledZippedImageDataset as LabeledZippedImageDataset,
     MultiZippedImageDataset as MultiZippedImageDataset,
@@ -59,7 +59,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
     def __init__(
         self, paths: str | Sequence[str], root: str = '.', dtype: DTypeSpec = None
     ) -> None:
-        import_pillow()
+        _image_files.import_pillow()
         if isinstance(paths, str):
             with open(paths) as f:
                 paths = [line.strip() for line in f]
@@ -72,7 +72,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
 
     def get_example(self, i: int) -> Any:
         path = os.path.join(self._root, self._paths[i])
-        return read_image(path, self._dtype, path)
+        return _image_files.read_image(path, self._dtype, path)
 
 
 class LabeledImageDataset(dataset_mixin.DatasetMixin):
@@ -111,8 +111,8 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
         dtype: DTypeSpec = None,
         label_dtype: DTypeSpec = numpy.int32,
     ) -> None:
-        import_pillow()
-        self._pairs = read_pairs(pairs) if isinstance(pairs, str) else pairs
+        _image_files.import_pillow()
+        self._pairs = _image_files.read_pairs(pairs) if isinstance(pairs, str) else pairs
         self._root = root
         self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
@@ -123,5 +123,5 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
     def get_example(self, i: int) -> Any:
         path, label = self._pairs[i]
         path = os.path.join(self._root, path)
-        image = read_image(path, self._dtype, path)
+        image = _image_files.read_image(path, self._dtype, path)
         return image, numpy.array(label, self._label_dtype)

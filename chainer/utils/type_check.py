@@ -24,6 +24,7 @@ import numpy
 
 import chainerx
 from chainer.backends import cuda
+from chainer.utils import _type_info
 from chainer.utils._type_expressions import (
     Atom as Atom,
     BinaryOperator as BinaryOperator,
@@ -47,7 +48,6 @@ from chainer.utils._type_info import (
     TypeInfoTuple as TypeInfoTuple,
     get_light_types as get_light_types,
     get_types as get_types,
-    product,
 )
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def make_variable(value: Any, name: str) -> Any:
     return value if in_light_mode() else Variable(value, name)
 
 
-_prod_variable = Variable(product, 'prod')
+_prod_variable = Variable(_type_info.product, 'prod')
 
 
 def prod(xs: Any) -> Any:
@@ -182,7 +182,7 @@ def prod(xs: Any) -> Any:
         ('prod(x.shape)', 6)
 
     """
-    return product(xs) if in_light_mode() else _prod_variable(xs)
+    return _type_info.product(xs) if in_light_mode() else _prod_variable(xs)
 
 
 def expect(*bool_exprs: Any) -> None:

@@ -13,13 +13,10 @@ from chainer._core.names.set_module import set_module
 from chainer._core.processes import start_method
 from chainer.serializers import npz
 from chainer.training import _processes
+from chainer.training.extensions import _snapshot_writer
 from chainer.training.extensions._snapshot_writer import (
-    SimpleWriter as SimpleWriter,
-    WorkerThread,
-    Writer as Writer,
-    check_worker,
-    copy_arrays,
-    start_worker,
+    SimpleWriter,
+    Writer,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +62,7 @@ class QueueWriter(Writer):
     def _start_consumer(self):
         self._queue = self.create_queue()
         self._consumer = self.create_consumer(self._queue)
-        start_worker(self._consumer)
+        _snapshot_writer.start_worker(self._consumer)
         self._finalized = False
         # The exit of the program ends threads and processes, whatever is still to be written.
         # The priority is above that of what closes a queue.
@@ -75,8 +72,8 @@ class QueueWriter(Writer):
         if self._finalized:
             self._start_consumer()  # an interrupted training goes on
         if not self._consumer.is_alive():
-            check_worker(self._consumer)
-        self._queue.put((self._task, filename, outdir, copy_arrays(target)))
+            _snapshot_writer.check_worker(self._consumer)
+        self._queue.put((self._task, filename, outdir, _snapshot_writer.copy_arrays(target)))
 
     def create_task(self, savefun: Callable[..., Any]) -> Callable[..., Any]:
         """Makes the callable that writes a snapshot.
@@ -117,7 +114,7 @@ class QueueWriter(Writer):
             return
         self._finalized = True
         _finish(self._queue, self._consumer)
-        check_worker(self._consumer)
+        _snapshot_writer.check_worker(self._consumer)
         self._queue.join()
 
 
@@ -152,7 +149,7 @@ class ThreadQueueWriter(QueueWriter):
         return queue.Queue()
 
     def create_consumer(self, q: Any) -> Any:
-        return WorkerThread(target=self.consume, args=(q,), daemon=True)
+        return _snapshot_writer.WorkerThread(target=self.consume, args=(q,), daemon=True)
 
 
 @set_module('chainer.training.extensions.snapshot_writers')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chainer._core.processes import start_method
 from chainer.serializers import npz
 from chainer.training import _processes
+from chainer.training.extensions import _snapshot_writer
 from chainer.training.extensions._snapshot_queues import (
     ProcessQueueWriter as ProcessQueueWriter,
     QueueWriter as QueueWriter,
@@ -16,11 +17,7 @@ from chainer.training.extensions._snapshot_queues import (
 )
 from chainer.training.extensions._snapshot_writer import (
     SimpleWriter as SimpleWriter,
-    WorkerThread,
     Writer as Writer,
-    check_worker,
-    copy_arrays,
-    start_worker,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +56,10 @@ class StandardWriter(Writer):
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
         self.finalize()
-        self._worker = self.create_worker(filename, outdir, copy_arrays(target), **self._kwds)
-        start_worker(self._worker)
+        self._worker = self.create_worker(
+            filename, outdir, _snapshot_writer.copy_arrays(target), **self._kwds
+        )
+        _snapshot_writer.start_worker(self._worker)
 
     def create_worker(self, filename: str, outdir: str, target: Any, **kwds: Any) -> Any:
         """Makes the thread or process that writes a snapshot.
@@ -80,7 +79,7 @@ class StandardWriter(Writer):
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.join()
-            check_worker(worker)
+            _snapshot_writer.check_worker(worker)
 
 
 class ThreadWriter(StandardWriter):
@@ -106,7 +105,7 @@ class ThreadWriter(StandardWriter):
     def create_worker(
         self, filename: str, outdir: str, target: Any, **kwds: Any
     ) -> threading.Thread:
-        return WorkerThread(
+        return _snapshot_writer.WorkerThread(
             target=self.save, args=(filename, outdir, target, self._savefun), kwargs=kwds
         )
 
