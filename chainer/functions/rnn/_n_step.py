@@ -193,8 +193,8 @@ class BaseNStepRNN(Operation):
             gx = None
             for d in range(self.directions):
                 cell = layer * self.directions + d
-                gs = gy[:, d * size : (d + 1) * size], [g[cell] for g in gstates]
-                ginitials[cell], g, gparams[cell] = self._run_cell_back(m, *gs, *saved[cell], d)
+                g, gs = gy[:, d * size : (d + 1) * size], [g[cell] for g in gstates]
+                ginitials[cell], g, gparams[cell] = self._run_cell_back(m, g, gs, saved[cell], d)
                 if layer and self._masks:
                     g = g * self._masks[layer - 1][d]
                 gx = gx + g if d else g
@@ -204,8 +204,9 @@ class BaseNStepRNN(Operation):
             gxs += self._unstack(g, size)
         return [m.cast(gxs[i], self.inputs[i].dtype) for i in targets]
 
-    def _run_cell_back(self, m, gy, gstates, x, weights, steps, reverse):
-        """Gradients of the initial states, of ``x`` and of the weights of a cell."""
+    def _run_cell_back(self, m, gy, gstates, saved, reverse):
+        """Gradients of the initial states, of the inputs and of the weights of a cell."""
+        x, weights, steps = saved
         wx, wh = weights[:2]
         ggates, ghiddens = [], []
         order = self._steps if reverse else self._steps[::-1]
