@@ -161,12 +161,11 @@ class Trainer:
             ValueError: If the name is ``'training'``, which is reserved.
 
         """
-        argument.check_unexpected_kwargs(
+        argument.parse_kwargs(
             kwargs,
             invoke_before_training='invoke_before_training has been removed since '
             'Chainer v2.0.0. Use call_before_training= instead.',
         )
-        argument.assert_kwargs_empty(kwargs)
 
         _entries.check_extension(extension)
         if name is None:

@@ -102,10 +102,9 @@ def spatial_transformer_grid(
         array([[-1.,  0.,  1.]], dtype=float32)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         use_cudnn='use_cudnn argument is not supported anymore. '
         "Use chainer.using_config('use_cudnn', value) context",
     )
-    argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerGrid(output_shape).apply((theta,))[0]

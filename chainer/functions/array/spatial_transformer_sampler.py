@@ -180,10 +180,9 @@ def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: A
         array([[[[1.5, 0. ]]]], dtype=float32)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         use_cudnn='use_cudnn argument is not supported anymore. '
         "Use chainer.using_config('use_cudnn', value) context",
     )
-    argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerSampler().apply((x, grid))[0]

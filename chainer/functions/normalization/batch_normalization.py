@@ -20,7 +20,7 @@ from chainer.functions.normalization._fixed_batch_normalization import (
     fixed_batch_normalization as fixed_batch_normalization,
 )
 from chainer.functions.normalization._normalization import Normalization, flat
-from chainer.utils import argument
+from chainer.utils import _old_arguments, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -286,7 +286,7 @@ def batch_normalization(
         ('running_var', None),
         ('decay', 0.9),
         ('axis', None),
-        train='train argument is not supported anymore. Use chainer.using_config',
+        train=_old_arguments.TRAIN,
     )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
     return func.apply((x, gamma, beta))[0]

@@ -184,7 +184,6 @@ def n_step_gru_base(
 ) -> tuple[Variable, tuple[Variable, ...]]:
     """Implementation of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
-        argument.check_unexpected_kwargs(kwargs, **old_arguments)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, **old_arguments)
     cls = NStepBiGRU if use_bi_direction else NStepGRU
     return apply_network(cls, n_layers, dropout_ratio, (hx,), ws, bs, xs)

@@ -209,7 +209,6 @@ def n_step_lstm_base(
 ) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Implementation of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
-        argument.check_unexpected_kwargs(kwargs, **old_arguments)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, **old_arguments)
     cls = NStepBiLSTM if use_bi_direction else NStepLSTM
     return apply_network(cls, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)

@@ -273,12 +273,11 @@ def n_step_rnn_base(
 ) -> tuple[Variable, tuple[Variable, ...]]:
     """Implementation of :func:`n_step_rnn` and :func:`n_step_birnn`."""
     if kwargs:
-        argument.check_unexpected_kwargs(
+        argument.parse_kwargs(
             kwargs,
             use_bi_direction='use_bi_direction is not supported as a keyword argument',
             **old_arguments,
         )
-        argument.assert_kwargs_empty(kwargs)
     classes = {'tanh': (NStepRNNTanh, NStepBiRNNTanh), 'relu': (NStepRNNReLU, NStepBiRNNReLU)}
     if activation not in classes:
         candidates = ', '.join(map(repr, classes))

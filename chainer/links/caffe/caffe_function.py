@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.links.caffe import _blobs, _layers
 from chainer.links.caffe._schema import caffe_pb as caffe_pb
-from chainer.utils import _damaged_file, argument
+from chainer.utils import _damaged_file, _old_arguments, argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,23 +72,19 @@ class CaffeFunction(_layers.Layers):
     def _read(self, data):
         net = caffe_pb.NetParameter()
         net.MergeFromString(data)
-        for methods, layers in (
-            (_layers.BY_TYPE, net.layer),
-            (_layers.BY_OLD_NUMBER, net.layers),
-        ):
-            for layer in layers:
-                method = methods.get(layer.type)
-                if method is None:
-                    warnings.warn(
-                        f'Skip the layer "{layer.name}", since CaffeFunction does not support '
-                        f'{layer.type} layer'
-                    )
-                else:
-                    method(self, layer)
-            if layers:
-                break
-        else:
+        if not (net.layer or net.layers):
             raise ValueError('it has no layers')
+        # Only old files have layers whose types are numbers.
+        methods = _layers.BY_TYPE if net.layer else _layers.BY_OLD_NUMBER
+        for layer in net.layer or net.layers:
+            method = methods.get(layer.type)
+            if method is None:
+                warnings.warn(
+                    f'Skip the layer "{layer.name}", since CaffeFunction does not support '
+                    f'{layer.type} layer'
+                )
+            else:
+                method(self, layer)
 
     def forward(
         self,
@@ -111,12 +107,8 @@ class CaffeFunction(_layers.Layers):
             KeyError: The inputs do not determine a blob.
 
         """
-        argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
-        )
-        argument.assert_kwargs_empty(kwargs)
-        variables = dict(inputs)
-        disable = set(disable)
+        argument.parse_kwargs(kwargs, train=_old_arguments.TRAIN)
+        variables, disable = dict(inputs), set(disable)
         for name, bottom, top in self.layers:
             if name not in disable and name in self.forwards and variables.keys() >= set(bottom):
                 results = self._call(name, [variables[blob] for blob in bottom])

@@ -76,13 +76,16 @@ class TreeParser:
                 self.paths[node] = numpy.array(path, numpy.int32)
                 self.codes[node] = numpy.array(code, self.dtype)
                 continue
-            if len(node) != 2:
-                raise ValueError(
-                    'All internal nodes must have two child nodes, but one has '
-                    f'{len(node)}: {node!r}'
-                )
-            left, right = node
+            left, right = _children(node)
             path += (self.next_id,)
             self.next_id += 1
             stack.append((right, path, code + (-1,)))
             stack.append((left, path, code + (1,)))
+
+
+def _children(node):
+    if len(node) != 2:
+        raise ValueError(
+            f'All internal nodes must have two child nodes, but one has {len(node)}: {node!r}'
+        )
+    return node

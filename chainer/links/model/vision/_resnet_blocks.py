@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link
 from chainer._core.names.set_module import set_module
-from chainer.links.connection import convolution_2d
-from chainer.links.normalization import batch_normalization
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.normalization.batch_normalization import BatchNormalization
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,29 +25,17 @@ class _Bottleneck(link.Chain):
         self, in_channels: int, mid_channels: int, out_channels: int, strides: Any, initialW: Any
     ) -> None:
         super().__init__()
-
-        def conv(n_in, n_out, ksize, stride=1, pad=0):
-            return convolution_2d.Convolution2D(
-                n_in, n_out, ksize, stride, pad, initialW=initialW, nobias=True
-            )
-
-        norm = batch_normalization.BatchNormalization
+        conv = functools.partial(Convolution2D, initialW=initialW, nobias=True)
         with self.init_scope():
-            self.conv1: convolution_2d.Convolution2D = conv(
-                in_channels, mid_channels, 1, strides[0]
-            )
-            self.bn1: batch_normalization.BatchNormalization = norm(mid_channels)
-            self.conv2: convolution_2d.Convolution2D = conv(
-                mid_channels, mid_channels, 3, strides[1], 1
-            )
-            self.bn2: batch_normalization.BatchNormalization = norm(mid_channels)
-            self.conv3: convolution_2d.Convolution2D = conv(mid_channels, out_channels, 1)
-            self.bn3: batch_normalization.BatchNormalization = norm(out_channels)
+            self.conv1: Convolution2D = conv(in_channels, mid_channels, 1, strides[0])
+            self.bn1: BatchNormalization = BatchNormalization(mid_channels)
+            self.conv2: Convolution2D = conv(mid_channels, mid_channels, 3, strides[1], 1)
+            self.bn2: BatchNormalization = BatchNormalization(mid_channels)
+            self.conv3: Convolution2D = conv(mid_channels, out_channels, 1)
+            self.bn3: BatchNormalization = BatchNormalization(out_channels)
             if strides[2] is not None:
-                self.conv4: convolution_2d.Convolution2D = conv(
-                    in_channels, out_channels, 1, strides[2]
-                )
-                self.bn4: batch_normalization.BatchNormalization = norm(out_channels)
+                self.conv4: Convolution2D = conv(in_channels, out_channels, 1, strides[2])
+                self.bn4: BatchNormalization = BatchNormalization(out_channels)
 
     def _shortcut(self, x):
         return x
@@ -166,21 +155,10 @@ class BuildingBlock(link.Chain):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        if 'n_layer' in kwargs:
-            warnings.warn(
-                'Argument `n_layer` is deprecated. Please use `n_layers` instead',
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            n_layers = kwargs.pop('n_layer')
-        if kwargs:
-            raise TypeError(
-                'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
-            )
+        n = _take_n_layers(n_layers, kwargs)
         # The arguments have defaults since there was another name of the first one.
         sizes: tuple[Any, Any, Any] = in_channels, mid_channels, out_channels
         options: tuple[Any, Any, Any] = stride, initialW, downsample_fb
-        n: Any = n_layers
         with self.init_scope():
             self.a: BottleneckA = BottleneckA(*sizes, *options)
             self._forward = ['a']
@@ -203,3 +181,19 @@ class BuildingBlock(link.Chain):
         for name in self._forward:
             h = self[name](h)
         return h
+
+
+def _take_n_layers(n_layers, kwargs):
+    """Returns the number of blocks, which has an old name, too."""
+    if 'n_layer' in kwargs:
+        warnings.warn(
+            'Argument `n_layer` is deprecated. Please use `n_layers` instead',
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        n_layers = kwargs.pop('n_layer')
+    if kwargs:
+        raise TypeError(
+            'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
+        )
+    return n_layers

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
-from chainer.links.connection import convolution_2d, linear
+from chainer.links.connection import linear
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.model.vision import _image_model
 from chainer.links.model.vision._resnet_blocks import (
     BottleneckA as BottleneckA,
     BottleneckB as BottleneckB,
     BuildingBlock as BuildingBlock,
 )
-from chainer.links.normalization import batch_normalization
+from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.serializers import npz
 
 if TYPE_CHECKING:
@@ -102,32 +103,22 @@ class ResNetLayers(_image_model.ImageModel):
             )
         # Skip the random initialization of parameters that are loaded next.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
-        n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():
-            self.conv1: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
-                3, 64, 7, 2, 3, initialW=initialW
-            )
-            self.bn1: batch_normalization.BatchNormalization = (
-                batch_normalization.BatchNormalization(64)
-            )
-            self.res2: BuildingBlock = BuildingBlock(
-                n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb
-            )
-            self.res3: BuildingBlock = BuildingBlock(
-                n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb
-            )
-            self.res4: BuildingBlock = BuildingBlock(
-                n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb
-            )
-            self.res5: BuildingBlock = BuildingBlock(
-                n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb
-            )
-            self.fc6: linear.Linear = linear.Linear(2048, 1000)
-
+            self._add_layers(_N_BLOCKS[n_layers], initialW, downsample_fb)
         if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
             _load_caffemodel(pretrained_model, n_layers, self)
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
+
+    def _add_layers(self, n_blocks, initialW, downsample_fb):
+        options = initialW, downsample_fb
+        self.conv1: Convolution2D = Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
+        self.bn1: BatchNormalization = BatchNormalization(64)
+        self.res2: BuildingBlock = BuildingBlock(n_blocks[0], 64, 64, 256, 1, *options)
+        self.res3: BuildingBlock = BuildingBlock(n_blocks[1], 256, 128, 512, 2, *options)
+        self.res4: BuildingBlock = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, *options)
+        self.res5: BuildingBlock = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, *options)
+        self.fc6: linear.Linear = linear.Linear(2048, 1000)
 
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:
