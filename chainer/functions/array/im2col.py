@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation
 from chainer.utils import conv, type_check
 
 if TYPE_CHECKING:

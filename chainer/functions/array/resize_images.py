@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation, kernels
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 

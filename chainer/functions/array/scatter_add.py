@@ -8,7 +8,8 @@ import numpy
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 

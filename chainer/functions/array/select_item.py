@@ -9,7 +9,8 @@ import numpy
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
-from chainer.functions._base import Operation, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
 

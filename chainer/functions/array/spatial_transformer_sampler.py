@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
@@ -179,10 +180,9 @@ def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: A
         array([[[[1.5, 0. ]]]], dtype=float32)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         use_cudnn='use_cudnn argument is not supported anymore. '
         "Use chainer.using_config('use_cudnn', value) context",
     )
-    argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerSampler().apply((x, grid))[0]

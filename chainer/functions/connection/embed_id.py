@@ -8,7 +8,8 @@ import chainerx
 from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, parse_int
+from chainer.functions._arguments import parse_int
+from chainer.functions._base import Operation, kernels
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 from chainer.variable import as_array

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
-from chainer.functions._base import Operation, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation
 from chainer.functions.array.im2col import Im2Col, Im2ColGrad
 from chainer.utils import conv, type_check
 from chainer.utils.array import _cast

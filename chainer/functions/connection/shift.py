@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions._base import Operation, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

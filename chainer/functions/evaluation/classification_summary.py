@@ -8,7 +8,8 @@ import numpy
 
 from chainer._core.autograd.tape import NoGradient
 from chainer._core.settings.debug import is_debug
-from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import _as_array, _Routine, kernels
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import _Routine, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

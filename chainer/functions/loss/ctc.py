@@ -10,7 +10,8 @@ from chainer import backend
 from chainer._core.autograd.array_namespace import arrays_like
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.names.namespace import F
-from chainer.functions._base import CallableFunction, check_reduce
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import CallableFunction
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 from chainer.variable import as_array, as_variable

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, utils
-from chainer.functions._base import (
-    CallableFunction,
-    check_reduce,
-    kernels,
-    positive_part,
-    sent_like,
-)
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import positive_part, sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 

@@ -9,7 +9,9 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, check_reduce, sent_like
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array

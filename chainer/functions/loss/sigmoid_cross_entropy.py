@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 

@@ -11,7 +11,8 @@ import chainerx
 from chainer import backend, utils
 from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.debug import is_debug
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable, as_array
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels, positive_part
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import positive_part
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainerx
-from chainer.functions._base import Operation, expect_axis, kernels
+from chainer.functions._arguments import expect_axis
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, _as_array, kernels
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, _as_array, sent_like, special
+from chainer.functions._arrays import _as_array, sent_like, special
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
 

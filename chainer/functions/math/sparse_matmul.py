@@ -10,7 +10,8 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
 from chainer.variable import as_array

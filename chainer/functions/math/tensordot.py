@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, _as_array, expect_axis, kernels, parse_axis
+from chainer.functions._arguments import expect_axis, parse_axis
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from chainer import backend
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.configuration import config
-from chainer.functions._base import Operation, draw_like
-from chainer.utils import argument, type_check
+from chainer.functions._arrays import draw_like
+from chainer.functions._base import Operation
+from chainer.utils import _old_arguments, argument, type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def dropout(
         kwargs,
         ('mask', None),
         ('return_mask', False),
-        train='train argument is not supported anymore. Use chainer.using_config',
+        train=_old_arguments.TRAIN,
     )
     if not config.train:
         y = as_variable(x)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, draw_like, sent_like
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:

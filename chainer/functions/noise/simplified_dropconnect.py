@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, draw_like, sent_like
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.utils.array import _cast
 from chainer.variable import Variable

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
-from chainer.functions._base import Operation, draw_like, sent_like
-from chainer.utils import argument, type_check
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
+from chainer.utils import _old_arguments, argument, type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -91,10 +92,7 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any)
 
     """
     if kwargs:
-        argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
-        )
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, train=_old_arguments.TRAIN)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]
     return as_variable(x)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions._base import parse_int
-from chainer.functions.pooling._roi import MaximumOfBins, parse_spatial_scale
+from chainer.functions._arguments import parse_int
+from chainer.functions.pooling._roi import parse_spatial_scale
+from chainer.functions.pooling._roi_maximum import MaximumOfBins
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
