@@ -112,7 +112,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
-        type_check._argname(
+        type_check.expect_arguments(
             (input_length, label_length, t_type), ('input_length', 'label_length', 't')
         )
         x0 = x_types[0]

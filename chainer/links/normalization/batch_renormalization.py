@@ -100,8 +100,7 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         # The update changes the statistics, which the output depends on.
         before = forget.remember(lambda: tuple([a.copy() for a in statistics]))
         mean, var = before if recomputing else statistics
-        limits = self.rmax, self.dmax, self.eps
-        statistics = mean, var, self._advance(finetune)
+        settings = self.rmax, self.dmax, self.eps, mean, var, self._advance(finetune)
         return functions.batch_renormalization(
-            x, gamma, beta, *limits, *statistics, update_statistics=not recomputing
+            x, gamma, beta, *settings, update_statistics=not recomputing
         )
