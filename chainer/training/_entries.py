@@ -12,14 +12,13 @@ from chainer.training import extension as extension_module, util
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from chainer.training.trainer import Trainer
     from chainer.types import TriggerSpec
 
 Entry = collections.namedtuple('Entry', 'extension priority trigger call_before_training')
 
 
 def make(
-    extension: Callable[[Trainer], Any],
+    extension: Callable[[Any], Any],
     trigger: TriggerSpec | None,
     priority: int | None,
     call_before_training: bool,
@@ -87,7 +86,7 @@ def show_error(error: BaseException) -> None:
     )
 
 
-def handle_error(entries: Iterable[Entry], trainer: Trainer, error: BaseException) -> None:
+def handle_error(entries: Iterable[Entry], trainer: Any, error: BaseException) -> None:
     """Calls the ``on_error`` handlers; writes what they raise to standard error."""
     for entry in entries:
         handler = getattr(entry.extension, 'on_error', None)
