@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.devices.array_kinds import KINDS as _KINDS
+from chainer._core.devices.array_kinds import KINDS as _KINDS, TABLE as _TABLE
 from chainer._core.devices.array_table import CPU as _cpu_device
 from chainer._core.devices.device import Device as Device
 from chainer.backends import _gpu_device, cuda as cuda, intel64 as intel64
@@ -19,7 +19,8 @@ from chainer.backends._chainerx import (  # noqa: F401
 )
 from chainer.backends._cpu import CpuDevice as CpuDevice  # noqa: F401
 from chainer.backends.cuda import GpuDevice as GpuDevice, get_array_module as get_array_module  # noqa: F401
-from chainer.backends.intel64 import Intel64Device as Intel64Device
+from chainer.backends.intel64 import Intel64Device as Intel64Device  # noqa: F401
+from chainerx import _availability
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -160,20 +161,22 @@ def _get_device_from_str(spec: str) -> Device:
         return _cpu_device if index < 0 else GpuDevice.from_device_id(index)
     if not spec.startswith('@'):
         return _get_chainerx_device(spec, spec)
+    return _get_named_device(spec)
+
+
+def _get_named_device(spec: str) -> Device:
     name, colon, number = spec[1:].partition(':')
-    if name == 'cupy':
-        if not colon:
-            return GpuDevice(_gpu_device.get_device_or_current(None))
-        if not number.isdecimal():
-            raise ValueError(
-                f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id."
-            )
-        return GpuDevice.from_device_id(int(number))
-    if name in ('numpy', 'intel64'):
-        if colon:
-            raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
-        return _cpu_device if name == 'numpy' else Intel64Device()
-    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+    kind = next((kind for kind in _TABLE if kind.name == name), None)
+    if kind is None or kind.current_device is None:
+        raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+    if not colon:
+        return kind.current_device()
+    if kind.device_of_index is None:
+        raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
+    if not number.isdecimal():
+        problem = f"'@{name}:' must be followed by a GPU id."
+        raise ValueError(f'Invalid device specifier: {spec!r}\n{problem}')
+    return kind.device_of_index(int(number))
 
 
 def _get_device_from_tuple(spec: tuple[Any, ...]) -> Device:
@@ -219,7 +222,7 @@ def _suggest(spec: Any) -> str:
 
 def _get_chainerx_device(spec: Any, *args: Any) -> Device:
     if not chainerx.is_available():
-        reason = chainerx._availability.message()
+        reason = _availability.message()
         raise RuntimeError(
             f'Tried to parse ChainerX device specifier {spec!r}. {reason}. Note that device '
             "specifiers without the '@' prefix are assumed to be ChainerX device specifiers.\n"

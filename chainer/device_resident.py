@@ -10,6 +10,7 @@ import chainerx
 from chainer import backend
 from chainer.backends import _gpu_device, cuda, intel64
 from chainer.utils import meta
+from chainerx import _availability
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -155,7 +156,7 @@ class DeviceResident(_FinalBase):
 
         """
         if not chainerx.is_available():
-            raise RuntimeError(chainerx._availability.message())
+            raise RuntimeError(_availability.message())
         return self._visit(_ToChxVisitor())
 
     def from_chx(self) -> Self:

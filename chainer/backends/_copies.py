@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -129,10 +130,6 @@ def copy(
             out = _cupy.public.cupy.empty_like(array)
     elif out_device is not None:
         raise ValueError('out and out_device cannot be given together')
-    with out.device:
-        if stream is None:
-            _cupy.public.cupy.copyto(out, array)
-        else:
-            with stream:
-                _cupy.public.cupy.copyto(out, array)
+    with out.device, contextlib.nullcontext() if stream is None else stream:
+        _cupy.public.cupy.copyto(out, array)
     return out

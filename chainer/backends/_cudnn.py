@@ -49,7 +49,7 @@ def find_version_for_cupy() -> int:
 
 def is_enabled() -> bool:
     """Whether functions of CuPy arrays can use it: ``cuda.cudnn_enabled``."""
-    return max(_cupy.public._cudnn_version, find_version_for_cupy()) >= 0
+    return max(_cupy.cudnn_version(), find_version_for_cupy()) >= 0
 
 
 def is_wanted(level: str) -> bool:
@@ -108,7 +108,7 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     if not is_wanted(level):
         return False
     least = max(lowest_version, 0)
-    return _cupy.public._cudnn_version >= least or find_version_for_cupy() >= least
+    return _cupy.cudnn_version() >= least or find_version_for_cupy() >= least
 
 
 @set_module('chainer.backends.cuda')

@@ -54,9 +54,7 @@ def load() -> dict[str, Any]:
         '_resolution_error': reason,
         'cupy': cupy,
         'ndarray': ndarray,
-        'Device': cuda.Device,
-        'Event': cuda.Event,
-        'Stream': cuda.Stream,
+        **{name: getattr(cuda, name) for name in ('Device', 'Event', 'Stream')},
         **_import_cudnn(reason is None and environment.get_flag('CHAINER_CUDNN', True)),
     }
 
@@ -106,6 +104,12 @@ def _import_cudnn(is_wanted: bool) -> dict[str, Any]:
     except Exception:
         pass  # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
     return {'cudnn': None, 'libcudnn': None, '_cudnn_version': -1}
+
+
+def cudnn_version() -> int:
+    """Version of the bindings of cuDNN; -1 without them."""
+    version: int = public._cudnn_version
+    return version
 
 
 @set_module('chainer.backends.cuda')

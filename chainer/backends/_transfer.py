@@ -5,6 +5,7 @@ import numpy
 import chainerx
 from chainer._core.devices.array_kinds import KINDS
 from chainer.backends import _cupy, _streams
+from chainerx import _availability
 
 
 def to_cpu(array):
@@ -74,7 +75,7 @@ def to_chainerx(array, device=None):
             return array
         return array.to_device(device)
     if not chainerx.is_available():
-        raise RuntimeError(chainerx._availability.message())
+        raise RuntimeError(_availability.message())
     if isinstance(array, _cupy.public.ndarray):
         return _cupy_to_chainerx(array, device)
     array = _host_array(

@@ -119,7 +119,7 @@ def _assign(dst, src):
 
 
 @pytest.fixture
-def tiles(monkeypatch):
+def tiles():
     row = array_kinds.Kind(
         array_class=lambda: Tiles,
         is_available=lambda: True,
@@ -127,11 +127,13 @@ def tiles(monkeypatch):
         device_of=lambda array: TilesDevice(),
         to_numpy=lambda array: array.array,
         assign=_assign,
+        name='tiles',
+        current_device=TilesDevice,
     )
-    monkeypatch.setattr(array_kinds, 'TABLE', [row, *array_kinds.TABLE])
-    monkeypatch.setattr(array_types, 'TABLE', array_kinds.TABLE)
+    array_kinds.TABLE.insert(0, row)
     array_types._array_types.cache_clear()
     yield Tiles(make())
+    array_kinds.TABLE.remove(row)
     array_types._array_types.cache_clear()
 
 
@@ -146,8 +148,10 @@ def test_backend_is_one_row(tiles):
     assert not chainer.is_arrays_compatible([tiles, make()])
     assert not chainer.is_arrays_compatible([make(), tiles])
 
-    sent = TilesDevice().send({'x': [make(), tiles]})
+    sent = chainer.get_device('@tiles').send({'x': [make(), tiles]})
     numpy.testing.assert_array_equal(sent['x'][1].array, make())
+    with pytest.raises(ValueError, match='@tiles takes no index'):
+        chainer.get_device('@tiles:0')
     numpy.testing.assert_array_equal(cuda.to_cpu([tiles])[0], make())
     numpy.testing.assert_array_equal(chainer.get_device('@numpy').send(tiles), make())
     backend.copyto(tiles, make() + 1)

@@ -6,6 +6,7 @@ lives asks once: ``KINDS[type(array)]``.
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
@@ -35,6 +36,12 @@ class Kind(NamedTuple):
     to_numpy: Callable[[Any], Any]
     #: Writes an array of any kind, the second argument, into one of this kind.
     assign: Callable[[Any, Any], object]
+    #: Name of the device in specifiers: ``'cupy'`` for ``'@cupy'`` and ``'@cupy:0'``.
+    name: str = ''
+    #: Device of a specifier without an index.
+    current_device: Callable[[], Device] | None = None
+    #: Device of a specifier with one.
+    device_of_index: Callable[[int], Device] | None = None
 
 
 class _Kinds(dict[type[Any], Kind]):
@@ -52,6 +59,7 @@ _LASTING = frozenset({'builtins', 'chainer', 'chainerx', 'cupy', 'numpy'})
 TABLE: list[Kind] = []
 KINDS = _Kinds()
 _variable_class: Any = ()
+array_of_variable: Any = operator.attrgetter('_array')
 
 
 def set_variable_class(cls: type[Any]) -> None:
@@ -66,7 +74,7 @@ def variable_class() -> Any:
 
 def array_of(obj: Any) -> Any:
     """Returns the array of a variable, and any other object itself."""
-    return obj._array if isinstance(obj, _variable_class) else obj
+    return array_of_variable(obj) if isinstance(obj, _variable_class) else obj
 
 
 @set_module('chainer.backends.cuda')

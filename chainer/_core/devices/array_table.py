@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy
 
 import chainerx
-from chainer._core.devices.array_kinds import KINDS, TABLE, Kind, variable_class
+from chainer._core.devices.array_kinds import KINDS, TABLE, Kind, array_of_variable, variable_class
 from chainer.backends import _cupy, _cupy_absent, _transfer, intel64
 from chainer.backends._chainerx import ChainerxDevice
 from chainer.backends._cpu import CpuDevice
-from chainer.backends._gpu_device import GpuDevice
+from chainer.backends._gpu_device import GpuDevice, get_device_or_current
 
 if TYPE_CHECKING:
     from chainer._core.devices.device import Device
@@ -45,12 +45,12 @@ def _device_of_chainerx(array: Any) -> Device:
 
 
 def _xp_of_variable(variable: Any) -> Xp:
-    array = variable._array
+    array = array_of_variable(variable)
     return KINDS[type(array)].xp_of(array)
 
 
 def _device_of_variable(variable: Any) -> Device:
-    array = variable._array
+    array = array_of_variable(variable)
     return KINDS[type(array)].device_of(array)
 
 
@@ -83,6 +83,8 @@ TABLE += [
         device_of=lambda array: CPU,
         to_numpy=lambda array: array,
         assign=_assign_numpy,
+        name='numpy',
+        current_device=lambda: CPU,
     ),
     Kind(
         array_class=lambda: intel64.mdarray,
@@ -91,6 +93,8 @@ TABLE += [
         device_of=lambda array: intel64.Intel64Device(),
         to_numpy=numpy.array,
         assign=_assign_ideep,
+        name='intel64',
+        current_device=intel64.Intel64Device,
     ),
     Kind(
         array_class=_cupy_class,
@@ -99,6 +103,9 @@ TABLE += [
         device_of=_device_of_cupy,
         to_numpy=_transfer.cupy_to_numpy,
         assign=_assign_cupy,
+        name='cupy',
+        current_device=lambda: GpuDevice(get_device_or_current(None)),
+        device_of_index=GpuDevice.from_device_id,
     ),
     Kind(
         array_class=lambda: chainerx.ndarray,
