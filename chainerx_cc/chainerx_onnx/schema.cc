@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <locale>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -30,11 +31,20 @@ std::vector<std::string> Split(const std::string& text, char by) {
     return out;
 }
 
+// In the locale of the file, not of the program, where a comma may part the digits.
+double ReadNumber(const std::string& text) {
+    std::istringstream stream{text};
+    stream.imbue(std::locale::classic());
+    double value = 0;
+    stream >> value;
+    return value;
+}
+
 AttributeMessage Value(const std::string& name, AttributeType type, const std::string& text) {
     AttributeMessage value;
     value.name = name;
     value.type = type;
-    if (type == AttributeType::kFloat) value.f = std::stod(text);
+    if (type == AttributeType::kFloat) value.f = ReadNumber(text);
     if (type == AttributeType::kInt) value.i = std::stoll(text);
     if (type == AttributeType::kString) value.s = text;
     if (type == AttributeType::kStrings) value.strings = Split(text, ',');

@@ -375,7 +375,7 @@ Kernel NonZero(const Node&) {
     };
 }
 
-Kernel Identity(const Node& node) {
+Kernel Identity(const Node& /*node*/) {
     return [](const Inputs& in) { return in[0]; };
 }
 
