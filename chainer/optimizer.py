@@ -11,10 +11,9 @@ from chainer import (
     configuration,
     link as link_module,
     optimizer_hooks,
-    serializer as serializer_module,
 )
 from chainer._core.engines import plan_data
-from chainer._core.models import link_errors
+from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
 from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, step, update
 from chainer._core.optimizers.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
@@ -288,10 +287,10 @@ class Optimizer:
         t = serializer('t', self.t)
         if self.target is None:
             raise RuntimeError('self.target is None: call setup() before serialization')
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         self.t = t
         self.epoch = serializer('epoch', self.epoch)
-        if self._loss_scaling_is_dynamic and serializer_module._takes_extras(serializer):
+        if self._loss_scaling_is_dynamic and saving.takes_extras(serializer):
             try:
                 self._loss_scale = serializer('_loss_scale', self._loss_scale)
                 self._loss_scaling_isnan_ever = serializer(

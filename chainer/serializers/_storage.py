@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
-from chainer import backend, serializer as serializer_module
-from chainer._core.data import temporary_folder
+from chainer import backend
 from chainer._core.devices.array_types import get_array_types
+from chainer._core.models import saving, temporary_folder
 from chainer.backends import cuda
 from chainer.variable import Variable
 
@@ -167,13 +167,13 @@ def load_all_or_nothing(deserializer, obj):
     """Loads an object; restores the previous state if loading raises.
 
     It always restores arrays filled in place, NumPy's random state, and the attributes of the
-    object itself and of classes that call :func:`chainer.serializer._remember`.
+    object itself and of classes that call :func:`chainer._core.models.saving.remember`.
     """
     # Giving data to a parameter without any draws random numbers.
     random_state = numpy.random.get_state()
     journal = deserializer._journal = [lambda: numpy.random.set_state(random_state)]
     if hasattr(obj, '__dict__'):
-        serializer_module._remember(deserializer, obj)
+        saving.remember(deserializer, obj)
     try:
         deserializer.load(obj)
     except BaseException:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, serializer as serializer_module
+from chainer._core.models import saving
 from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
 from chainer._core.reports import representation
 from chainer.backends import cuda
@@ -352,7 +353,7 @@ class UpdateRule:
                 deserializer.
 
         """
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         self.t = serializer('t', self.t)
         loading = isinstance(serializer, serializer_module.Deserializer)
         if self._state is None:
@@ -360,7 +361,7 @@ class UpdateRule:
                 self._state = self._load_state(serializer)
         else:
             self._state = {key: serializer(key, value) for key, value in self._state.items()}
-        if self._use_fp32_update and serializer_module._takes_extras(serializer):
+        if self._use_fp32_update and saving.takes_extras(serializer):
             self._serialize_master(serializer, loading)
 
     def _load_state(self, serializer: Any) -> dict[str, Any] | None:
