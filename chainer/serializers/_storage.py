@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy
 
 from chainer import backend
+from chainer._core.data import temporary_folder
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models import saving, temporary_folder
+from chainer._core.models import saving
 from chainer.backends import cuda
 from chainer.variable import Variable
 

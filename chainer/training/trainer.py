@@ -7,7 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter as reporter_module, serializer as serializer_module
-from chainer._core.data import random_state, saving, temporary_folder
+from chainer._core.data import random_state, temporary_folder
+from chainer._core.models import saving
 from chainer._core.reports import representation
 from chainer.training import (
     _entries,
