@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 import chainerx
 from chainer.compilation import _check, _trees
 from chainer.compilation._budget import MAX_PAUSE, MAX_PAUSE_IN_VAIN, Budget
-from chainer.compilation._kinds import Kind
-from chainer.compilation._objects import KINDS
+from chainer.compilation._kinds.kind import Kind
+from chainer.compilation._kinds.table import KINDS
 from chainer.compilation._plans import Plans, key_of
 from chainer.compilation._recorded import Recorded, has_hooks
 from chainer.compilation._recording import Recording
@@ -24,7 +24,7 @@ from chainer.warnings import PerformanceWarning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.compilation._scope import Scope
+    from chainer.compilation._kinds.kind import Scope
 
 _P = ParamSpec('_P')
 _R = TypeVar('_R')

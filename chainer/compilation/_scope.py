@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import configuration, link
 from chainer.compilation import _code
-from chainer.compilation._objects import find_kind
+from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
 from chainer.compilation._trees import is_constant
 from chainer.variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from chainer.compilation._kinds import Kind
+    from chainer.compilation._kinds.kind import Kind
 
 #: Whose functions cannot be told from those that ran.
 _DESCRIPTORS = property, staticmethod, classmethod, functools.partial, types.MethodType
