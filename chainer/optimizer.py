@@ -16,7 +16,8 @@ from chainer._core.engines import plan_data
 from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
 from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, step, update
-from chainer._core.optimizers.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
+from chainer._core.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer._core.optimizers.update_rule import UpdateRule
 from chainer._core.reports import representation
 from chainer._core.settings.mixed16 import mixed16
 from chainer.optimizer_hooks import _base as hooks_base

@@ -88,17 +88,9 @@ class Recorded:
             Exception: What a kernel raises, with the text of the eager call.
 
         """
-        plan = self.plan
         self.runs += 1
         try:
-            arrays = plan.start(
-                [*inputs, *[draw() for draw in self._draw]] if self._draw else inputs
-            )
-            segment = 0
-            for run in self._run:
-                plan.run(segment)
-                segment = run(plan, segment + 1)
-            plan.run(segment)
+            arrays = self._run_segments(inputs)
         except chainerx.ChainerxError as error:
             text = str(error)
             if not text.startswith('run: '):  # which ChainerX calls the plan itself
@@ -110,3 +102,16 @@ class Recorded:
             for tell in self._tell:
                 tell(arrays)
         return self._result(arrays)
+
+    def _run_segments(self, inputs: list[Any]) -> list[Any]:
+        plan = self.plan
+        # Random numbers are drawn last of all inputs, when the run is sure to take place.
+        if self._draw:
+            inputs = [*inputs, *[draw() for draw in self._draw]]
+        arrays: list[Any] = plan.start(inputs)
+        segment = 0
+        for run in self._run:
+            plan.run(segment)
+            segment = run(plan, segment + 1)
+        plan.run(segment)
+        return arrays

@@ -71,15 +71,7 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
         arrays.append(value)
         return (ARRAY, flags) if flags else ARRAY
     if kind is Variable:
-        array = value._array
-        if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
-            raise GraphBreak(
-                'an argument is a variable that needs a gradient or is not of ChainerX'
-            )
-        if not INNER_ATTRIBUTES.issuperset(vars(value)):
-            raise GraphBreak('an argument is a variable with attributes of the program')
-        arrays.append(array)
-        return Variable, value._name
+        return _flatten_variable(value, arrays)
     if kind is tuple or kind is list:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
@@ -87,6 +79,17 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     if issubclass(kind, (numpy.ndarray, Variable)):
         raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
     return key(value)
+
+
+def _flatten_variable(value: Variable, arrays: list[Any]) -> Any:
+    array = value._array
+    # Gradients of arguments would go to arrays that a plan does not know.
+    if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
+        raise GraphBreak('an argument is a variable that needs a gradient or is not of ChainerX')
+    if not INNER_ATTRIBUTES.issuperset(vars(value)):
+        raise GraphBreak('an argument is a variable with attributes of the program')
+    arrays.append(array)
+    return Variable, value._name
 
 
 def flatten_arguments(args: Any, kwargs: Any, arrays: list[Any]) -> Any:

@@ -10,7 +10,7 @@ from chainer._core.optimizers import update
 from chainer.compilation._effects import undo
 from chainer.compilation._effects.effect import Effect
 from chainer.compilation._effects.stages import HookedSteps, Stage, Steps, stage_of_hook
-from chainer.compilation._kinds import is_patched
+from chainer.compilation._kinds.ownership import is_patched
 from chainer.compilation._trace import GraphBreak
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ def batch(seed, dtype='f'):
 
 
 def updates(pair):
-    found = pair.function._plans[0].effects
+    found = pair.function._plans.in_order[0].effects
     return [effect for effect in found if isinstance(effect, (EagerUpdate, PlannedUpdate))]
 
 

@@ -46,7 +46,7 @@ def batch(seed, dtype='f'):
 
 def kinds(pair):
     """Returns the classes of the updates of the plan used last."""
-    found = map(type, pair.function._plans[0].effects)
+    found = map(type, pair.function._plans.in_order[0].effects)
     return [kind for kind in found if kind in (EagerUpdate, PlannedUpdate)]
 
 
