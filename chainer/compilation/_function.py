@@ -14,9 +14,8 @@ from chainer.compilation import _check, _trees
 from chainer.compilation._kinds import Kind
 from chainer.compilation._objects import KINDS
 from chainer.compilation._recorded import Recorded, environment, has_hooks
-from chainer.compilation._recording import Again, Recording
-from chainer.compilation._trace import GraphBreak, Trace
-from chainer.compilation._update import EagerUpdate
+from chainer.compilation._recording import Recording
+from chainer.compilation._trace import Again, GraphBreak, Trace
 from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
@@ -215,8 +214,8 @@ class CompiledFunction(Generic[_P, _R]):
             return value
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
-            recording = Recording(roots, self._codes, self._slots)
-            recording.prepare(arrays, form)
+            recording = Recording(roots, self._codes, self._slots, arrays, form)
+            recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
             return call()
@@ -304,7 +303,7 @@ KINDS[CompiledFunction] = Kind(_watch_compiled)
 
 def _summarize(recorded: Recorded) -> str:
     plan = recorded.plan
-    parts = 1 + sum(isinstance(update, EagerUpdate) for update in recorded.updates)
+    parts = 1 + sum(effect.interruptions for effect in recorded.effects)
     counts: dict[str, int] = {}
     times: dict[str, float] = {}
     for line in plan.describe().splitlines():

@@ -10,7 +10,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizer_hooks as hooks, optimizers
-from chainer.compilation._update import EagerUpdate, PlannedUpdate
+from chainer.compilation._effects.eager_update import EagerUpdate
+from chainer.compilation._effects.planned_update import PlannedUpdate
 
 pytestmark = pytest.mark.chainerx
 
@@ -45,7 +46,8 @@ def batch(seed, dtype='f'):
 
 def kinds(pair):
     """Returns the classes of the updates of the plan used last."""
-    return [type(update) for update in pair.function._plans[0].updates]
+    found = map(type, pair.function._plans[0].effects)
+    return [kind for kind in found if kind in (EagerUpdate, PlannedUpdate)]
 
 
 ADAM = optimizers.Adam

@@ -1,4 +1,4 @@
-"""Updates of optimizers: by kernels of a plan, or eagerly."""
+"""Updates of optimizers by kernels of a plan."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import optimizer
 from chainer._core.optimizers import update
+from chainer.compilation._effects import undo
+from chainer.compilation._effects.effect import Effect
 from chainer.compilation._kinds import is_patched
 from chainer.compilation._trace import is_framework_module
 from chainer.optimizer_hooks._base import AddingHook
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chainer._core.optimizers.update import Group
+    from chainer.compilation._effects.eager_update import EagerUpdate
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
@@ -30,35 +35,11 @@ _SETTINGS = (
 )
 
 
-class EagerUpdate:
-    """An update that runs eagerly, between segments of a plan.
-
-    Args:
-        opt: The optimizer.
-        fixed: A watch of the arrays of parameters.
-
-    """
-
-    def __init__(self, opt: Any, fixed: Any) -> None:
-        self._optimizer = opt
-        self._fixed = fixed
-
-    def run(self, plan: Any, segment: int) -> int:
-        """Updates; returns the segment with which the plan goes on."""
-        optimizer.GradientMethod.update(self._optimizer)
-        if self._fixed.find_change() >= 0:
-            raise RuntimeError(
-                'chainer.compile: an update replaced the array of a parameter in the middle '
-                'of a compiled function, which cannot go on'
-            )
-        return segment
-
-
-class PlannedUpdate:
+class PlannedUpdate(Effect):
     """An update by kernels, which are a segment of a plan.
 
     Each run gives the kernels the hyperparameters of the moment. What else tells what an update
-    does has to be watched; see :meth:`watch`. Steps are of single elements, so it does not matter
+    does has to be watched; see :meth:`guard`. Steps are of single elements, so it does not matter
     that the eager update may group parameters in another way.
 
     Args:
@@ -81,7 +62,7 @@ class PlannedUpdate:
         rules = [rule for group in self._groups for rule in group.rules]
         return [state for rule in rules for state in rule._state.values()]
 
-    def watch(self, scope: Scope) -> None:
+    def guard(self, scope: Scope) -> None:
         """Lets the plan run only while an update does the same, but for hyperparameters."""
         opt = self._optimizer
         hyperparams: dict[int, Any] = {}
@@ -145,6 +126,12 @@ class PlannedUpdate:
         plan.run(segment)
         return segment + 1
 
+    def save(self) -> Callable[[], None]:
+        return undo.save_optimizer(self._optimizer)
+
+    def results(self) -> list[tuple[str, Any]]:
+        return [('a state of an optimizer', array) for array in undo.states_of(self._optimizer)]
+
 
 def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
     """Returns the update of an optimizer by kernels, or ``None`` if only the eager one serves."""
@@ -178,17 +165,6 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
     if not groups or any(rule is not None and rule.enabled for rule in rules):
         return None
     return PlannedUpdate(opt, groups, eager) if all(map(_runs_one_kernel, groups)) else None
-
-
-def lacks_states(opt: Any) -> bool:
-    """Tells whether the next update makes states, or moves them to the device."""
-    rules = [param.update_rule for param in opt.target.params()]
-    return any(
-        rule is not None
-        and rule.enabled
-        and (rule._state is None or any(type(v) is not _chx_ndarray for v in rule._state.values()))
-        for rule in rules
-    )
 
 
 def _is_number(value: Any) -> bool:
