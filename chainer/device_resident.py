@@ -55,7 +55,7 @@ class DeviceResident(_FinalBase):
         self._device = backend.CpuDevice()
 
     @property
-    def _overridden_to_methods(self):
+    def _overridden_to_methods(self) -> list[str]:
         """Names of methods that old classes override to move more arrays."""
         cls = type(self)
         return [
@@ -180,12 +180,12 @@ class DeviceResident(_FinalBase):
         """
         return self._visit(_ToDeviceVisitor(backend.get_device(device)))
 
-    def _visit(self, visitor):
+    def _visit(self, visitor: DeviceResidentsVisitor) -> Self:
         self.device_resident_accept(visitor)
         return self
 
 
-def _warn_of(method):
+def _warn_of(method: str) -> None:
     warnings.warn(
         f'{method} is deprecated. Use to_device instead.', DeprecationWarning, stacklevel=3
     )
@@ -262,7 +262,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         self._skip_between_cupy_devices = skip_between_cupy_devices
 
     @staticmethod
-    def _get_entry(device):
+    def _get_entry(device: Device) -> tuple[str | None, dict[str, Any]]:
         if isinstance(device, backend.GpuDevice):
             return 'to_gpu', {'device': device.device.id}
         if isinstance(device, backend.CpuDevice):
@@ -286,7 +286,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if not self._stays(param.device):
             param.to_device(self._device)
 
-    def _stays(self, device):
+    def _stays(self, device: Device) -> bool:
         return self._skip_between_cupy_devices and isinstance(device, backend.GpuDevice)
 
 

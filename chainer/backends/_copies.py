@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chainer._core.settings.types import CupyArray
 
 
-def _warn_stream(name):
+def _warn_stream(name: str) -> None:
     warnings.warn(
         f'The stream option of chainer.backends.cuda.{name} is deprecated: use the stream as a '
         'context manager instead.',

@@ -10,18 +10,20 @@ from chainer.backends import _cupy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    _Function = Callable[..., Any]
 
-def _lazy_decorator(wrap):
+
+def _lazy_decorator(wrap: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
     """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available.
 
     Decorated functions are usually in the global scope and should not import CuPy early.
     """
 
-    def decorator(func):
-        wrapped = None
+    def decorator(func: _Function) -> _Function:
+        wrapped: _Function | None = None
 
         @functools.wraps(func)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             nonlocal wrapped
             if wrapped is None:
                 wrapped = wrap(func) if _cupy.public.available else func
@@ -98,8 +100,8 @@ def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
 
 
 @memoize()
-def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
-    return _cupy.public.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
+def _elementwise_kernel(*args: Any, **kwargs: Any) -> Any:
+    return _cupy.public.cupy.ElementwiseKernel(*args, **kwargs)
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
@@ -130,7 +132,7 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str, **kw
 
 
 @memoize()
-def _reduction_kernel(*args, **kwargs):
+def _reduction_kernel(*args: Any, **kwargs: Any) -> Any:
     return _cupy.public.cupy.ReductionKernel(*args, **kwargs)
 
 
@@ -177,7 +179,7 @@ def reduce(
 
 
 @memoize()
-def _raw_kernel(*args, **kwargs):
+def _raw_kernel(*args: Any, **kwargs: Any) -> Any:
     return _cupy.public.cupy.RawKernel(*args, **kwargs)
 
 

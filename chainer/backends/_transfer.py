@@ -1,5 +1,9 @@
 """Conversion of single arrays among NumPy, CuPy and ChainerX."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 import chainerx
@@ -8,22 +12,22 @@ from chainer.backends import _cupy, _streams
 from chainerx import _availability
 
 
-def to_cpu(array):
+def to_cpu(array: Any) -> Any:
     """Converts an array to NumPy, without a copy if it can share memory."""
     return KINDS[type(array)].to_numpy(array)
 
 
-def cupy_to_numpy(array):
+def cupy_to_numpy(array: Any) -> Any:
     with array.device:
         return array.get()
 
 
-def chainerx_to_numpy(array):
+def chainerx_to_numpy(array: chainerx.ndarray) -> Any:
     shares_memory = array.device.backend.name == 'native'
     return chainerx.to_numpy(array.as_grad_stopped(), copy=not shares_memory)
 
 
-def scalar_to_numpy(obj):
+def scalar_to_numpy(obj: object) -> Any:
     """Converts a scalar to an array, and keeps ``None``."""
     if obj is None:
         return None
@@ -35,7 +39,7 @@ def scalar_to_numpy(obj):
     )
 
 
-def _host_array(obj, target):
+def _host_array(obj: Any, target: str) -> Any:
     """Converts an array of any kind, or a NumPy scalar, to NumPy."""
     kind = KINDS[type(obj)]
     if not kind.is_available() and not isinstance(obj, (numpy.number, numpy.bool_)):
@@ -43,7 +47,7 @@ def _host_array(obj, target):
     return kind.to_numpy(obj)
 
 
-def to_gpu(array, device, stream=None):
+def to_gpu(array: Any, device: Any, stream: Any = None) -> Any:
     """Converts an array to CuPy, on a CUDA device."""
     if array is None:
         return None
@@ -60,7 +64,7 @@ def to_gpu(array, device, stream=None):
             return _copy_in_stream(array, stream)
 
 
-def _copy_in_stream(array, stream):
+def _copy_in_stream(array: Any, stream: Any) -> Any:
     if not isinstance(array, numpy.ndarray):
         return array.copy()
     result = _cupy.public.cupy.empty(array.shape, array.dtype)
@@ -68,7 +72,7 @@ def _copy_in_stream(array, stream):
     return result
 
 
-def to_chainerx(array, device=None):
+def to_chainerx(array: Any, device: chainerx.Device | None = None) -> Any:
     """Converts an array to ChainerX, by default on the device that shares its memory."""
     if array is None or isinstance(array, chainerx.ndarray):
         if array is None or device is None or array.device is device:
@@ -86,14 +90,14 @@ def to_chainerx(array, device=None):
     return chainerx.array(array, device=device, copy=device.backend.name != 'native')
 
 
-def _cupy_to_chainerx(array, device):
+def _cupy_to_chainerx(array: Any, device: chainerx.Device | None) -> chainerx.ndarray:
     own_device = chainerx.get_device('cuda', array.device.id)
     keeper = _streams.lend_to_chainerx(array, own_device)
     chx_array = view_of_cupy(array, own_device, keeper)
     return chx_array if device is None else chx_array.to_device(device)
 
 
-def from_chainerx(array):
+def from_chainerx(array: Any) -> Any:
     """Converts a ChainerX array to the NumPy or CuPy array that shares its memory."""
     if not isinstance(array, chainerx.ndarray):
         return array
@@ -108,7 +112,7 @@ def from_chainerx(array):
     )
 
 
-def view_of_cupy(array, device, keeper):
+def view_of_cupy(array: Any, device: chainerx.Device, keeper: object) -> chainerx.ndarray:
     """ChainerX array over the memory of a CuPy array, which ``keeper`` keeps."""
     memory = array.data.mem
     return chainerx._core._fromrawpointer(
@@ -122,12 +126,12 @@ def view_of_cupy(array, device, keeper):
     )
 
 
-def _cuda_from_chainerx(array):
+def _cuda_from_chainerx(array: chainerx.ndarray) -> Any:
     _cupy.check_cuda_available()
     return cupy_view(array, _streams.lend_to_cupy(array))
 
 
-def cupy_view(array, keeper):
+def cupy_view(array: chainerx.ndarray, keeper: object) -> Any:
     """CuPy array over the memory of a ChainerX array, which ``keeper`` keeps."""
     cupy = _cupy.public.cupy
     with _cupy.public.Device(array.device.index):

@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.devices.array_kinds import get_array_module as get_array_module
-from chainer.backends import _cudnn, _cupy
+from chainer.backends import _cudnn, _cupy, _gpu_device
 from chainer.backends._copies import copy as copy, to_cpu as to_cpu, to_gpu as to_gpu
 from chainer.backends._cuda_devices import (
     DummyDevice as DummyDevice,
@@ -44,10 +44,7 @@ from chainer.backends._cudnn import (
     should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
 )
 from chainer.backends._cupy import check_cuda_available as check_cuda_available
-from chainer.backends._gpu_device import (  # noqa: F401
-    GpuDevice as GpuDevice,
-    get_device_or_current as _get_device_or_current,
-)
+from chainer.backends._gpu_device import GpuDevice as GpuDevice
 
 if TYPE_CHECKING:
     from chainer.backends._cupy_absent import Device as Device
@@ -59,6 +56,7 @@ if TYPE_CHECKING:
     cudnn: Any
     libcudnn: Any
 
+_get_device_or_current = _gpu_device.get_device_or_current
 _cupy.public = sys.modules[__name__]
 
 

@@ -111,7 +111,7 @@ class ConcatWithAsyncTransfer:
     def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
         self._stream = stream
         self._compute_stream = compute_stream
-        self._device = None
+        self._device: str | int | None = None
         self._conveyors: dict[str | int | None, Conveyor] = {}
         self._lock = forks.ProcessLock()
 
@@ -128,19 +128,19 @@ class ConcatWithAsyncTransfer:
     def __call__(self, batch: Sequence[Any], device: int | None = None, padding: Any = None) -> Any:
         """Converts a batch; see :func:`concat_examples` for the arguments."""
         on_cpu = concat_examples_func(batch, padding=padding)
-        device = get_device(device)
-        if device is None:
+        target = get_device(device)
+        if target is None:
             return on_cpu
-        if isinstance(device, cuda.GpuDevice):
+        if isinstance(target, cuda.GpuDevice):
             # Events and the null stream are those of the current GPU.
-            with self._lock, device.create_context():
-                return self._send(on_cpu, device.device.id)
-        if isinstance(device, ChainerxDevice) and device.device.backend.name == 'cuda':
+            with self._lock, target.create_context():
+                return self._send(on_cpu, target.device.id)
+        if isinstance(target, ChainerxDevice) and target.device.backend.name == 'cuda':
             with self._lock:
-                return self._send_to_chainerx(on_cpu, device)
-        return to_device(device, on_cpu)
+                return self._send_to_chainerx(on_cpu, target)
+        return to_device(target, on_cpu)
 
-    def _keep_device(self, device):
+    def _keep_device(self, device: str | int) -> bool:
         """Returns whether this is the first call."""
         if self._device is None:
             self._device = device
@@ -151,7 +151,7 @@ class ConcatWithAsyncTransfer:
             )
         return False
 
-    def _send_to_chainerx(self, arrays, device):
+    def _send_to_chainerx(self, arrays: Any, device: ChainerxDevice) -> Any:
         # ChainerX copies from pinned memory, and uses that again when the copy is done.
         if self._keep_device(device.name):
             self._stream = _streams.of_chainerx(self._stream, device.device)
@@ -162,24 +162,25 @@ class ConcatWithAsyncTransfer:
         (self._compute_stream or device.device.current_stream).wait(self._stream)
         return sent
 
-    def _send(self, arrays, device_id):
+    def _send(self, arrays: Any, device_id: int) -> Any:
         if self._keep_device(device_id):
             self._stream = self._stream or cuda.Stream(non_blocking=True)
             self._compute_stream = self._compute_stream or cuda.Stream.null
         # The transfers of the previous call end here; their pinned memory is free then.
         self._stream.synchronize()
+        sent: Any
         if isinstance(arrays, tuple):
-            sent = tuple([self._convey(i, array) for i, array in enumerate(arrays)])
+            sent = tuple([self._convey(device_id, i, array) for i, array in enumerate(arrays)])
         elif isinstance(arrays, dict):
-            sent = {key: self._convey(key, array) for key, array in arrays.items()}
+            sent = {key: self._convey(device_id, key, array) for key, array in arrays.items()}
         else:
-            sent = self._convey(None, arrays)
+            sent = self._convey(device_id, None, arrays)
         self._compute_stream.wait_event(self._stream.record())
         return sent
 
-    def _convey(self, key, array):
+    def _convey(self, device_id: int, key: str | int | None, array: NdArray) -> NdArray:
         if key not in self._conveyors:
-            self._conveyors[key] = Conveyor(self._device, self._stream)
+            self._conveyors[key] = Conveyor(device_id, self._stream)
         conveyor = self._conveyors[key]
         conveyor.put(array)
         return conveyor.get(sync=False)

@@ -75,7 +75,7 @@ def concat_examples_func(
     return to_device(device, concat_arrays(batch, padding))
 
 
-def concat_arrays(examples, padding):
+def concat_arrays(examples: Sequence[Any], padding: Any) -> Any:
     """Stacks examples that are arrays, numbers or lists of numbers."""
     are_arrays = isinstance(examples[0], get_array_types())
     arrays = examples if are_arrays else _arrays_of_lists(examples, padding)
@@ -93,7 +93,7 @@ def concat_arrays(examples, padding):
             raise
 
 
-def _arrays_of_lists(examples, padding):
+def _arrays_of_lists(examples: Sequence[Any], padding: Any) -> Any:
     """Converts numbers or lists to an array; to a list of arrays if their shapes differ."""
     try:
         array = numpy.asarray(examples)
@@ -108,7 +108,7 @@ def _arrays_of_lists(examples, padding):
     return array
 
 
-def _check_shapes(arrays):
+def _check_shapes(arrays: Sequence[Any]) -> None:
     shapes = [numpy.shape(array) for array in arrays]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -119,7 +119,7 @@ def _check_shapes(arrays):
             ) from None
 
 
-def concat_arrays_with_padding(arrays, padding):
+def concat_arrays_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
     shape = tuple(numpy.max([array.shape for array in arrays], axis=0).astype(int).tolist())
     device = backend.get_device_from_array(arrays[0])
     with using_device(device):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chainer.backend import Device
 
 _Key = TypeVar('_Key')
+_Result = TypeVar('_Result')
 
 
 @set_module('chainer.dataset.convert')
@@ -118,13 +119,13 @@ def converter() -> Callable[[Callable[..., Any]], Converter]:
 
     """
 
-    def wrap(func):
+    def wrap(func: Callable[..., Any]) -> Converter:
         return _ArbitraryCallableConverter(func)
 
     return wrap
 
 
-def get_device(device_spec):
+def get_device(device_spec: DeviceSpec | None) -> Device | None:
     """Normalizes a device argument that may also be ``None`` or an integer."""
     if device_spec is None or isinstance(device_spec, backend.Device):
         return device_spec
@@ -135,7 +136,7 @@ def get_device(device_spec):
     return backend.get_device(device_spec)
 
 
-def call_converter(converter, batch, device):
+def call_converter(converter: Callable[..., Any], batch: list[Any], device: Any) -> Any:
     """Calls a converter of either style with a device object or ``None``."""
     if isinstance(converter, Converter):
         return converter(batch, device)
@@ -151,7 +152,7 @@ def call_converter(converter, batch, device):
     )
 
 
-def call_with(func, in_arrays):
+def call_with(func: Callable[..., _Result], in_arrays: Any) -> _Result:
     """Calls a function with the result of a converter, as several arguments or as one."""
     if isinstance(in_arrays, tuple):
         return func(*in_arrays)
