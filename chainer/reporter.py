@@ -345,13 +345,13 @@ class DictSummary:
 
         """
         for key, value in d.items():
-            weight = 1
+            weight: Any = 1
             if isinstance(value, tuple) and len(value) == 2:
                 value, weight = value
-                weight = _unwrap(weight)
+                weight = variable.as_array(weight)
                 if not _is_scalar(weight):
                     raise ValueError(f'Given weight to {key} was not scalar.')
-            value = _unwrap(value)
+            value = variable.as_array(value)
             if _is_scalar(value):
                 self._summaries[key].add(value, weight=weight)
 
@@ -381,10 +381,6 @@ class DictSummary:
             self._summaries = collections.defaultdict(Summary)
         for i, name in enumerate(names):
             self._summaries[name].serialize(serializer['_summaries'][str(i)])
-
-
-def _unwrap(value):
-    return value.array if isinstance(value, variable.Variable) else value
 
 
 def _is_scalar(value):

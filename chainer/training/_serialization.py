@@ -6,6 +6,7 @@ import numpy
 from chainer import reporter, serializer as serializer_module
 from chainer._core.models import saving
 from chainer.serializers import npz
+from chainer.variable import as_array
 
 
 def serialize_part(part, serializer, name=None):
@@ -55,7 +56,7 @@ def serialize_observation(serializer, observation):
         return saving.load_json(serializer, '_observation', dict, float, {})
     values = {}
     for key, value in observation.items():
-        value = reporter._unwrap(value)
+        value = as_array(value)
         if reporter._is_scalar(value) and not numpy.iscomplexobj(value):
             values[key] = float(value)
     serializer('_observation', json.dumps(values))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import reporter, training
+from chainer import training
 from chainer.backends import cuda
 from chainer.training import extension
-from chainer.variable import Variable
+from chainer.variable import Variable, as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ class ObservationAggregator(extension.Extension):
 
 def _copy(value: Any) -> float | Variable:
     """Copies a value to the host, without its graph."""
-    array = cuda.to_cpu(reporter._unwrap(value))
+    array = cuda.to_cpu(as_array(value))
     if not isinstance(value, Variable):
         return float(array)
     return Variable(array.copy(), requires_grad=False)
@@ -102,7 +102,7 @@ def _copy(value: Any) -> float | Variable:
 
 def _mean(values: list[list[Any]]) -> float | Variable:
     everything = [value for part in values for value in part]
-    arrays = [numpy.asarray(reporter._unwrap(value)) for value in everything]
+    arrays = [numpy.asarray(as_array(value)) for value in everything]
     mean = numpy.mean([float(array) for array in arrays])
     dtypes = [x.dtype for x, value in zip(arrays, everything) if isinstance(value, Variable)]
     if not dtypes:

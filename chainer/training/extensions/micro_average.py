@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer import reporter, serializer as serializer_module
 from chainer.training import _serialization, extension, util
+from chainer.variable import as_array
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -56,7 +57,7 @@ class MicroAverage(extension.Extension):
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
         self._result_key = result_key
-        self._numerator = 0
+        self._numerator: Any = 0
         self._denominator = 0
 
     def __call__(self, trainer: Trainer) -> None:
@@ -66,7 +67,7 @@ class MicroAverage(extension.Extension):
         self._numerator += observation[self._numerator_key]
         self._denominator += observation[self._denominator_key]
         if self._trigger(trainer):
-            result = float(reporter._unwrap(self._numerator / self._denominator))
+            result = float(as_array(self._numerator / self._denominator))
             self._numerator = 0
             self._denominator = 0
             reporter.report({self._result_key: result})
@@ -78,7 +79,7 @@ class MicroAverage(extension.Extension):
 
 
 def _serialize_sum(serializer, key, value):
-    value = reporter._unwrap(value)
+    value = as_array(value)
     if isinstance(value, int) and isinstance(serializer, serializer_module.Deserializer):
         value = float(value)  # what is stored need not be an integer
     return reporter._scalar(serializer(key, value))
