@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.gradient_checks.backward_check import BackwardCheck, Settings, without_gradients
-from chainer._core.gradient_checks.double_backward_check import DoubleBackwardCheck
+from chainer._core.gradient_checks import (
+    backward_check as _backward_check,
+    double_backward_check as _double_backward_check,
+)
 from chainer._core.gradient_checks.numerical import (
     NondifferentiableError as NondifferentiableError,
     numerical_grad as numerical_grad,
 )
-from chainer._core.gradient_checks.probing import as_tuple
+from chainer._core.gradient_checks.probing import as_tuple as _as_tuple
 from chainer.link import Link
 from chainer.utils import _allclose
 
@@ -97,8 +99,8 @@ def check_backward(
 
     """
     link = func if isinstance(func, Link) else None
-    settings = Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
-    BackwardCheck(func, x_data, y_grad, params, no_grads, settings).run()
+    settings = _backward_check.Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
+    _backward_check.BackwardCheck(func, x_data, y_grad, params, no_grads, settings).run()
 
 
 def _check_link_backward(
@@ -115,8 +117,8 @@ def _check_link_backward(
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Implements the checks, of a function that may call ``link``."""
-    settings = Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
-    BackwardCheck(func, x_data, y_grad, params, no_grads, settings).run()
+    settings = _backward_check.Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
+    _backward_check.BackwardCheck(func, x_data, y_grad, params, no_grads, settings).run()
 
 
 def check_double_backward(
@@ -168,10 +170,10 @@ def check_double_backward(
 
     """
     link = func if isinstance(func, Link) else None
-    settings = Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
-    DoubleBackwardCheck(func, x_data, y_grad, x_grad_grad, params, params_grad_grad, no_grads).run(
-        settings
-    )
+    settings = _backward_check.Settings(eps, atol, rtol, dtype, detect_nondifferentiable, link)
+    _double_backward_check.DoubleBackwardCheck(
+        func, x_data, y_grad, x_grad_grad, params, params_grad_grad, no_grads
+    ).run(settings)
 
 
 def _check_backward_with_params(
@@ -193,10 +195,10 @@ def _check_backward_with_params(
         params (array or tuple of arrays): Parameters.
 
     """
-    x_data, params = as_tuple(x_data), as_tuple(params)
+    x_data, params = _as_tuple(x_data), _as_tuple(params)
     n = len(x_data)
     if no_grads is None:
-        no_grads = without_gradients(x_data)
+        no_grads = _backward_check.without_gradients(x_data)
     check_backward(
         lambda *xs: func(xs[:n], xs[n:]),
         (*x_data, *params),

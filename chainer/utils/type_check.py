@@ -24,22 +24,26 @@ import numpy
 
 import chainerx
 from chainer.backends import cuda
+from chainer.utils._type_errors import (
+    InvalidAxis as InvalidAxis,
+    InvalidType as InvalidType,
+    _thread_local,
+)
 from chainer.utils._type_expressions import (
     Atom as Atom,
-    BinaryOperator as BinaryOperator,
-    BoolBinaryOperator as BoolBinaryOperator,
     Call as Call,
     Constant as Constant,
     Expr as Expr,
     GetAttr as GetAttr,
     GetItem as GetItem,
-    InvalidAxis as InvalidAxis,
-    InvalidType as InvalidType,
+    Variable as Variable,
+    eval as eval,
+)
+from chainer.utils._type_operators import (
+    BinaryOperator as BinaryOperator,
+    BoolBinaryOperator as BoolBinaryOperator,
     Testable as Testable,
     UnaryOperator as UnaryOperator,
-    Variable as Variable,
-    _thread_local,
-    eval as eval,
 )
 
 if TYPE_CHECKING:

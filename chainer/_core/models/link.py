@@ -14,7 +14,7 @@ from chainer import (
 )
 from chainer._core.devices.array_types import get_array_types
 from chainer._core.models import link_errors, link_html
-from chainer._core.models.link_storage import LinkStorage
+from chainer._core.models.link_walks import LinkWalks
 from chainer._core.names import hints
 from chainer.utils.type_check import InvalidType
 
@@ -58,7 +58,7 @@ def indent(lines: str) -> str:
     return ''.join(f'  {line}\n' for line in lines.splitlines())
 
 
-class Link(LinkStorage):
+class Link(LinkWalks):
     """A building block of a model: parameters and a computation on them.
 
     Subclasses make their parameters in ``__init__``, inside the block of

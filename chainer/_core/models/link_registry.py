@@ -11,7 +11,7 @@ from chainer import device_resident, initializers, variable
 from chainer._core.models import link_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from chainer._core.settings.types import DTypeSpec, InitializerSpec, ShapeSpec
 
@@ -23,6 +23,10 @@ class LinkRegistry(device_resident.DeviceResident):
     _persistent: Any = link_errors.NotInitialized()
     _containers: frozenset[str] = frozenset()  # attributes with lists of links
     _within_init_scope: bool
+
+    def _named_children(self) -> Iterable[tuple[str, Any]]:
+        """Yields the names and child links, in the order of all walks."""
+        return iter(())
 
     @property
     def within_init_scope(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend, device_resident, serializer as serializer_module, variable
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models.link_walks import LinkWalks
+from chainer._core.models.link_registry import LinkRegistry
 
 if TYPE_CHECKING:
     from chainer.device_resident import DeviceResidentsVisitor
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter
 
 
-class LinkStorage(LinkWalks):
+class LinkStorage(LinkRegistry):
     """Link whose parameters and persistent values are on a device, and go to files."""
 
     @property

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer._core.models import link_errors
-from chainer._core.models.link_registry import LinkRegistry
+from chainer._core.models.link_storage import LinkStorage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from chainer._core.models.link import Link
     from chainer.variable import Parameter
 
 
-class LinkWalks(LinkRegistry):
+class LinkWalks(LinkStorage):
     """Tree of links, of which a walk visits the parameters or the links."""
-
-    def _named_children(self) -> Iterable[tuple[str, Link]]:
-        """Yields the names and child links, in the order of all walks."""
-        return iter(())
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """Yields all parameters of the link and its descendants.
@@ -68,7 +64,8 @@ class LinkWalks(LinkRegistry):
 
         """
         if not skipself:
-            yield self
+            link: Any = self
+            yield link
         for _, child in self._named_children():
             yield from child.links()
 
@@ -79,8 +76,9 @@ class LinkWalks(LinkRegistry):
             skipself (bool): Whether to leave out the link itself (``'/'``).
 
         """
+        link: Any = self
         if not skipself:
-            yield '/', self
+            yield '/', link
         for name, child in self._named_children():
             yield '/' + name, child
             for path, link in child.namedlinks(True):
@@ -102,7 +100,8 @@ class LinkWalks(LinkRegistry):
             16
 
         """
-        link_errors.warn_of_ignored_links(self, 2)
+        root: Any = self
+        link_errors.warn_of_ignored_links(root, 2)
         size = 0
         for param in self.params():
             if param.is_initialized:
