@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer.backends import cuda, intel64
+from chainer.backends import _gpu_device, cuda, intel64
 from chainer.utils import meta
+from chainerx import _availability
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -118,8 +119,7 @@ class DeviceResident(_FinalBase):
 
         """
         _warn_of('to_gpu')
-        cuda.check_cuda_available()
-        cuda_device = cuda._get_device_or_current(device)
+        cuda_device = _gpu_device.get_device_or_current(device)
         return self._visit(
             _ToDeviceVisitor(
                 cuda.GpuDevice(cuda_device),
@@ -156,7 +156,7 @@ class DeviceResident(_FinalBase):
 
         """
         if not chainerx.is_available():
-            raise RuntimeError(chainerx._availability.message())
+            raise RuntimeError(_availability.message())
         return self._visit(_ToChxVisitor())
 
     def from_chx(self) -> Self:

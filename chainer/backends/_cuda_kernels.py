@@ -24,7 +24,7 @@ def _lazy_decorator(wrap):
         def wrapper(*args, **kwargs):
             nonlocal wrapped
             if wrapped is None:
-                wrapped = wrap(func) if _cupy.available else func
+                wrapped = wrap(func) if _cupy.public.available else func
             return wrapped(*args, **kwargs)
 
         return wrapper
@@ -53,7 +53,7 @@ def memoize(for_each_device: bool = False) -> Callable[..., Any]:
         array([0, 1, 2])
 
     """
-    return _lazy_decorator(lambda func: _cupy.cupy.memoize(for_each_device)(func))
+    return _lazy_decorator(lambda func: _cupy.public.cupy.memoize(for_each_device)(func))
 
 
 def clear_memo() -> None:
@@ -65,8 +65,8 @@ def clear_memo() -> None:
         >>> cuda.clear_memo()
 
     """
-    if _cupy.available:
-        _cupy.cupy.clear_memo()
+    if _cupy.public.available:
+        _cupy.public.cupy.clear_memo()
 
 
 def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -93,13 +93,13 @@ def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
 
     """
     if len(args) == 1 and not kwargs and callable(args[0]):
-        return _lazy_decorator(lambda func: _cupy.cupy.fuse(func))(args[0])
-    return _lazy_decorator(lambda func: _cupy.cupy.fuse(*args, **kwargs)(func))
+        return _lazy_decorator(lambda func: _cupy.public.cupy.fuse(func))(args[0])
+    return _lazy_decorator(lambda func: _cupy.public.cupy.fuse(*args, **kwargs)(func))
 
 
 @memoize()
 def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
-    return _cupy.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
+    return _cupy.public.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
@@ -131,7 +131,7 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str, **kw
 
 @memoize()
 def _reduction_kernel(*args, **kwargs):
-    return _cupy.cupy.ReductionKernel(*args, **kwargs)
+    return _cupy.public.cupy.ReductionKernel(*args, **kwargs)
 
 
 def reduce(
@@ -178,7 +178,7 @@ def reduce(
 
 @memoize()
 def _raw_kernel(*args, **kwargs):
-    return _cupy.cupy.RawKernel(*args, **kwargs)
+    return _cupy.public.cupy.RawKernel(*args, **kwargs)
 
 
 def raw(code: str, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ if tp.TYPE_CHECKING:
 else:
     _Array = object
 
-error = None  # why CuPy is not usable, set by `_cupy`
+error: Exception | None = None  # why CuPy is not usable, set by `_cupy`
 
 
 def fail():

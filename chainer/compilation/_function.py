@@ -14,9 +14,8 @@ from chainer.compilation import _check, _trees
 from chainer.compilation._kinds import Kind
 from chainer.compilation._objects import KINDS
 from chainer.compilation._recorded import Recorded, environment, has_hooks
-from chainer.compilation._recording import Again, Recording
-from chainer.compilation._trace import GraphBreak, Trace
-from chainer.compilation._update import EagerUpdate
+from chainer.compilation._recording import Recording
+from chainer.compilation._trace import Again, GraphBreak, Trace
 from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
@@ -215,8 +214,8 @@ class CompiledFunction(Generic[_P, _R]):
             return value
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
-            recording = Recording(roots, self._codes, self._slots)
-            recording.prepare(arrays, form)
+            recording = Recording(roots, self._codes, self._slots, arrays, form)
+            recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
             return call()
@@ -304,7 +303,7 @@ KINDS[CompiledFunction] = Kind(_watch_compiled)
 
 def _summarize(recorded: Recorded) -> str:
     plan = recorded.plan
-    parts = 1 + sum(isinstance(update, EagerUpdate) for update in recorded.updates)
+    parts = 1 + sum(effect.interruptions for effect in recorded.effects)
     counts: dict[str, int] = {}
     times: dict[str, float] = {}
     for line in plan.describe().splitlines():
@@ -322,6 +321,7 @@ def _summarize(recorded: Recorded) -> str:
         f'{plan.call_count} kernels in {parts} parts, ran {recorded.runs} times\n'
         f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
         f'kernels: {", ".join(kernels)}'
+        + ''.join(f'\neager: {effect.reason}' for effect in recorded.effects if effect.reason)
     )
 
 
@@ -348,7 +348,8 @@ def compile(  # noqa: A001 - the name that users expect
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a
     call records again. Updates of optimizers are a part of the plan, which reads learning rates
-    and other hyperparameters at each call; updates with hooks run eagerly between its parts.
+    and other hyperparameters at each call; updates with hooks of your own run eagerly between its
+    parts.
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,

@@ -19,6 +19,10 @@ class GraphBreak(Exception):  # noqa: N818 - it is no error of the program
     """Why there is no plan of a call."""
 
 
+class Again(Exception):  # noqa: N818 - it is no error of the program
+    """The recording found something that the next one has to know."""
+
+
 def _folder(module: types.ModuleType) -> str:
     return os.path.join(os.path.dirname(os.path.abspath(module.__file__ or '')), '')
 

@@ -40,6 +40,13 @@ def is_constant(value: Any) -> bool:
     return kind in CONSTANTS
 
 
+def array_of(value: Any) -> Any:
+    """Returns the array of a variable, or the array itself; ``None`` of anything else."""
+    if type(value) is Variable:
+        return value._array
+    return value if type(value) is chx_ndarray else None
+
+
 class _Array:
     """The place of an array in a form."""
 
@@ -127,11 +134,41 @@ def objects_of(form: Any) -> list[Any]:
 
 
 class Result:
-    """What a function returned or reported, to be made again from arrays."""
+    """What a function returned or reported, to be made again from arrays.
 
-    def __init__(self, arrays: list[Any], known: dict[int, Any]) -> None:
+    Args:
+        arrays: The list of arrays, to which it adds.
+        known: Objects that are results as they are, by ``id``.
+        backpropagated: Variables whose graphs are of no more use.
+
+    """
+
+    def __init__(
+        self, arrays: list[Any], known: dict[int, Any], backpropagated: list[Variable]
+    ) -> None:
         self._arrays = arrays
         self._known = known
+        self._backpropagated = backpropagated
+
+    def check_graphs(self, value: Any) -> None:
+        """Raises if somebody may want to go back through the graph of a result."""
+        if isinstance(value, (tuple, list)):
+            for part in value:
+                self.check_graphs(part)
+        elif isinstance(value, dict):
+            for part in value.values():
+                self.check_graphs(part)
+        else:
+            array = array_of(value)
+            if (
+                type(array) is chx_ndarray
+                and array.is_backprop_required()
+                and not any(value is v for v in self._backpropagated)
+            ):
+                raise GraphBreak(
+                    'a result belongs to a graph: call its backward within the function, '
+                    'or the function within chainer.no_backprop_mode()'
+                )
 
     def form(self, value: Any) -> Any:
         """Adds the arrays in a value to the list; returns a function of the list of new arrays.

@@ -14,7 +14,7 @@ import numpy
 from chainer import backend, serializer as serializer_module
 from chainer._core.data import temporary_folder
 from chainer._core.devices.array_types import get_array_types
-from chainer.backends import _cpu
+from chainer.backends import cuda
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def to_numpy(value):
     if isinstance(value, Variable):
         value = value.array
     if isinstance(value, get_array_types()):
-        return _cpu._to_cpu(value)
+        return cuda.to_cpu(value)
     array = numpy.asarray(value)
     if array.dtype.kind == 'O' and value is not None:
         raise TypeError(

@@ -185,6 +185,19 @@ class Group:
         self.arrays: list[Any] = []
         self.grads: list[Any] = []
 
+    @classmethod
+    def of_one(cls, param: Parameter) -> Group | None:
+        """Returns a group of one parameter, if its update is a step, besides hooks of its rule."""
+        rule: Any = param.update_rule
+        if not _is_plain(type(rule), type(param)):  # type: ignore[arg-type]
+            return None
+        group = cls()
+        group.params.append(param)
+        group.rules.append(rule)
+        group.arrays.append(param._array)
+        group.grads.append(param.grad)
+        return group
+
     def has_masters(self) -> bool:
         """Tells whether the step is made on float32 copies."""
         return self.rules[0]._use_fp32_update and self.arrays[0].dtype == numpy.float16
