@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,12 @@ from chainer import (
 from chainer._core.engines import plan_data
 from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
-from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, step, update
+from chainer._core.optimizers import (
+    loss_scaling as _loss_scaling,
+    optimizer_hooks as _optimizer_hooks,
+    step,
+    update,
+)
 from chainer._core.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer._core.optimizers.update_rule import UpdateRule
 from chainer._core.reports import representation
@@ -46,7 +50,7 @@ __all__ = [
 ]
 
 
-class Optimizer:
+class Optimizer(_loss_scaling.LossScaling):
     """Base class of optimizers.
 
     Attributes:
@@ -78,12 +82,6 @@ class Optimizer:
     use_auto_new_epoch = False
     _pre_update_hooks: Any = None
     _post_update_hooks: Any = None
-    _loss_scale = None
-    _loss_scale_max = 65504.0  # the largest float16
-    _loss_scaling_is_dynamic = False
-    _loss_scaling_multiplier = 1.0
-    _loss_scaling_isnan = False
-    _loss_scaling_isnan_ever = False
 
     def setup(self, link: Link) -> Self:
         """Sets the link to optimize, and restarts the counters.
@@ -204,77 +202,6 @@ class Optimizer:
         else:
             hook(self)
 
-    # -- loss scaling
-
-    def set_loss_scale(self, loss_scale: float) -> None:
-        """Scales the loss to keep small gradients in float16.
-
-        Args:
-            loss_scale (float): The factor.
-
-        """
-        self.loss_scaling(scale=loss_scale)
-
-    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
-        """Scales the loss to keep small gradients in float16.
-
-        The dynamic scale starts at one and grows. If a gradient is not finite, the
-        update is skipped and the scale is halved; the first time with a warning.
-
-        Args:
-            interval (int): Number of updates until the dynamic scale doubles.
-            scale (float): A constant scale. If ``None``, it is dynamic.
-
-        """
-        if scale is None:
-            if interval < 1:
-                raise ValueError(f'interval must be >= 1, but {interval} was given')
-            self._loss_scale = 1.0
-            self._loss_scaling_is_dynamic = True
-            self._loss_scaling_multiplier = math.pow(2.0, 1.0 / interval)
-            self._loss_scaling_isnan_ever = False
-        else:
-            if not scale > 0:
-                raise ValueError(f'loss scale must be a positive number, but {scale} was given')
-            self._loss_scale = scale
-            self._loss_scaling_is_dynamic = False
-        self._loss_scaling_isnan = False
-
-    def check_nan_in_grads(self) -> None:
-        """Looks for gradients that are not finite, if the loss scale is dynamic."""
-        self._loss_scaling_isnan = False
-        if not self._loss_scaling_is_dynamic:
-            return
-        for name, param in self.target.namedparams(False):
-            if param.grad is not None and not update.all_finite(param.grad):
-                if not self._loss_scaling_isnan_ever:
-                    warnings.warn(
-                        f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
-                        f'loss_scale: {self._loss_scale}). This update is skipped, as are later '
-                        'ones with such gradients, of which there is no warning.',
-                        stacklevel=3,
-                    )
-                self._loss_scaling_isnan = True
-                self._loss_scaling_isnan_ever = True
-                break
-
-    def is_safe_to_update(self) -> bool:
-        """Returns ``False`` if :meth:`check_nan_in_grads` found a gradient that is not finite."""
-        return not self._loss_scaling_isnan
-
-    def update_loss_scale(self) -> None:
-        """Adapts the dynamic loss scale."""
-        if not self._loss_scaling_is_dynamic:
-            return
-        if self._loss_scaling_isnan:
-            multiplier = 0.5
-        elif self._loss_scaling_isnan_ever:
-            multiplier = self._loss_scaling_multiplier
-        else:
-            multiplier = 2.0  # the first overflow shows the right scale
-        scale: Any = self._loss_scale  # a number, as loss scaling is on
-        self._loss_scale = max(1.0, min(self._loss_scale_max, scale * multiplier))
-
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the counters and the states of all update rules.
 
@@ -291,14 +218,7 @@ class Optimizer:
         saving.remember(serializer, self)
         self.t = t
         self.epoch = serializer('epoch', self.epoch)
-        if self._loss_scaling_is_dynamic and saving.takes_extras(serializer):
-            try:
-                self._loss_scale = serializer('_loss_scale', self._loss_scale)
-                self._loss_scaling_isnan_ever = serializer(
-                    '_loss_scaling_isnan_ever', self._loss_scaling_isnan_ever
-                )
-            except KeyError:  # for example a file of Chainer 7
-                pass
+        self._serialize_loss_scale(serializer)
         for name, param in self.target.namedparams():
             if param.update_rule is not None:
                 param.update_rule.serialize(serializer[name])

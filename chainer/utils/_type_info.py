@@ -5,22 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.set_module import set_module
-from chainer.utils._type_expressions import (
-    Atom as Atom,
-    BinaryOperator as BinaryOperator,
-    BoolBinaryOperator as BoolBinaryOperator,
-    Call as Call,
-    Constant as Constant,
-    Expr as Expr,
-    GetAttr as GetAttr,
-    GetItem as GetItem,
-    InvalidAxis as InvalidAxis,
-    InvalidType as InvalidType,
-    Testable as Testable,
-    UnaryOperator as UnaryOperator,
-    Variable as Variable,
-    eval as eval,
-)
+from chainer.utils._type_expressions import Expr, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,21 +25,19 @@ import numpy
 import chainerx
 from chainer.backends import cuda
 from chainer.utils import _type_info
+from chainer.utils._type_errors import (
+    InvalidAxis as InvalidAxis,
+    InvalidType as InvalidType,
+    _thread_local,
+)
 from chainer.utils._type_expressions import (
     Atom as Atom,
-    BinaryOperator as BinaryOperator,
-    BoolBinaryOperator as BoolBinaryOperator,
     Call as Call,
     Constant as Constant,
     Expr as Expr,
     GetAttr as GetAttr,
     GetItem as GetItem,
-    InvalidAxis as InvalidAxis,
-    InvalidType as InvalidType,
-    Testable as Testable,
-    UnaryOperator as UnaryOperator,
     Variable as Variable,
-    _thread_local,
     eval as eval,
 )
 from chainer.utils._type_info import (
@@ -48,6 +46,12 @@ from chainer.utils._type_info import (
     TypeInfoTuple as TypeInfoTuple,
     get_light_types as get_light_types,
     get_types as get_types,
+)
+from chainer.utils._type_operators import (
+    BinaryOperator as BinaryOperator,
+    BoolBinaryOperator as BoolBinaryOperator,
+    Testable as Testable,
+    UnaryOperator as UnaryOperator,
 )
 
 if TYPE_CHECKING:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import numbers
-import warnings
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy
 
 from chainer import (
     backend,
-    device_resident,
-    initializers,
     link_hook,
-    variable,
 )
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models import link_errors, link_html, saving
+from chainer._core.models import link_errors, link_html
+from chainer._core.models.link_walks import LinkWalks
 from chainer._core.names import hints
 from chainer.utils.type_check import InvalidType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from typing_extensions import Self
 
-    from chainer._core.settings.types import DTypeSpec, InitializerSpec, ShapeSpec
-    from chainer.device_resident import DeviceResidentsVisitor
     from chainer.link_hook import LinkHook
     from chainer.sequential import Sequential
-    from chainer.serializer import AbstractSerializer
-    from chainer.variable import Parameter
 
 
 if TYPE_CHECKING:
@@ -66,7 +58,7 @@ def indent(lines: str) -> str:
     return ''.join(f'  {line}\n' for line in lines.splitlines())
 
 
-class Link(device_resident.DeviceResident):
+class Link(LinkWalks):
     """A building block of a model: parameters and a computation on them.
 
     Subclasses make their parameters in ``__init__``, inside the block of
@@ -103,16 +95,10 @@ class Link(device_resident.DeviceResident):
 
     __module__ = 'chainer.link'
 
-    # -- calling
-
     if TYPE_CHECKING:  # Subclasses define `forward`, and `add_param` and `add_link` make attributes
 
         def forward(self, *args: Any, **kwargs: Any) -> Any: ...
         def __getattr__(self, name: str) -> Any: ...
-
-    _params: Any = link_errors.NotInitialized()
-    _persistent: Any = link_errors.NotInitialized()
-    _containers: frozenset[str] = frozenset()  # attributes with lists of links
 
     # Class for `repeat`, set by `chainer.sequential`, which builds on links.
     _sequential_class: type[Sequential]
@@ -185,15 +171,20 @@ class Link(device_resident.DeviceResident):
                 raise
 
         hooks = list({**thread_hooks, **(local_hooks or {})}.values())
-        pre_args = link_hook._ForwardPreprocessCallbackArgs(link, 'forward', args, kwargs)
+        return link._call_with_hooks(hooks, forward, args, kwargs)
+
+    def _call_with_hooks(
+        self, hooks: list[LinkHook], forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(pre_args)
         try:
             out = forward(*args, **kwargs)
         except InvalidType as error:
-            link_errors.explain(error, link, args, kwargs)
+            link_errors.explain(error, self, args, kwargs)
             raise
-        post_args = link_hook._ForwardPostprocessCallbackArgs(link, 'forward', args, kwargs, out)
+        post_args = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
         for hook in hooks:
             hook.forward_postprocess(post_args)
         return out
@@ -243,291 +234,6 @@ class Link(device_resident.DeviceResident):
         if name not in self.local_link_hooks:
             raise KeyError(f'No hook named {name} is registered')
         self.local_link_hooks.pop(name).deleted(self)
-
-    # -- registration
-
-    @property
-    def within_init_scope(self) -> bool:
-        """``True`` inside the block of :meth:`init_scope`."""
-        return getattr(self, '_within_init_scope', False)
-
-    @contextlib.contextmanager
-    def init_scope(self) -> Iterator[None]:
-        """Makes a block that registers assigned parameters and links.
-
-        Outside of it they are ordinary attributes, unseen by optimizers and serializers.
-
-        Raises:
-            RuntimeError: If ``Link.__init__`` has not been called.
-        """
-        self._check_initialized()
-        outer = self._within_init_scope
-        before = dict(self.__dict__)
-        self._within_init_scope = True
-        try:
-            yield
-        finally:
-            self._within_init_scope = outer
-        self._note_containers(before)
-
-    def _note_containers(self, before: Any) -> None:
-        """Remembers lists of links set in an init scope, which registers none of them."""
-        names = {
-            name
-            for name, value in self.__dict__.items()
-            if isinstance(value, (list, tuple, dict))
-            and value is not before.get(name)
-            and next(link_errors.links_in(value), None) is not None
-        }
-        if names:
-            self._containers = self._containers | names
-
-    def _check_initialized(self) -> None:
-        if '_params' not in self.__dict__:
-            raise RuntimeError(link_errors.not_initialized(type(self)))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, variable.Parameter) and self.within_init_scope:
-            value.name = name
-            self._params.add(name)
-            self._persistent.discard(name)
-        super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        self._params.discard(name)
-        self._persistent.discard(name)
-        super().__delattr__(name)
-
-    def add_param(
-        self,
-        name: str,
-        shape: ShapeSpec | None = None,
-        dtype: DTypeSpec = numpy.float32,
-        initializer: InitializerSpec | None = None,
-    ) -> None:
-        """Makes and registers a parameter. Prefer :meth:`init_scope`.
-
-        Args:
-            name (str): Name of the parameter.
-            shape (int or tuple of ints): Its shape. If ``None``, it is initialized
-                later.
-            dtype: Its data type.
-            initializer: Its initializer, a scalar or an array. ``None`` fills it
-                with NaN.
-
-        Raises:
-            AttributeError: If the name is taken.
-
-        """
-        self._check_initialized()
-        if name in self.__dict__:
-            raise AttributeError(f'cannot register a new parameter {name}: attribute exists')
-        if initializer is None:
-            initializer = initializers.NaN(dtype)
-        with self.init_scope():
-            setattr(self, name, variable.Parameter(initializer, shape))
-
-    def add_persistent(self, name: str, value: Any) -> None:
-        """Sets an attribute and registers it as a persistent value.
-
-        Args:
-            name (str): Name of the attribute.
-            value: An array, a scalar, a string or ``None``.
-
-        Raises:
-            AttributeError: If the name is taken.
-
-        """
-        self._check_initialized()
-        if name in self.__dict__:
-            raise AttributeError(f'cannot register a new persistent value {name}: attribute exists')
-        self._persistent.add(name)
-        self._params.discard(name)
-        super().__setattr__(name, value)
-
-    def register_persistent(self, name: str) -> None:
-        """Registers an existing attribute as a persistent value.
-
-        Args:
-            name (str): Name of the attribute.
-
-        Raises:
-            AttributeError: If there is no such attribute.
-
-        """
-        self._check_initialized()
-        if not hasattr(self, name):
-            raise AttributeError(
-                f'cannot register non-existent attribute {name} as a persistent value'
-            )
-        self._persistent.add(name)
-        self._params.discard(name)
-
-    # -- walking through parameters and links
-
-    def _named_children(self) -> Iterable[tuple[str, Link]]:
-        """Yields the names and child links, in the order of all walks."""
-        return iter(())
-
-    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
-        """Yields all parameters of the link and its descendants.
-
-        A link's own parameters come first, sorted by name, then those of its
-        children.
-
-        Args:
-            include_uninit (bool): Whether to include uninitialized ones.
-
-        """
-        d = self.__dict__
-        for name in sorted(self._params):
-            if include_uninit or d[name].is_initialized:
-                yield d[name]
-        for _, child in self._named_children():
-            yield from child.params(include_uninit)
-
-    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Yields pairs of the path, like ``'/l1/W'``, and the parameter.
-
-        Args:
-            include_uninit (bool): Whether to include uninitialized ones.
-
-        .. admonition:: Example
-
-            >>> model = chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2, nobias=True))
-            >>> [(name, param.shape) for name, param in model.namedparams()]
-            [('/0/W', (4, 3)), ('/0/b', (4,)), ('/1/W', (2, 4))]
-
-        """
-        d = self.__dict__
-        for name in sorted(self._params):
-            if include_uninit or d[name].is_initialized:
-                yield '/' + name, d[name]
-        for name, child in self._named_children():
-            for path, param in child.namedparams(include_uninit):
-                yield f'/{name}{path}', param
-
-    def links(self, skipself: bool = False) -> Iterator[Link]:
-        """Yields the link and all its descendants.
-
-        Args:
-            skipself (bool): Whether to leave out the link itself.
-
-        """
-        if not skipself:
-            yield self
-        for _, child in self._named_children():
-            yield from child.links()
-
-    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, Link]]:
-        """Yields pairs of the path, like ``'/l1'``, and the link.
-
-        Args:
-            skipself (bool): Whether to leave out the link itself (``'/'``).
-
-        """
-        if not skipself:
-            yield '/', self
-        for name, child in self._named_children():
-            yield '/' + name, child
-            for path, link in child.namedlinks(True):
-                yield f'/{name}{path}', link
-
-    def children(self) -> Iterator[Link]:
-        """Yields the child links."""
-        for _, child in self._named_children():
-            yield child
-
-    def count_params(self) -> int:
-        """Returns the number of elements of all parameters.
-
-        Leaves out uninitialized parameters, with a warning.
-
-        .. admonition:: Example
-
-            >>> L.Linear(3, 4).count_params()  # weights and biases
-            16
-
-        """
-        link_errors.warn_of_ignored_links(self, 2)
-        size = 0
-        for param in self.params():
-            if param.is_initialized:
-                size += param.size
-            else:
-                warnings.warn(
-                    f'Parameter {param.name!r} has not been initialized, so the resulting count '
-                    'will not include the number of parameters in it.',
-                    stacklevel=2,
-                )
-        return size
-
-    @property
-    def _device_id(self) -> Any:
-        """Id of the CUDA device, or ``None``: the predecessor of ``device``."""
-        warnings.warn(
-            'Link._device_id is left only for backward compatibility and likely to be removed. '
-            'Use Link.device instead.',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        device = self.device
-        return device.device.id if isinstance(device, backend.GpuDevice) else None
-
-    # -- gradients and updates
-
-    def cleargrads(self) -> None:
-        """Clears the gradients of all parameters; call it before ``backward``."""
-        for param in self.params():
-            param.cleargrad()
-
-    def zerograds(self) -> None:
-        """Fills the gradients of all parameters with zeros.
-
-        .. deprecated:: v1.15
-            Use :meth:`cleargrads`, which is faster.
-
-        """
-        warnings.warn(
-            'Link.zerograds is deprecated. Use Link.cleargrads instead.',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        for param in self.params():
-            param.zerograd()
-
-    def addgrads(self, link: Link) -> None:
-        """Adds the gradients of another link of the same structure.
-
-        Args:
-            link (Link): Link whose gradients to add, on any device.
-
-        """
-        for name in sorted(self._params):
-            self.__dict__[name].addgrad(link.__dict__[name])
-        theirs = dict(link._named_children())
-        for name, child in self._named_children():
-            child.addgrads(theirs[name])
-
-    def enable_update(self) -> None:
-        """Makes optimizers update all parameters of the link."""
-        self._set_update_enabled(True)
-
-    def disable_update(self) -> None:
-        """Makes optimizers skip all parameters of the link."""
-        self._set_update_enabled(False)
-
-    def _set_update_enabled(self, enabled: bool) -> None:
-        for param in self.params():
-            if param.update_rule is not None:
-                param.update_rule.enabled = enabled
-
-    @property
-    def update_enabled(self) -> bool:
-        """``True`` if optimizers update at least one parameter."""
-        return any(
-            param.update_rule is not None and param.update_rule.enabled for param in self.params()
-        )
 
     # -- copying
 
@@ -628,61 +334,5 @@ class Link(device_resident.DeviceResident):
         for name, child in self._named_children():
             child.copyparams(theirs[name], copy_persistent)
 
-    # -- devices and serialization
-
-    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
-        super().device_resident_accept(visitor)
-        d = self.__dict__
-        for name in sorted(self._params):
-            visitor.visit_variable(d[name])
-        arrays = get_array_types()
-        for name in sorted(self._persistent):
-            value = d[name]
-            if isinstance(value, arrays):
-                d[name] = visitor.visit_array(value)
-            elif isinstance(value, variable.Variable):
-                visitor.visit_variable(value)
-            elif isinstance(value, device_resident.DeviceResident):
-                value.device_resident_accept(visitor)
-        for _, child in self._named_children():
-            child.device_resident_accept(visitor)
-
-    def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads the parameters and persistent values.
-
-        Args:
-            serializer (~chainer.AbstractSerializer): Serializer or
-                deserializer. A loaded value initializes an uninitialized
-                parameter.
-
-        """
-        d = self.__dict__
-        saving.remember(serializer, self)
-        for name in sorted(self._params):
-            param = d[name]
-            data = serializer(name, param.array)
-            if data is not None and not param.is_initialized:
-                _initialize_by_loading(param, data, serializer)
-        arrays = get_array_types()
-        for name in sorted(self._persistent):
-            value = serializer(name, d[name])
-            if d[name] is None and isinstance(value, arrays):
-                value = self.device.send(value)
-            d[name] = value
-        for name, child in self._named_children():
-            child.serialize(serializer[name])
-
 
 hints.attach(Link, 'Link')
-
-
-def _initialize_by_loading(param: Parameter, data: Any, serializer: AbstractSerializer) -> None:
-    journal = getattr(serializer, '_journal', None)
-    if journal is not None:
-
-        def undo() -> None:
-            param.array = None
-
-        journal.append(undo)
-    param.initialize(data.shape)
-    backend.copyto(param.array, data.astype(param.dtype, copy=False))

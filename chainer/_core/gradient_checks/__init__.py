@@ -1,0 +1,1 @@
+"""Checks of gradients by numerical ones. :mod:`chainer.gradient_check` is the public module."""
