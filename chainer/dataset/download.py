@@ -128,15 +128,18 @@ def cached_download(url: str, *, checksum: str | None = None, timeout: float | N
     if os.path.exists(cache_path):
         _fetch.check_cached(cache_path, url, checksum)
         return cache_path
-
-    try:
-        os.makedirs(cache_root, exist_ok=True)
-    except OSError as e:
-        raise type(e)(f'cannot create the download cache {cache_root}: {e}') from e
+    _make_cache(cache_root)
     with _new_file(cache_path) as temp_path:
         print(f'Downloading from {url}...')
         _fetch.fetch(url, temp_path, checksum, timeout, cache_path)
     return cache_path
+
+
+def _make_cache(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as e:
+        raise type(e)(f'cannot create the download cache {folder}: {e}') from e
 
 
 def cache_or_load_file(

@@ -102,16 +102,19 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
                 pickled = head + member.read(_HEADER_SIZE)
             if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(pickled):
                 return _storage.Stored.of(numpy.asarray(None))
-            raise ValueError(
-                f"cannot load '{self.name}': '{info.filename}' holds Python objects, which are "
-                'not loaded because unpickling them could run any code'
-            )
+            raise self._holds_objects(info)
 
         def read():
             with self._reading(), member:
                 return _read_data(shape, fortran_order, dtype, head, member)
 
         return _storage.Stored(shape, dtype, read)
+
+    def _holds_objects(self, info):
+        return ValueError(
+            f"cannot load '{self.name}': '{info.filename}' holds Python objects, which are "
+            'not loaded because unpickling them could run any code'
+        )
 
 
 @contextlib.contextmanager

@@ -101,7 +101,7 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         before = forget.remember(lambda: tuple([a.copy() for a in statistics]))
         mean, var = before if recomputing else statistics
         limits = self.rmax, self.dmax, self.eps
-        statistics = mean, var, self._advance(finetune)
+        running = mean, var, self._advance(finetune)
         return functions.batch_renormalization(
-            x, gamma, beta, *limits, *statistics, update_statistics=not recomputing
+            x, gamma, beta, *limits, *running, update_statistics=not recomputing
         )

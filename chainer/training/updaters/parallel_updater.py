@@ -82,6 +82,8 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             devices = {name: convert._get_device(spec) for name, spec in devices.items()}
 
         if not models:
+            if devices is None:
+                raise ValueError('either models or devices must be specified')
             models = _copy_model(self._optimizers['main'].target, devices)
         elif 'main' not in models:
             raise KeyError("'models' must contain a 'main' key.")
@@ -165,8 +167,6 @@ def _using(device):
 
 def _copy_model(main, devices):
     """Returns a copy of a model for each device; the main device gets the model."""
-    if devices is None:
-        raise ValueError('either models or devices must be specified')
     if 'main' not in devices:
         raise KeyError("'devices' must contain a 'main' key.")
     # Copied before the main model is sent away, so that all copies start alike.
