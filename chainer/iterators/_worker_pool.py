@@ -182,7 +182,7 @@ class WorkerPool:
                     # Workers that retire must be replaced now and then.
                     timeout if self._maxtasks is None else 0.05,
                 )
-            # Also if the job is done: the death of a worker, however idle, is no secret.
+            # Also if the job is done: an idle worker that dies is an error, too.
             self._raise_error(job)
             if done:
                 return [example for part in job.results for example in part]

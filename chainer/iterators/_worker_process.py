@@ -58,7 +58,7 @@ def _seed(seed):
     numpy.random.seed(seed)
     random.seed(seed)
     if chainerx.is_available():
-        # Only ChainerX's own generator: whether programs use it is their choice.
+        # ChainerX's own generator only: chainerx.random may also draw from NumPy's.
         chainerx._core._random_seed(seed)
 
 

@@ -224,13 +224,7 @@ def connectionist_temporal_classification(
         0.288
 
     """
-    if not isinstance(x, (list, tuple)):
-        raise TypeError('x must be a list of Variables')
-    if not isinstance(blank_symbol, (int, numpy.integer)):
-        raise TypeError('blank_symbol must be non-negative integer.')
-    assert 0 <= blank_symbol < x[0].shape[1], (
-        f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}'
-    )
+    _check_arguments(x, blank_symbol)
     device = backend.get_device_from_array(as_array(x[0]))
     n_batch = len(x[0])
     if input_length is None:
@@ -239,3 +233,13 @@ def connectionist_temporal_classification(
         label_length = device.send(numpy.full(n_batch, t.shape[1], 'i'))
     func = ConnectionistTemporalClassification(blank_symbol, reduce)
     return func.apply((input_length, label_length, t, *x))[0]
+
+
+def _check_arguments(x, blank_symbol):
+    if not isinstance(x, (list, tuple)):
+        raise TypeError('x must be a list of Variables')
+    if not isinstance(blank_symbol, (int, numpy.integer)):
+        raise TypeError('blank_symbol must be non-negative integer.')
+    assert 0 <= blank_symbol < x[0].shape[1], (
+        f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}'
+    )

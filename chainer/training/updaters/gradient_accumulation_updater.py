@@ -142,7 +142,7 @@ class _Observations:
     @contextlib.contextmanager
     def collect(self, weight: float) -> Generator[None, None, None]:
         if not reporter._get_reporters():
-            yield  # nobody wants to know
+            yield  # no reporter is current
             return
         observation: dict[str, Any] = {}
         with reporter.report_scope(observation):
