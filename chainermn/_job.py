@@ -121,21 +121,24 @@ class Job:
         start = time.time()
         _supervisor.adopt_orphans()
         with self._selector, self._listen() as server:
-            settings = self._settings(server.getsockname()[1])
+            settings = json.dumps(self._settings(server.getsockname()[1]))
             self._selector.register(server, selectors.EVENT_READ, self._accept)
             self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
             process = subprocess.Popen(
                 self._command,
-                env={**self._environment, _supervisor.VARIABLE: json.dumps(settings)},
+                env={**self._environment, _supervisor.VARIABLE: settings},
                 preexec_fn=_supervisor.die_with_parent,
             )
             self._wait(process)
             process.kill()
             _supervisor.kill_descendants(process.pid)
-            for rank in self._ranks:
-                rank.connection.close()
+            self._disconnect()
         _supervisor.remove_shared_memory(start)
         return self._exit_status(process.wait())
+
+    def _disconnect(self) -> None:
+        for rank in self._ranks:
+            rank.connection.close()
 
     def _settings(self, port: int) -> dict[str, Any]:
         """What the guards of the ranks need to connect."""

@@ -24,6 +24,7 @@ cores.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -121,8 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
     hosts = [host for host in args.hosts.split(',') if host]
     version = subprocess.run([args.mpiexec, '--version'], capture_output=True, text=True).stdout
     n = args.n
-    signals = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
-    try:
+    reader = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
+    with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
             command = make_command(args.mpiexec, version, n, hosts, args.program)
             options = hosts, args.grace, args.link_timeout, signals
@@ -133,8 +134,6 @@ def main(arguments: list[str] | None = None) -> int:
             if args.min_n is not None:
                 n = max(n - 1, args.min_n)
             _report_restart(status, restart + 1, args.restarts, n)
-    finally:
-        signals.close()
     return status
 
 
@@ -147,19 +146,25 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         parser.add_argument(name, **options)
     parser.add_argument('program', nargs=argparse.REMAINDER, help='script and its arguments')
     args = parser.parse_args(arguments)
-    if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
-        parser.error('-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0')
-    if not (args.grace >= 0 and args.link_timeout >= 1):
-        parser.error('--grace must be at least 0, --link-timeout at least 1')
-    if not args.program:
-        parser.error('the script is missing')
-    if not os.path.isfile(args.program[0]):
-        parser.error(f'there is no file {args.program[0]}')
     try:
+        _check(args)
         args.mpiexec = find_mpiexec()
-    except FileNotFoundError as error:
+    except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     return args
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
+        raise ValueError(
+            '-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0'
+        )
+    if not (args.grace >= 0 and args.link_timeout >= 1):
+        raise ValueError('--grace must be at least 0, --link-timeout at least 1')
+    if not args.program:
+        raise ValueError('the script is missing')
+    if not os.path.isfile(args.program[0]):
+        raise FileNotFoundError(f'there is no file {args.program[0]}')
 
 
 def _environment(n: int, hosts: Sequence[str], restart: int) -> dict[str, str]:

@@ -88,14 +88,19 @@ class SharedRows(Transport):
         yield channel.exchange(tag, dict.fromkeys(channel.others, places), theirs)
         for k, bucket in enumerate(buckets):
             self._mean_part(bucket, {i: of_rank[k] for i, of_rank in theirs.items()})
-        # This message says that the means are written; its contents do not matter.
-        signals = {i: numpy.empty(1, numpy.uint8) for i in channel.others}
-        yield channel.exchange(tag + 1, dict.fromkeys(channel.others, _SIGNAL), signals)
+        yield self._signal(tag + 1)
         for part, shared in copied:
             part[...] = shared
         yield None
         for bucket in buckets:
             bucket.unpack()
+
+    def _signal(self, tag: int) -> list[Any]:
+        """Starts to tell the others that the means of this rank's parts are written."""
+        # The contents do not matter: nobody may read the memory before the message comes.
+        others = self._channel.others
+        signals = {i: numpy.empty(1, numpy.uint8) for i in others}
+        return self._channel.exchange(tag, dict.fromkeys(others, _SIGNAL), signals)
 
     def _mean_part(self, bucket: Bucket, slots: dict[int, int]) -> None:
         """Replaces this rank's part by its mean, in the memory of each rank.

@@ -79,10 +79,7 @@ class MultiNodeOptimizer:
         loss = None
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
-            if getattr(self.actual_optimizer, '_use_cleargrads', True):
-                target.cleargrads()
-            else:
-                target.zerograds()
+            self._clear_grads(target)
         is_new = self._has_new_params(target)
         if loss is not None:
             self._backward(loss, overlaps=not is_new)
@@ -92,6 +89,12 @@ class MultiNodeOptimizer:
         else:
             self._mean_grad()
             self._update_params()
+
+    def _clear_grads(self, target: Link) -> None:
+        if getattr(self.actual_optimizer, '_use_cleargrads', True):
+            target.cleargrads()
+        else:
+            target.zerograds()
 
     def _has_new_params(self, target: Link) -> bool:
         """Tells whether parameters may differ between the ranks; collective if there are new ones.

@@ -105,8 +105,7 @@ class Overlap:
             self._start_next(self._groups)
         for mean in self._pending:
             mean.wait()
-        self._pending = []
-        self._n_started = 0
+        self._pending, self._n_started = [], 0
         return True
 
     def _make_groups(self) -> list[list[means.Bucket]]:

@@ -62,12 +62,14 @@ class _Shards:
         bounds = bounds_of(starts[-1], communicator.size)
         #: For each rank, the slices of its part: number of the parameter, first and last element.
         self._pieces = [_cut(starts, *part) for part in zip(bounds, bounds[1:])]
-        self._own: list[tuple[Any, Any, int, int]] = []
-        for i, first, last in self._pieces[communicator.rank]:
-            param = self._params[i]
-            shard = Parameter(_flat(param.array)[first:last], name=param.name)
-            shard.update_rule = param.update_rule
-            self._own.append((param, shard, first, last))
+        self._own = [self._make_shard(*piece) for piece in self._pieces[communicator.rank]]
+
+    def _make_shard(self, number: int, first: int, last: int) -> tuple[Any, Any, int, int]:
+        param = self._params[number]
+        shard = Parameter(_flat(param.array)[first:last], name=param.name)
+        # The same object: its state has the size of the shard, which it sees first.
+        shard.update_rule = param.update_rule
+        return param, shard, first, last
 
     def fit(self, target: Any) -> bool:
         """Tells whether the parameters are still the same and in the same memory."""
