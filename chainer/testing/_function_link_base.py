@@ -144,10 +144,8 @@ class _TestBase:
         self._check_outputs(outputs, 'forward()')
         self._check_unchanged(arrays, sent)
         outputs = tuple(backend.CpuDevice().send(y.array) for y in outputs)
-        error.check(
-            len(outputs) == len(outputs_expected),
-            f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}',
-        )
+        message = f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}'
+        error.check(len(outputs) == len(outputs_expected), message)
         for name in 'shape', 'dtype':
             actual = [getattr(y, name) for y in outputs]
             expected = [getattr(y, name) for y in outputs_expected]

@@ -86,20 +86,25 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., 
     def decorate(f):
         @functools.wraps(f)
         def wrapper(instance, *args, **kwargs):
-            successes = 0
-            failures: list[Any] = []
-            for _ in range(times):
-                new_failures = _run_once(f, instance, args, kwargs)
-                successes += not new_failures
-                failures += new_failures
-                if successes >= min_success or len(failures) > times - min_success:
-                    break
-            if successes < min_success:
-                raise AssertionError(_describe(successes, failures))
+            run = functools.partial(_run_once, f, instance, args, kwargs)
+            _require_successes(run, times, min_success)
 
         return wrapper
 
     return decorate
+
+
+def _require_successes(run, times, min_success):
+    successes = 0
+    failures: list[Any] = []
+    for _ in range(times):
+        new_failures = run()
+        successes += not new_failures
+        failures += new_failures
+        if successes >= min_success or len(failures) > times - min_success:
+            break
+    if successes < min_success:
+        raise AssertionError(_describe(successes, failures))
 
 
 def _describe(successes, failures):

@@ -48,12 +48,7 @@ def generate_matrix(
         raise ValueError(f'dtype must be float or complex: {dtype}')
     if len(shape) < 2:
         raise ValueError(f'shape {shape} is invalid for matrices: too few axes')
-    if singular_values is None:
-        raise TypeError('singular_values is not given')
-    values = numpy.asarray(singular_values)
-    if (values < 0).any():
-        raise ValueError(f'negative singular value is given: {values}')
-
+    values = _check_values(singular_values)
     a = numpy.random.standard_normal(shape)
     if dtype.kind == 'c':
         a = a + 1j * numpy.random.standard_normal(shape)
@@ -69,3 +64,12 @@ def _singular_values(values, shape):
         raise ValueError(
             f'singular_values of shape {values.shape} do not broadcast to {shape}'
         ) from None
+
+
+def _check_values(singular_values):
+    if singular_values is None:
+        raise TypeError('singular_values is not given')
+    values = numpy.asarray(singular_values)
+    if (values < 0).any():
+        raise ValueError(f'negative singular value is given: {values}')
+    return values

@@ -111,8 +111,7 @@ def scaled_dot_product_attention(
     q = as_variable(q)
     if mask is not None:
         mask = _check_mask(mask, is_causal)
-    if scale is None:
-        scale = 1 / math.sqrt(q.shape[-1])
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and config.train):
         inputs = (q, k, v) if mask is None else (q, k, v, mask)
         return _Fused(scale, is_causal).apply(inputs)[0]

@@ -94,12 +94,10 @@ class DiscriminativeMarginBasedClusteringLoss:
         member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
         count = member.sum(axis=2)
         weight = member / xp.maximum(count, 1)[:, :, None]
-
         means = F.matmul(weight, x)  # (B, C, D)
         own_mean = F.matmul(xp.ascontiguousarray(member.swapaxes(1, 2)), means)
         spread = F.relu(self.norm_function(x - own_mean) - self.delta_v) ** 2
         variance = F.sum(spread * weight.sum(axis=1)) * (1.0 / (n_batch * n_instances))
-
         distance = self._distance(means, labels)
         size = self.norm_function(means)
         regularization = F.sum(size) * (1.0 / (n_batch * n_instances))

@@ -175,13 +175,14 @@ def _expand_ellipses(subs, out, inputs):
             )
         expanded.append(sub)
     if out is None:
-        joined = ''.join(expanded)
-        out = longest + ''.join(
-            sorted(c for c in set(joined) - set(longest) if joined.count(c) == 1)
-        )
-    else:
-        out = out.replace('...', longest)
-    return expanded, out
+        return expanded, _implied_output(''.join(expanded), longest)
+    return expanded, out.replace('...', longest)
+
+
+def _implied_output(joined, ellipsis):
+    """Labels that occur once, after those of the ellipsis."""
+    once = [c for c in set(joined) - set(ellipsis) if joined.count(c) == 1]
+    return ellipsis + ''.join(sorted(once))
 
 
 def einsum(*operands: Any) -> Variable:

@@ -122,8 +122,7 @@ class CooMatMul(Operation):
         sp, dn = inputs
         row, col = [cuda.to_cpu(a) for a in (self.sp_row, self.sp_col)]
         used = sent_like(sp, (row >= 0) & (col >= 0))
-        if self.transa:
-            row, col = col, row
+        row, col = (col, row) if self.transa else (row, col)
         if self.transb:
             dn = dn.swapaxes(-1, -2)
         values = chainerx.where(used, sp, 0)

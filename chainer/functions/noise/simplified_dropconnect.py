@@ -78,12 +78,7 @@ class SimplifiedDropconnect(Operation):
         self.retain_inputs((0, 1))
         x, W = inputs[:2]
         xp = backend.get_array_module(x)
-        if self.mask is None:
-            shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
-            ratio = self.ratio
-            self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
-        elif isinstance(self.mask, Variable):
-            self.mask = self.mask.array
+        self.mask = self._make_mask(x, W)
         mask = sent_like(x, self.mask).astype(x.dtype, copy=False)
         self._scaled_mask = mask * x.dtype.type(1.0 / (1 - self.ratio))
         masked = W * self._scaled_mask
@@ -97,6 +92,13 @@ class SimplifiedDropconnect(Operation):
 
     # ChainerX differentiates the same computation.
     forward_chainerx: Any = forward
+
+    def _make_mask(self, x, W):
+        if self.mask is not None:
+            return self.mask.array if isinstance(self.mask, Variable) else self.mask
+        shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
+        ratio = self.ratio
+        return draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

@@ -77,11 +77,8 @@ class _Spread(_Unpooling):
             # No element reaches the output.
             zero = x[:0].sum()
             return (chainerx.broadcast_to(zero, (*x.shape[:2], *outs)).copy(),)
-        if (
-            self.stride == self.ksize
-            and not any(self.pad)
-            and all([out <= n * k for out, n, k in zip(outs, dims, self.ksize)])
-        ):
+        fits = all([out <= n * k for out, n, k in zip(outs, dims, self.ksize)])
+        if fits and self.stride == self.ksize and not any(self.pad):
             return (self._repeat(x)[(..., *map(slice, outs))],)
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)

@@ -255,9 +255,7 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
     model.to_device(device)
     _, name = pipe.recv()
     group = _join_group(device, n_devices, name, rank)
-    worker_reporter = reporter.Reporter()
-    worker_reporter.add_observer('main', model)
-    worker_reporter.add_observers('main', model.namedlinks(skipself=True))
+    worker_reporter = _make_reporter(model)
     while _receive_message(pipe) != 'finalize':
         with worker_reporter.scope({}):
             _compute_gradients(model, converter, iterator.next(), device)
@@ -267,6 +265,13 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
         scatter_params(model, params)
         model.cleargrads()
     iterator.finalize()
+
+
+def _make_reporter(model):
+    result = reporter.Reporter()
+    result.add_observer('main', model)
+    result.add_observers('main', model.namedlinks(skipself=True))
+    return result
 
 
 def _receive_message(pipe):
