@@ -44,12 +44,11 @@ def _call(function, name, module, accept_error, args, kwargs):
     return result, None
 
 
-def _call_both(function, name, accept_error, args, kwargs):
+def _call_both(modules, function, name, accept_error, args, kwargs):
     """Returns the results of ChainerX and NumPy, ``None`` if there is nothing to compare."""
-    import chainerx
-
-    expected, numpy_error = _call(function, name, numpy, accept_error, args, kwargs)
-    actual, chainerx_error = _call(function, name, chainerx, accept_error, args, kwargs)
+    (expected, numpy_error), (actual, chainerx_error) = [
+        _call(function, name, module, accept_error, args, kwargs) for module in modules
+    ]
     if numpy_error is not None or chainerx_error is not None:
         if numpy_error is None or chainerx_error is None:
             raise AssertionError(
@@ -71,7 +70,10 @@ def _make_decorator(check, name, *accepted):
     def decorator(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            results = _call_both(function, name, accept_error, args, kwargs)
+            import chainerx
+
+            modules = numpy, chainerx
+            results = _call_both(modules, function, name, accept_error, args, kwargs)
             if results is not None:
                 check(*results)
 
