@@ -86,7 +86,7 @@ class OrderedIterator(iterator.Iterator):
         _check_dataset(dataset)
         self.dataset = dataset
         self.batch_size = batch_size
-        self.order_sampler = sampler
+        self.order_sampler: Callable[..., Any] | None = sampler
         self._repeat = repeat
         self._shuffle = shuffle
         self._reset_state()
