@@ -121,30 +121,40 @@ class Job:
         start = time.time()
         _supervisor.adopt_orphans()
         with self._selector, self._listen() as server:
-            settings = {
-                'addresses': self._addresses,
-                'host': socket.gethostname(),
-                'port': server.getsockname()[1],
-                'token': self._token,
-                'grace': self._grace,
-                'link_timeout': self._link_timeout,
-            }
+            settings = json.dumps(self._settings(server.getsockname()[1]))
             self._selector.register(server, selectors.EVENT_READ, self._accept)
             self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
             process = subprocess.Popen(
                 self._command,
-                env={**self._environment, _supervisor.VARIABLE: json.dumps(settings)},
+                env={**self._environment, _supervisor.VARIABLE: settings},
                 preexec_fn=_supervisor.die_with_parent,
             )
             self._wait(process)
             process.kill()
             _supervisor.kill_descendants(process.pid)
-            for rank in self._ranks:
-                rank.connection.close()
+            self._disconnect()
         _supervisor.remove_shared_memory(start)
-        status = process.wait()
+        return self._exit_status(process.wait())
+
+    def _disconnect(self) -> None:
+        for rank in self._ranks:
+            rank.connection.close()
+
+    def _settings(self, port: int) -> dict[str, Any]:
+        """What the guards of the ranks need to connect."""
+        return {
+            'addresses': self._addresses,
+            'host': socket.gethostname(),
+            'port': port,
+            'token': self._token,
+            'grace': self._grace,
+            'link_timeout': self._link_timeout,
+        }
+
+    def _exit_status(self, status: int) -> int:
         if self.signal is not None:
             return 128 + self.signal
+        # mpiexec may end well although a rank has failed, or by the kill of this object.
         if self._failure is not None and status in (0, -signal.SIGKILL):
             status = self._failure
         return status if status >= 0 else 128 - status
@@ -218,16 +228,20 @@ class Job:
                     self._fail(rank, f'is lost: {error}', 1)
                     self._kill()
 
+    def _admit(self, rank: _Rank, values: dict[str, Any]) -> None:
+        if not secrets.compare_digest(values['token'], self._token):
+            raise ValueError('this is no guard of this job')
+        rank.name = f'rank {values["rank"]} on {values["host"]}'
+        self._ranks.append(rank)
+        # It connects late, so it has missed what the others were told.
+        if self._is_killed:
+            rank.kill()
+        elif self.signal is not None:
+            rank.send(_for_ranks(self.signal))
+
     def _take(self, rank: _Rank, values: dict[str, Any]) -> None:
         if rank.name is None:
-            if not secrets.compare_digest(values['token'], self._token):
-                raise ValueError('this is no guard of this job')
-            rank.name = f'rank {values["rank"]} on {values["host"]}'
-            self._ranks.append(rank)
-            if self._is_killed:
-                rank.kill()
-            elif self.signal is not None:
-                rank.send(_for_ranks(self.signal))
+            self._admit(rank, values)
             return
         status = values.get('status')
         if status is not None:

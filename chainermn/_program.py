@@ -25,13 +25,19 @@ def main() -> None:
         runpy.run_path(sys.argv[0], run_name='__main__')
     except SystemExit as error:
         if error.code not in (None, 0):
-            if not isinstance(error.code, int):
-                print(error.code, file=sys.stderr)
-            sys.stdout.flush()
-            sys.stderr.flush()
-            global_except_hook._wait_for_launcher()
-            mpi().COMM_WORLD.Abort(error.code if isinstance(error.code, int) else 1)
+            _abort(error.code)
         raise
+
+
+def _abort(code: object) -> None:
+    """Ends all ranks: the others would wait for messages of this one."""
+    is_status = isinstance(code, int)
+    if not is_status:
+        print(code, file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    global_except_hook._wait_for_launcher()
+    mpi().COMM_WORLD.Abort(code if is_status else 1)
 
 
 if __name__ == '__main__':

@@ -245,13 +245,16 @@ class _Launcher:
             connection.setblocking(False)
             self.send(connection, **self._hello)
             return connection
+        self._warn('; '.join(errors))
+        return None
+
+    def _warn(self, errors: str) -> None:
         print(
             f'chainermn.run: rank {self._hello["rank"]} on {self._hello["host"]} does not reach '
-            f'the launcher, so it does not notice a cut link ({"; ".join(errors)})',
+            f'the launcher, so it does not notice a cut link ({errors})',
             file=sys.stderr,
             flush=True,
         )
-        return None
 
     @property
     def is_here(self) -> bool:
@@ -357,20 +360,12 @@ class _Guard:
         with selectors.DefaultSelector() as selector:
             selector.register(self._reader, selectors.EVENT_READ, self._read_signals)
             selector.register(self._front, selectors.EVENT_READ, self._kill)
-            if self._launcher is not None:
-                self._connection = self._launcher.connect()
-                if self._connection is not None:
-                    selector.register(self._connection, selectors.EVENT_READ, self._read_launcher)
-                elif self._launcher.is_here:
-                    self._kill()  # it has ended
+            self._connect(selector)
             while self._process.poll() is None:
                 wait = min(self._limits.values()) - time.monotonic() if self._limits else None
                 for key, _ in selector.select(wait):
                     key.data()
-                for reason, limit in tuple(self._limits.items()):
-                    if time.monotonic() >= limit:
-                        self._send(text=reason, status=-signal.SIGKILL)
-                        self._kill()
+                self._check_limits()
                 if self._is_killed:
                     break
         status = self._process.wait()
@@ -378,6 +373,21 @@ class _Guard:
         self._send(status=0 if self._is_killed else status)
         self._clean_up()
         return status
+
+    def _connect(self, selector: selectors.BaseSelector) -> None:
+        if self._launcher is None:
+            return
+        self._connection = self._launcher.connect()
+        if self._connection is not None:
+            selector.register(self._connection, selectors.EVENT_READ, self._read_launcher)
+        elif self._launcher.is_here:
+            self._kill()  # it has ended
+
+    def _check_limits(self) -> None:
+        for reason, limit in tuple(self._limits.items()):
+            if time.monotonic() >= limit:
+                self._send(text=reason, status=-signal.SIGKILL)
+                self._kill()
 
     def _send(self, **values: object) -> None:
         if self._launcher is not None and self._connection is not None:
@@ -454,11 +464,10 @@ class _Guard:
             reap()
         self._end(pids, signal.SIGKILL)
         kill_descendants()
-        for folder in self._folders:
-            if os.path.isdir(folder):
-                import shutil
+        for folder in filter(os.path.isdir, self._folders):
+            import shutil
 
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         remove_shared_memory(self._start)
         if self._is_cut and _name(self._proxy) in _PROXIES:
             kill(self._proxy, signal.SIGKILL)  # it would wait for its launcher forever

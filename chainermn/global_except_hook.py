@@ -89,16 +89,24 @@ class _Hook:
         try:
             head = f'\nrank {world.rank} failed, so all processes end:\n'
             with _visible_stderr():
-                if self._previous is sys.__excepthook__:
-                    # One write, so that the output of several ranks does not interleave.
-                    lines = traceback.format_exception(kind, error, trace)
-                    sys.stderr.write(head + ''.join(lines))
-                else:
-                    sys.stderr.write(head)
-                    self._previous(kind, error, trace)
+                self._print(head, kind, error, trace)
                 sys.stdout.flush()
                 sys.stderr.flush()
             _wait_for_launcher()
         finally:
             if mpi().Is_initialized() and not mpi().Is_finalized():
                 world.Abort(1)
+
+    def _print(
+        self,
+        head: str,
+        kind: type[BaseException],
+        error: BaseException,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._previous is sys.__excepthook__:
+            # One write, so that the output of several ranks does not interleave.
+            sys.stderr.write(head + ''.join(traceback.format_exception(kind, error, trace)))
+        else:
+            sys.stderr.write(head)
+            self._previous(kind, error, trace)

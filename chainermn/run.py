@@ -24,13 +24,38 @@ cores.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 from chainermn import _job, _supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    '-n': {'type': int, 'default': 1, 'help': 'number of processes'},
+    '--hosts': {'default': '', 'help': 'names of hosts, such as a,b'},
+    '--restarts': {'type': int, 'default': 0, 'help': 'how often to restart after a failure'},
+    '--min-n': {
+        'type': int,
+        'help': 'restart with one process fewer each time, down to this number',
+    },
+    '--grace': {
+        'type': float,
+        'default': 5,
+        'help': 'seconds that processes have to end after a signal or a failure (5)',
+    },
+    '--link-timeout': {
+        'type': float,
+        'default': 5,
+        'help': 'seconds without an answer after which a host is lost (5)',
+    },
+}
 
 
 def find_mpiexec() -> str:
@@ -93,73 +118,72 @@ def main(arguments: list[str] | None = None) -> int:
         int: Exit status: 0 if all processes ended well.
 
     """
-    parser = argparse.ArgumentParser(
-        prog='python -m chainermn.run',
-        description='Starts a script in several processes, of one host or many.',
-    )
-    parser.add_argument('-n', type=int, default=1, help='number of processes')
-    parser.add_argument('--hosts', default='', help='names of hosts, such as a,b')
-    parser.add_argument(
-        '--restarts', type=int, default=0, help='how often to restart after a failure'
-    )
-    parser.add_argument(
-        '--min-n',
-        type=int,
-        help='restart with one process fewer each time, down to this number',
-    )
-    parser.add_argument(
-        '--grace',
-        type=float,
-        default=5,
-        help='seconds that processes have to end after a signal or a failure (5)',
-    )
-    parser.add_argument(
-        '--link-timeout',
-        type=float,
-        default=5,
-        help='seconds without an answer after which a host is lost (5)',
-    )
-    parser.add_argument('program', nargs=argparse.REMAINDER, help='script and its arguments')
-    args = parser.parse_args(arguments)
-    if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
-        parser.error('-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0')
-    if not (args.grace >= 0 and args.link_timeout >= 1):
-        parser.error('--grace must be at least 0, --link-timeout at least 1')
-    if not args.program:
-        parser.error('the script is missing')
-    if not os.path.isfile(args.program[0]):
-        parser.error(f'there is no file {args.program[0]}')
+    args = _parse(arguments)
     hosts = [host for host in args.hosts.split(',') if host]
-    try:
-        mpiexec = find_mpiexec()
-    except FileNotFoundError as error:
-        parser.error(str(error))
-    version = subprocess.run([mpiexec, '--version'], capture_output=True, text=True).stdout
+    version = subprocess.run([args.mpiexec, '--version'], capture_output=True, text=True).stdout
     n = args.n
-    signals = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
-    try:
+    reader = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
+    with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
-            environment = {
-                'OMP_NUM_THREADS': str(max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)),
-                **os.environ,
-                'CHAINERMN_RESTART': str(restart),
-            }
-            command = make_command(mpiexec, version, n, hosts, args.program)
-            job = _job.Job(command, environment, hosts, args.grace, args.link_timeout, signals)
+            command = make_command(args.mpiexec, version, n, hosts, args.program)
+            options = hosts, args.grace, args.link_timeout, signals
+            job = _job.Job(command, _environment(n, hosts, restart), *options)
             status = job.run()
             if status == 0 or job.signal is not None or restart == args.restarts:
                 break
             if args.min_n is not None:
                 n = max(n - 1, args.min_n)
-            print(
-                f'chainermn.run: exit status {status}, restart {restart + 1} of {args.restarts} '
-                f'with {n} processes',
-                file=sys.stderr,
-                flush=True,
-            )
-    finally:
-        signals.close()
+            _report_restart(status, restart + 1, args.restarts, n)
     return status
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog='python -m chainermn.run',
+        description='Starts a script in several processes, of one host or many.',
+    )
+    for name, options in _OPTIONS.items():
+        parser.add_argument(name, **options)
+    parser.add_argument('program', nargs=argparse.REMAINDER, help='script and its arguments')
+    args = parser.parse_args(arguments)
+    try:
+        _check(args)
+        args.mpiexec = find_mpiexec()
+    except (ValueError, FileNotFoundError) as error:
+        parser.error(str(error))
+    return args
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.n < 1 or not 1 <= (args.min_n or 1) <= args.n or args.restarts < 0:
+        raise ValueError(
+            '-n and --min-n must be at least 1, --min-n at most -n, --restarts at least 0'
+        )
+    if not (args.grace >= 0 and args.link_timeout >= 1):
+        raise ValueError('--grace must be at least 0, --link-timeout at least 1')
+    if not args.program:
+        raise ValueError('the script is missing')
+    if not os.path.isfile(args.program[0]):
+        raise FileNotFoundError(f'there is no file {args.program[0]}')
+
+
+def _environment(n: int, hosts: Sequence[str], restart: int) -> dict[str, str]:
+    # A process gets its share of the cores, unless the user has chosen.
+    n_threads = max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)
+    return {
+        'OMP_NUM_THREADS': str(n_threads),
+        **os.environ,
+        'CHAINERMN_RESTART': str(restart),
+    }
+
+
+def _report_restart(status: int, restart: int, n_restarts: int, n: int) -> None:
+    print(
+        f'chainermn.run: exit status {status}, restart {restart} of {n_restarts} '
+        f'with {n} processes',
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 if __name__ == '__main__':

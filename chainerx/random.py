@@ -6,8 +6,8 @@ ChainerX's own generator, which is faster: it computes in C++, on all threads, i
 asked for, and its numbers depend on the seed only, not on the number of threads. The algorithm is
 Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011).
 
-:func:`chainerx.dropout` always draws from ChainerX's own generator, which the system seeds if
-nobody does.
+:func:`chainerx.dropout` always draws from ChainerX's own generator, which has a seed of the
+operating system until :func:`seed` is called.
 """
 
 from __future__ import annotations

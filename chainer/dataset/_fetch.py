@@ -76,16 +76,23 @@ def _receive(url, path, checksum, timeout):
 
     request = urllib.request.Request(url)
     with urllib.request.urlopen(request, timeout=timeout) as response:
-        # The dictionary has all addresses of a chain of redirections.
-        for address in getattr(request, 'redirect_dict', ()):
-            if request.type == 'https' and not address.lower().startswith('https:'):
-                raise OSError(f'refused the redirection from https to {address}')
+        _check_redirections(request)
         with open(path, 'wb') as f:
             shutil.copyfileobj(response, f)
             f.flush()
             os.fsync(f.fileno())  # the name must not be on disk before the content
             size = f.tell()
+    _check_length(response, size, url, checksum)
 
+
+def _check_redirections(request):
+    # The dictionary has all addresses of a chain of redirections.
+    for address in getattr(request, 'redirect_dict', ()):
+        if request.type == 'https' and not address.lower().startswith('https:'):
+            raise OSError(f'refused the redirection from https to {address}')
+
+
+def _check_length(response, size, url, checksum):
     # An incomplete reply in chunks raises an error while it is read.
     if 'chunked' in response.headers.get('Transfer-Encoding', '').lower():
         return
@@ -98,7 +105,7 @@ def _receive(url, path, checksum, timeout):
             f'The reply from {url} has no length, so a part of it may be missing ({size} bytes '
             'were received). Pass checksum to be sure.',
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -114,29 +114,35 @@ def cached_download(url: str, *, checksum: str | None = None, timeout: float | N
         True
 
     """
-    # Loaded here, because it takes long and most programs download nothing.
-    import hashlib
-
     if checksum is not None:
         _fetch.parse_checksum(checksum)
     timeout = _fetch.get_timeout(timeout)
     cache_root = os.path.join(_dataset_root, '_dl_cache')
-    name = hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
-    cache_path = os.path.join(cache_root, name)
+    cache_path = os.path.join(cache_root, _name_of(url))
     # A file has this name only when it is complete, so looking needs no lock (nor the right
     # to write to the folder).
     if os.path.exists(cache_path):
         _fetch.check_cached(cache_path, url, checksum)
         return cache_path
-
-    try:
-        os.makedirs(cache_root, exist_ok=True)
-    except OSError as e:
-        raise type(e)(f'cannot create the download cache {cache_root}: {e}') from e
+    _make_cache(cache_root)
     with _new_file(cache_path) as temp_path:
         print(f'Downloading from {url}...')
         _fetch.fetch(url, temp_path, checksum, timeout, cache_path)
     return cache_path
+
+
+def _name_of(url):
+    # Loaded here, because it takes long and most programs download nothing.
+    import hashlib
+
+    return hashlib.md5(url.encode('utf-8'), usedforsecurity=False).hexdigest()
+
+
+def _make_cache(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as e:
+        raise type(e)(f'cannot create the download cache {folder}: {e}') from e
 
 
 def cache_or_load_file(

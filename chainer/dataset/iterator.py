@@ -7,11 +7,14 @@ from chainer._core.reports import representation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from chainer.dataset._progress import Progress as _Progress
     from chainer.serializer import AbstractSerializer
     from chainer.types import Dataset
+else:
+    _Progress = object
 
 
-class Iterator:
+class Iterator(_Progress):
     """Base of dataset iterators, which yield lists of examples (batches).
 
     A subclass implements ``__next__``. Iterators used by a trainer also have the
@@ -34,17 +37,7 @@ class Iterator:
     """
 
     if TYPE_CHECKING:
-        # What a trainer asks; iterators for other loops need none of it.
         dataset: Dataset
-
-        @property
-        def epoch(self) -> int: ...
-        @property
-        def epoch_detail(self) -> float: ...
-        @property
-        def previous_epoch_detail(self) -> float | None: ...
-        @property
-        def is_new_epoch(self) -> bool: ...
 
     def __repr__(self) -> str:
         return representation.of_arguments(self)

@@ -32,17 +32,7 @@ def make_dataset(
     ``image_shape`` is ``(height, width)`` or ``(channels, height, width)``. Values 0 to
     ``depth`` become 0 to ``scale``.
     """
-    channels = image_shape[:-2] or (1,)
-    if ndim == 1:
-        shape = (-1,)
-    elif ndim == 2 and channels == (1,):
-        shape = image_shape[-2:]
-    elif ndim == 3:
-        shape = channels + image_shape[-2:]
-    else:
-        raise ValueError(f'invalid ndim for {name}: {ndim}')
-
-    images = images.reshape((len(images),) + shape)
+    images = images.reshape((len(images), *_shape_of(image_shape, ndim, name)))
     if rgb_format and ndim == 3:
         images = numpy.broadcast_to(images, (len(images), 3) + image_shape[-2:])
     images = images.astype(get_dtype(dtype))
@@ -50,6 +40,17 @@ def make_dataset(
     if not withlabel:
         return images
     return tuple_dataset.TupleDataset(images, labels.astype(label_dtype))
+
+
+def _shape_of(image_shape, ndim, name):
+    channels = image_shape[:-2] or (1,)
+    if ndim == 1:
+        return (-1,)
+    if ndim == 2 and channels == (1,):
+        return image_shape[-2:]
+    if ndim == 3:
+        return channels + image_shape[-2:]
+    raise ValueError(f'invalid ndim for {name}: {ndim}')
 
 
 def load_npz_cache(dataset_name, filename, names, make_arrays):
@@ -71,7 +72,7 @@ def load_npz_cache(dataset_name, filename, names, make_arrays):
     return download.cache_or_load_file(path, creator, loader)
 
 
-def get_idx_datasets(dataset_name, title, root_url, checksums, kwargs):
+def get_idx_datasets(dataset_name, title, root_url, checksums, options):
     """Returns train and test sets from MNIST's file format, four gzipped IDX files."""
 
     def read(filename):
@@ -88,7 +89,7 @@ def get_idx_datasets(dataset_name, title, root_url, checksums, kwargs):
         load_npz_cache(dataset_name, 'test.npz', ('x', 'y'), lambda: make_arrays('t10k')),
     ]
     return tuple(
-        make_dataset(arrays['x'], arrays['y'], (28, 28), title, **kwargs) for arrays in raw
+        make_dataset(arrays['x'], arrays['y'], (28, 28), title, *options) for arrays in raw
     )
 
 

@@ -59,20 +59,9 @@ def get_digits(
     """
     images, labels = _read()
     is_test = numpy.arange(len(images)) % 5 == 0
+    options = withlabel, ndim, scale, dtype, label_dtype, rgb_format
     return tuple(
-        _images.make_dataset(
-            images[part],
-            labels[part],
-            (8, 8),
-            'digits',
-            withlabel,
-            ndim,
-            scale,
-            dtype,
-            label_dtype,
-            rgb_format,
-            depth=16.0,
-        )
+        _images.make_dataset(images[part], labels[part], (8, 8), 'digits', *options, depth=16.0)
         for part in (~is_test, is_test)
     )
 

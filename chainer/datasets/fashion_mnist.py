@@ -94,17 +94,7 @@ def get_fashion_mnist(
         ((1, 28, 28), 'Ankle boot')
 
     """
+    options = withlabel, ndim, scale, dtype, label_dtype, rgb_format
     return _images.get_idx_datasets(
-        'pfnet/chainer/fashion-mnist',
-        'Fashion-MNIST',
-        _ROOT_URL,
-        _CHECKSUMS,
-        dict(
-            withlabel=withlabel,
-            ndim=ndim,
-            scale=scale,
-            dtype=dtype,
-            label_dtype=label_dtype,
-            rgb_format=rgb_format,
-        ),
+        'pfnet/chainer/fashion-mnist', 'Fashion-MNIST', _ROOT_URL, _CHECKSUMS, options
     )

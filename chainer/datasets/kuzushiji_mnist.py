@@ -95,17 +95,7 @@ def get_kuzushiji_mnist(
         (60000, (1, 28, 28))
 
     """
+    options = withlabel, ndim, scale, dtype, label_dtype, rgb_format
     return _images.get_idx_datasets(
-        'pfnet/chainer/kuzushiji_mnist',
-        'Kuzushiji-MNIST',
-        _ROOT_URL,
-        _CHECKSUMS,
-        dict(
-            withlabel=withlabel,
-            ndim=ndim,
-            scale=scale,
-            dtype=dtype,
-            label_dtype=label_dtype,
-            rgb_format=rgb_format,
-        ),
+        'pfnet/chainer/kuzushiji_mnist', 'Kuzushiji-MNIST', _ROOT_URL, _CHECKSUMS, options
     )

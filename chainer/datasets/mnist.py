@@ -67,17 +67,5 @@ def get_mnist(
         ((1, 28, 28), 'float32', 5)
 
     """
-    return _images.get_idx_datasets(
-        'pfnet/chainer/mnist',
-        'MNIST',
-        _ROOT_URL,
-        _CHECKSUMS,
-        dict(
-            withlabel=withlabel,
-            ndim=ndim,
-            scale=scale,
-            dtype=dtype,
-            label_dtype=label_dtype,
-            rgb_format=rgb_format,
-        ),
-    )
+    options = withlabel, ndim, scale, dtype, label_dtype, rgb_format
+    return _images.get_idx_datasets('pfnet/chainer/mnist', 'MNIST', _ROOT_URL, _CHECKSUMS, options)

@@ -63,21 +63,18 @@ def get_svhn(
     """
     datasets = []
     for part in ('train', 'test') + (('extra',) if add_extra else ()):
-        raw = _images.load_npz_cache(
-            'pfnet/chainer/svhn',
-            part + '.npz',
-            ('x', 'y'),
-            functools.partial(_read, part + '_32x32.mat'),
-        )
+        raw = _load(part)
         # The cache has the layout of the original files, (height, width, channel, n), and 10 for 0.
         images = numpy.ascontiguousarray(raw['x'].transpose(3, 2, 0, 1))
         labels = raw['y'].ravel() % 10
-        datasets.append(
-            _images.make_dataset(
-                images, labels, (3, 32, 32), 'SVHN', withlabel, 3, scale, dtype, label_dtype
-            )
-        )
+        options = withlabel, 3, scale, dtype, label_dtype
+        datasets.append(_images.make_dataset(images, labels, (3, 32, 32), 'SVHN', *options))
     return tuple(datasets)
+
+
+def _load(part):
+    read = functools.partial(_read, part + '_32x32.mat')
+    return _images.load_npz_cache('pfnet/chainer/svhn', part + '.npz', ('x', 'y'), read)
 
 
 def _read(filename):

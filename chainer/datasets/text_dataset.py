@@ -63,13 +63,8 @@ class TextDataset(dataset_mixin.DatasetMixin):
         if not paths:
             raise ValueError('At least one text file must be specified')
         self._paths = list(paths)
-        self._options = list(
-            zip(
-                _per_file('encoding', encoding, paths),
-                _per_file('errors', errors, paths),
-                _per_file('newline', newline, paths),
-            )
-        )
+        options = {'encoding': encoding, 'errors': errors, 'newline': newline}
+        self._options = list(zip(*[_per_file(*item, paths) for item in options.items()]))
         self._open()
         try:
             self._positions = self._index(filter_func)

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from chainer._core.settings.types import DTypeSpec, NdArray
 
 
+def _check_shape(shape):
+    if len(shape) >= 2 and shape[1] not in (1, shape[0]):
+        raise AssertionError(
+            f'the second axis of the filter must be 1 or equal the first, but the shape is {shape}'
+        )
+    if len(shape) < 3:
+        raise ValueError(
+            f'a convolution filter of 3 or more dimensions is needed, but the shape is {shape}'
+        )
+
+
 class _SamplingFilter(initializer.Initializer):
     """Fills a convolution filter that processes each channel separately."""
 
@@ -24,16 +35,7 @@ class _SamplingFilter(initializer.Initializer):
 
     def __call__(self, array: NdArray) -> None:
         self._check_dtype(array)
-        if array.ndim >= 2 and array.shape[1] not in (1, array.shape[0]):
-            raise AssertionError(
-                f'the second axis of the filter must be 1 or equal the first, but the shape is '
-                f'{array.shape}'
-            )
-        if array.ndim < 3:
-            raise ValueError(
-                f'a convolution filter of 3 or more dimensions is needed, but the shape is '
-                f'{array.shape}'
-            )
+        _check_shape(array.shape)
         n_first, n_second = array.shape[:2]
         kernel = self._normalize(
             functools.reduce(numpy.multiply.outer, map(_linear_kernel, array.shape[2:]))

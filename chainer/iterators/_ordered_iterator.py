@@ -48,6 +48,25 @@ def _check_batch_size(batch_size: Any) -> None:
     warnings.warn(message, stacklevel=5)
 
 
+def _check_dataset(dataset: Any) -> None:
+    if not hasattr(dataset, '__len__'):
+        raise TypeError(
+            'dataset must have a length and take indexes, as a list does, but a '
+            f'{type(dataset).__name__} was given'
+        )
+
+
+def _choose_sampler(shuffle, order_sampler):
+    if order_sampler is None:
+        return order_samplers.ShuffleOrderSampler() if shuffle is None or shuffle else None
+    if shuffle is not None:
+        raise ValueError(
+            '`shuffle` is not `None` and a custom `order_sampler` is set. Please set '
+            '`shuffle` to `None` to use the custom order sampler.'
+        )
+    return order_sampler
+
+
 class OrderedIterator(iterator.Iterator):
     """Base of Serial-, Multithread- and MultiprocessIterator."""
 
@@ -62,23 +81,12 @@ class OrderedIterator(iterator.Iterator):
         shuffle: bool | None,
         order_sampler: Callable[..., Any] | None,
     ) -> None:
-        if order_sampler is None:
-            if shuffle is None or shuffle:
-                order_sampler = order_samplers.ShuffleOrderSampler()
-        elif shuffle is not None:
-            raise ValueError(
-                '`shuffle` is not `None` and a custom `order_sampler` is set. Please set '
-                '`shuffle` to `None` to use the custom order sampler.'
-            )
+        sampler = _choose_sampler(shuffle, order_sampler)
         _check_batch_size(batch_size)
-        if not hasattr(dataset, '__len__'):
-            raise TypeError(
-                'dataset must have a length and take indexes, as a list does, but a '
-                f'{type(dataset).__name__} was given'
-            )
+        _check_dataset(dataset)
         self.dataset = dataset
         self.batch_size = batch_size
-        self.order_sampler = order_sampler
+        self.order_sampler: Callable[..., Any] | None = sampler
         self._repeat = repeat
         self._shuffle = shuffle
         self._reset_state()
@@ -124,17 +132,10 @@ class OrderedIterator(iterator.Iterator):
 
         Returns the state after the batch and the indices of the batch, ``None`` at the end.
         """
+        if not self._repeat:
+            return self._advance_once(state)
         position, epoch, _, order = state
         size = self._size_of(state)
-        if not self._repeat:
-            if epoch > 0:
-                return state, None
-            end = min(position + self.batch_size, size)
-            indices = _indices(order, position, end) if size > 0 else None
-            if end < size:
-                return State(end, 0, False, order), indices
-            return State(0, 1, True, self._next_order(state)), indices
-
         if size == 0:
             raise ValueError('the dataset is empty, so it cannot be repeated')
         end = position + self.batch_size
@@ -152,6 +153,17 @@ class OrderedIterator(iterator.Iterator):
             parts.append(_indices(order, position, end))
         indices = parts[0] if len(parts) == 1 else numpy.concatenate(parts)
         return State(end, epoch, is_new_epoch, order), indices
+
+    def _advance_once(self, state):
+        position, epoch, _, order = state
+        if epoch > 0:
+            return state, None
+        size = self._size_of(state)
+        end = min(position + self.batch_size, size)
+        indices = _indices(order, position, end) if size > 0 else None
+        if end < size:
+            return State(end, 0, False, order), indices
+        return State(0, 1, True, self._next_order(state)), indices
 
     def _take_over(self, state):
         """Makes a state visible to users when the iterator returns its batch."""
@@ -200,27 +212,35 @@ class OrderedIterator(iterator.Iterator):
         epoch = serializer('epoch', epoch)
         is_new_epoch = serializer('is_new_epoch', is_new_epoch)
         if order is not None:
-            key, other_key = self._order_keys
-            # Read into a copy: batches in preparation and a failing load need the old one.
-            try:
-                order = serializer(key, order.copy())
-            except KeyError:  # written by another iterator or an old version
-                order = serializer(other_key, order.copy())
-            sampler = self.order_sampler
-            if sampler is not None and hasattr(sampler, 'serialize'):
-                sampler.serialize(serializer['order_sampler'])
+            order = self._serialize_order(serializer, order)
         state = State(position, epoch, is_new_epoch, order)
         try:
             previous = serializer('previous_epoch_detail', self._previous_epoch_detail)
         except KeyError:  # Chainer v2 or older
-            size = self._size_of(state)
-            previous = -1.0
-            if epoch + position / size > 0:
-                previous = max(epoch + (position - self.batch_size) / size, 0.0)
+            previous = self._guess_previous(state)
         self._discard_ahead()
         if not isinstance(serializer, serializer_module.Serializer):
             self._state = state
             self._previous_epoch_detail = previous
+
+    def _serialize_order(self, serializer, order):
+        key, other_key = self._order_keys
+        # Read into a copy: batches in preparation and a failing load need the old one.
+        try:
+            order = serializer(key, order.copy())
+        except KeyError:  # written by another iterator or an old version
+            order = serializer(other_key, order.copy())
+        sampler = self.order_sampler
+        if sampler is not None and hasattr(sampler, 'serialize'):
+            sampler.serialize(serializer['order_sampler'])
+        return order
+
+    def _guess_previous(self, state):
+        """Progress before the last batch, which must have been a full one."""
+        size = self._size_of(state)
+        if state.epoch + state.current_position / size > 0:
+            return max(state.epoch + (state.current_position - self.batch_size) / size, 0.0)
+        return -1.0
 
 
 def _indices(order, start, end):

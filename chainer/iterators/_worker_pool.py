@@ -66,8 +66,11 @@ class WorkerPool:
         self._error: BaseException | None = None  # set when a worker died
         self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)
         forks.register(self)
+        self._start()
+
+    def _start(self):
         try:
-            for _ in range(n_processes):
+            for _ in range(self._n_processes):
                 self._start_worker()
         except BaseException:
             self.close()
@@ -179,7 +182,7 @@ class WorkerPool:
                     # Workers that retire must be replaced now and then.
                     timeout if self._maxtasks is None else 0.05,
                 )
-            # Also if the job is done: the death of a worker, however idle, is no secret.
+            # Also if the job is done: an idle worker that dies is an error, too.
             self._raise_error(job)
             if done:
                 return [example for part in job.results for example in part]
@@ -227,20 +230,25 @@ class WorkerPool:
                     return
                 while self._retired:
                     self._retired.pop().conn.close()
-                by_conn = {worker.conn: worker for worker in self._workers}
-                by_sentinel = {worker.process.sentinel: worker for worker in self._workers}
-            try:
-                ready = connection.wait([self._wake_recv, *by_conn, *by_sentinel])
-            except OSError:  # a pipe was closed meanwhile
-                continue
-            if self._wake_recv in ready:
-                self._wake_recv.recv()
-            for conn in by_conn.keys() & ready:
-                self._receive_from(by_conn[conn])
-            # Whatever a process sent before it ended was received above or is now.
-            for sentinel in by_sentinel.keys() & ready:
-                if not by_sentinel[sentinel].conn.closed:
-                    self._on_end(by_sentinel[sentinel])
+                workers = self._workers.copy()
+            self._receive_next(workers)
+
+    def _receive_next(self, workers):
+        """Waits until something comes from workers, or this thread is woken."""
+        by_conn = {worker.conn: worker for worker in workers}
+        by_sentinel = {worker.process.sentinel: worker for worker in workers}
+        try:
+            ready = connection.wait([self._wake_recv, *by_conn, *by_sentinel])
+        except OSError:  # a pipe was closed meanwhile
+            return
+        if self._wake_recv in ready:
+            self._wake_recv.recv()
+        for conn in by_conn.keys() & ready:
+            self._receive_from(by_conn[conn])
+        # Whatever a process sent before it ended was received above or is now.
+        for sentinel in by_sentinel.keys() & ready:
+            if not by_sentinel[sentinel].conn.closed:
+                self._on_end(by_sentinel[sentinel])
 
     def _receive_from(self, worker):
         """Takes a result; returns whether there was one."""
@@ -292,11 +300,8 @@ class WorkerPool:
             worker.process.terminate()
         for worker in self._workers:
             worker.wait()
-        thread = getattr(self, '_thread', None)
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(1)
-            if thread.is_alive():
-                return  # it still reads; what it reads from closes with the pool
+        if not self._join_thread():
+            return  # it still reads; what it reads from closes with the pool
         for conn in self._conns():
             conn.close()
         for worker in self._workers:
@@ -304,3 +309,11 @@ class WorkerPool:
         # A process has files as long as there is its object.
         self._workers = []
         self._retired = []
+
+    def _join_thread(self):
+        """Waits for the receiving thread; returns whether it has ended."""
+        thread = getattr(self, '_thread', None)
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(1)
+        return not thread.is_alive()

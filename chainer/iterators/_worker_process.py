@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import random
@@ -28,21 +29,13 @@ def run(conn: Connection, dataset: Dataset, shared_mem: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     slots = _worker_memory.Slots(shared_mem)
-    while True:
-        try:
-            message = conn.recv()
-        except (EOFError, OSError):
-            return
-        if message is None:
-            return
-        reply, memory = _answer(dataset, slots, *message)
-        try:
+    with contextlib.suppress(EOFError, OSError):  # the other end has closed
+        while (message := conn.recv()) is not None:
+            reply, memory = _answer(dataset, slots, *message)
             conn.send(reply)
             if memory is not None:
                 _worker_memory.send_file(conn, memory)
                 os.close(memory)
-        except OSError:
-            return
 
 
 def _answer(dataset, slots, indices, seed):
@@ -65,7 +58,7 @@ def _seed(seed):
     numpy.random.seed(seed)
     random.seed(seed)
     if chainerx.is_available():
-        # Only ChainerX's own generator: whether programs use it is their choice.
+        # ChainerX's own generator only: chainerx.random may also draw from NumPy's.
         chainerx._core._random_seed(seed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -93,17 +94,24 @@ def stored(dataset: Any) -> _storage.Stored | None:
         if dtype.hasobject and not is_text:
             raise ValueError(f"'{dataset.name}' holds lists or references")
 
-    def read():
-        with reading(dataset):
-            if not is_text:
-                return numpy.asarray(dataset[()])
-            texts = numpy.asarray(dataset.asstr()[()], object)
-            # NumPy gives each text as much room as the longest one.
-            size = texts.size * max(map(len, texts.ravel()), default=0)
-            _check_size(dataset, size * numpy.dtype('U1').itemsize, limit)
-            return texts.astype(str)
+    if is_text:
+        read = functools.partial(_read_texts, dataset, limit)
+        return _storage.Stored(shape, numpy.dtype(str), read)
+    return _storage.Stored(shape, dtype, functools.partial(_read_numbers, dataset))
 
-    return _storage.Stored(shape, numpy.dtype(str) if is_text else dtype, read)
+
+def _read_numbers(dataset):
+    with reading(dataset):
+        return numpy.asarray(dataset[()])
+
+
+def _read_texts(dataset, limit):
+    with reading(dataset):
+        texts = numpy.asarray(dataset.asstr()[()], object)
+        # NumPy gives each text as much room as the longest one.
+        size = texts.size * max(map(len, texts.ravel()), default=0)
+        _check_size(dataset, size * numpy.dtype('U1').itemsize, limit)
+        return texts.astype(str)
 
 
 def _check_layout(dataset):

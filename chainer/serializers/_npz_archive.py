@@ -100,18 +100,21 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
         if dtype.hasobject:
             with self._reading():
                 pickled = head + member.read(_HEADER_SIZE)
-            if shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(pickled):
-                return _storage.Stored.of(numpy.asarray(None))
-            raise ValueError(
-                f"cannot load '{self.name}': '{info.filename}' holds Python objects, which are "
-                'not loaded because unpickling them could run any code'
-            )
+            self._check_none(info, pickled, shape, dtype)
+            return _storage.Stored.of(numpy.asarray(None))
 
         def read():
             with self._reading(), member:
                 return _read_data(shape, fortran_order, dtype, head, member)
 
         return _storage.Stored(shape, dtype, read)
+
+    def _check_none(self, info, pickled, shape, dtype):
+        if not (shape == () and dtype.kind == 'O' and _none_marker.is_none_marker(pickled)):
+            raise ValueError(
+                f"cannot load '{self.name}': '{info.filename}' holds Python objects, which are "
+                'not loaded because unpickling them could run any code'
+            )
 
 
 @contextlib.contextmanager

@@ -96,17 +96,8 @@ def restore(key, value, stored, journal):
     if value is None:
         return stored.read()
     if isinstance(value, get_array_types()):
-        if stored.shape != value.shape:
-            raise ValueError(
-                f"shape mismatch for '{key}': the stored array has shape {stored.shape}, but "
-                f'{tuple(value.shape)} is expected'
-            )
         dtype = numpy.dtype(str(value.dtype))
-        if not numpy.can_cast(stored.dtype, dtype, 'same_kind'):
-            raise TypeError(
-                f"dtype mismatch for '{key}': the stored array has dtype {stored.dtype}, which "
-                f'cannot be cast to {dtype}'
-            )
+        _check_array(key, stored, tuple(value.shape), dtype)
         array = stored.read().astype(dtype, copy=False)
         if journal is not None:
             backup = value.copy()
@@ -123,6 +114,19 @@ def _loses_value(dtype, kind):
     return not numpy.can_cast(dtype, kind, 'same_kind')
 
 
+def _check_array(key, stored, shape, dtype):
+    if stored.shape != shape:
+        raise ValueError(
+            f"shape mismatch for '{key}': the stored array has shape {stored.shape}, but "
+            f'{shape} is expected'
+        )
+    if not numpy.can_cast(stored.dtype, dtype, 'same_kind'):
+        raise TypeError(
+            f"dtype mismatch for '{key}': the stored array has dtype {stored.dtype}, which "
+            f'cannot be cast to {dtype}'
+        )
+
+
 def _to_builtin(key, kind, stored):
     if kind in (list, tuple) and stored.shape:
         return kind(stored.read().tolist())
@@ -135,10 +139,8 @@ def _to_builtin(key, kind, stored):
                 f"cannot load '{key}': a number of dtype {stored.dtype} cannot safely become "
                 f'{kind.__name__}'
             )
-        try:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             return kind(scalar)
-        except (TypeError, ValueError, OverflowError):
-            pass
     raise TypeError(
         f"cannot load '{key}': {kind.__name__} is expected, but an array of shape "
         f'{stored.shape} and dtype {stored.dtype} is stored'

@@ -209,6 +209,19 @@ def load_npz(
         _storage.load_all_or_nothing(deserializer, obj)
 
 
+def _list_names(ignore_names):
+    if ignore_names is None:
+        return []
+    names = ignore_names if isinstance(ignore_names, (list, tuple)) else [ignore_names]
+    for name in names:
+        if not isinstance(name, str) and not callable(name):
+            raise ValueError(
+                f'ignore_names needs to be a callable, string or list of them, but {name!r} was '
+                'given'
+            )
+    return names
+
+
 class NpzDeserializer(serializer_module.Deserializer):
     """Deserializer for a dictionary of arrays or an opened npz file.
 
@@ -246,23 +259,10 @@ class NpzDeserializer(serializer_module.Deserializer):
         | Sequence[str | Callable[[str], bool]]
         | None = None,
     ) -> None:
-        names: Sequence[Any]
-        if ignore_names is None:
-            names = []
-        elif isinstance(ignore_names, (list, tuple)):
-            names = ignore_names
-        else:
-            names = [ignore_names]
-        for name in names:
-            if not isinstance(name, str) and not callable(name):
-                raise ValueError(
-                    'ignore_names needs to be a callable, string or list of them, but '
-                    f'{name!r} was given'
-                )
         self.npz = npz
         self.path = path
         self.strict = strict
-        self.ignore_names = names
+        self.ignore_names: Sequence[Any] = _list_names(ignore_names)
 
     def __getitem__(self, key: str) -> AbstractSerializer:
         child = NpzDeserializer(
@@ -281,10 +281,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         if not self.strict and stored_key not in self.npz:
             return value
         try:
-            if isinstance(self.npz, _npz_archive.NpzArchive):
-                stored = self.npz.find(stored_key)
-            else:
-                stored = _storage.Stored.of(numpy.asarray(self.npz[stored_key]))
+            stored = self._find(stored_key)
         except KeyError:
             raise self._not_found(key) from None
         if stored.dtype.kind == 'O':
@@ -292,6 +289,11 @@ class NpzDeserializer(serializer_module.Deserializer):
                 return None
             raise ValueError(f"'{key}' holds Python objects, which cannot be loaded")
         return _storage.restore(key, value, stored, self._journal)
+
+    def _find(self, key):
+        if isinstance(self.npz, _npz_archive.NpzArchive):
+            return self.npz.find(key)
+        return _storage.Stored.of(numpy.asarray(self.npz[key]))
 
     def _not_found(self, key):
         is_archive = isinstance(self.npz, _npz_archive.NpzArchive)

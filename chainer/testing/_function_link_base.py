@@ -142,28 +142,27 @@ class _TestBase:
         with self.backend_config:
             outputs = forward(self._variables(sent))
         self._check_outputs(outputs, 'forward()')
+        self._check_unchanged(arrays, sent)
+        outputs = tuple(backend.CpuDevice().send(y.array) for y in outputs)
+        message = f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}'
+        error.check(len(outputs) == len(outputs_expected), message)
+        for name in 'shape', 'dtype':
+            actual = [getattr(y, name) for y in outputs]
+            expected = [getattr(y, name) for y in outputs_expected]
+            message = f'{name}s of outputs do not match: actual {actual}, expected {expected}'
+            error.check(actual == expected, message)
+        with error.raise_if_fail('Outputs do not match the expected values.'):
+            self.check_forward_outputs(outputs, outputs_expected)
+
+    def _check_unchanged(self, arrays, sent):
         cpu = backend.CpuDevice()
         changed = [
             i
             for i, (a, b) in enumerate(zip(arrays, sent))
             if not numpy.array_equal(a, cpu.send(b), equal_nan=a.dtype.kind in 'fc')
         ]
-        error.check(not changed, f'Input arrays have been modified during forward: {changed}')
-
-        outputs = tuple(cpu.send(y.array) for y in outputs)
-        error.check(
-            len(outputs) == len(outputs_expected),
-            f'forward() returned {len(outputs)} outputs, expected {len(outputs_expected)}',
-        )
-        for name in 'shape', 'dtype':
-            actual = [getattr(y, name) for y in outputs]
-            expected = [getattr(y, name) for y in outputs_expected]
-            error.check(
-                actual == expected,
-                f'{name}s of outputs do not match: actual {actual}, expected {expected}',
-            )
-        with error.raise_if_fail('Outputs do not match the expected values.'):
-            self.check_forward_outputs(outputs, outputs_expected)
+        message = f'Input arrays have been modified during forward: {changed}'
+        self._error.check(not changed, message)
 
     def check_forward_outputs(
         self, outputs: tuple[numpy.ndarray, ...], expected_outputs: tuple[numpy.ndarray, ...]

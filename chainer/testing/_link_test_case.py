@@ -213,17 +213,14 @@ class LinkTestCase(LinkTestBase, unittest.TestCase):
 
         def check():
             inputs, link = self._draw()
-            params = self._params(link)
+            params = tuple(self._params(link))
             templates = self._output_templates(inputs, lambda xs: self._forward(link, xs))
             grad_outputs = self._generate_like('generate_grad_outputs', templates)
             with self.backend_config:
+                arrays = tuple(self._send(inputs)), tuple(self._send(grad_outputs))
+                options = self._gradient_options(self.check_backward_options)
                 gradient_check._check_link_backward(
-                    link,
-                    lambda *xs: self._forward(link, xs),
-                    tuple(self._send(inputs)),
-                    tuple(self._send(grad_outputs)),
-                    params=tuple(params),
-                    **self._gradient_options(self.check_backward_options),
+                    link, lambda *xs: self._forward(link, xs), *arrays, params=params, **options
                 )
 
         self._run_gradient_check(check)

@@ -161,20 +161,17 @@ class BackendConfig:
         if self.use_cudnn != 'never' and self.use_cuda:
             marks += [attr.cudnn, unittest.skipIf(not cuda.cudnn_enabled, 'cuDNN required')]
         if self.use_ideep != 'never':
-            marks += [
-                attr.ideep,
-                unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required'),
-            ]
-        if self.use_chainerx:
-            marks += [
-                attr.chainerx,
-                unittest.skipIf(not chainerx.is_available(), 'ChainerX required'),
-            ]
-            name, _, index = self._device_name.partition(':')
-            if name == 'cuda':
-                index = int(index or 0)
-                marks.append(attr.multi_gpu(index + 1) if index else attr.gpu)
-        return marks
+            skip = unittest.skipIf(not intel64.is_ideep_available(), 'iDeep required')
+            marks += [attr.ideep, skip]
+        return marks + (self._chainerx_marks() if self.use_chainerx else [])
+
+    def _chainerx_marks(self):
+        skip = unittest.skipIf(not chainerx.is_available(), 'ChainerX required')
+        name, _, index = self._device_name.partition(':')
+        if name != 'cuda':
+            return [attr.chainerx, skip]
+        index = int(index or 0)
+        return [attr.chainerx, skip, attr.multi_gpu(index + 1) if index else attr.gpu]
 
 
 def _bind_config(method, backend_config):
@@ -232,39 +229,44 @@ def inject_backend_tests(
         raise TypeError(f'params must be a list of dicts, got {type(params)}')
     backend_configs = [BackendConfig(param) for param in params]
 
-    def find(case, name):
-        if callable(getattr(case, name, None)):
-            return [name]
-        # An earlier application of this decorator put the method under longer names.
-        replaced = getattr(case, '_injected_tests', {})
-        if name not in replaced:
-            raise AttributeError(f'{case.__name__} has no test method {name}')
-        return [found for new_name in replaced[name] for found in find(case, new_name)]
-
     def decorate(case):
-        names = method_names
-        if names is None:
-            names = [
-                name
-                for name in dir(case)
-                if name.startswith('test') and callable(getattr(case, name))
-            ]
-        else:
-            names = [found for name in names for found in find(case, name)]
         injected = dict(getattr(case, '_injected_tests', {}))
-        for name in names:
-            method = getattr(case, name)
-            injected[name] = []
-            for i, config in enumerate(backend_configs):
-                new_name = f'{name}__{config.get_func_str()}'
-                if new_name in injected[name]:
-                    new_name += f'_{i}'
-                wrapper = _bind_config(method, config)
-                wrapper.__name__ = new_name
-                setattr(case, new_name, wrapper)
-                injected[name].append(new_name)
+        for name in _find_tests(case, method_names):
+            injected[name] = _inject(case, name, backend_configs)
             setattr(case, name, None)  # hides an inherited method, too
         case._injected_tests = injected
         return case
 
     return lambda target: _bundle.decorate(decorate, target)
+
+
+def _find_tests(case, names):
+    """Names of the methods that are called ``names``; of all tests for ``None``."""
+    if names is None:
+        return [n for n in dir(case) if n.startswith('test') and callable(getattr(case, n))]
+    return [found for name in names for found in _find_test(case, name)]
+
+
+def _find_test(case, name):
+    if callable(getattr(case, name, None)):
+        return [name]
+    # An earlier application of the decorator put the method under longer names.
+    replaced = getattr(case, '_injected_tests', {})
+    if name not in replaced:
+        raise AttributeError(f'{case.__name__} has no test method {name}')
+    return _find_tests(case, replaced[name])
+
+
+def _inject(case, name, backend_configs):
+    """Adds a method for each configuration; returns their names."""
+    method = getattr(case, name)
+    names: list[str] = []
+    for i, config in enumerate(backend_configs):
+        new_name = f'{name}__{config.get_func_str()}'
+        if new_name in names:
+            new_name += f'_{i}'
+        wrapper = _bind_config(method, config)
+        wrapper.__name__ = new_name
+        setattr(case, new_name, wrapper)
+        names.append(new_name)
+    return names

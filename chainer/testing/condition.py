@@ -33,7 +33,12 @@ class QuietTestRunner:
 
 
 def _run_once(f, instance, args, kwargs):
-    """Runs the test method, on an instance of its own if it has a set-up and a tear-down."""
+    """Runs the test method, on an instance of its own if it has a set-up and a tear-down.
+
+    Returns:
+        The failures.
+
+    """
     fixtures = {}
     if isinstance(instance, unittest.TestCase):
         # Those of `instance` itself run around all repetitions.
@@ -42,7 +47,10 @@ def _run_once(f, instance, args, kwargs):
     case = unittest.FunctionTestCase(lambda: f(instance, *args, **kwargs), **fixtures)
     if fixtures:
         case.addCleanup(instance.doCleanups)
-    return QuietTestRunner().run(unittest.TestSuite([case]))
+    result = QuietTestRunner().run(unittest.TestSuite([case]))
+    if result.skipped:
+        raise unittest.SkipTest(result.skipped[0][1])
+    return result.errors + result.failures
 
 
 def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., Any]:
@@ -78,27 +86,32 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[..., 
     def decorate(f):
         @functools.wraps(f)
         def wrapper(instance, *args, **kwargs):
-            successes = 0
-            failures = []
-            for _ in range(times):
-                result = _run_once(f, instance, args, kwargs)
-                if result.skipped:
-                    raise unittest.SkipTest(result.skipped[0][1])
-                if result.wasSuccessful():
-                    successes += 1
-                else:
-                    failures += result.errors + result.failures
-                if successes >= min_success or len(failures) > times - min_success:
-                    break
-            if successes < min_success:
-                message = f'\nFail: {len(failures)}, Success: {successes}'
-                if failures:
-                    message += f'\n\nThe first error message:\n{failures[0][1]}'
-                raise AssertionError(message)
+            run = functools.partial(_run_once, f, instance, args, kwargs)
+            _require_successes(run, times, min_success)
 
         return wrapper
 
     return decorate
+
+
+def _require_successes(run, times, min_success):
+    successes = 0
+    failures: list[Any] = []
+    for _ in range(times):
+        new_failures = run()
+        successes += not new_failures
+        failures += new_failures
+        if successes >= min_success or len(failures) > times - min_success:
+            break
+    if successes < min_success:
+        raise AssertionError(_describe(successes, failures))
+
+
+def _describe(successes, failures):
+    message = f'\nFail: {len(failures)}, Success: {successes}'
+    if failures:
+        message += f'\n\nThe first error message:\n{failures[0][1]}'
+    return message
 
 
 def repeat(times: int) -> Callable[..., Any]:

@@ -48,20 +48,28 @@ def generate_matrix(
         raise ValueError(f'dtype must be float or complex: {dtype}')
     if len(shape) < 2:
         raise ValueError(f'shape {shape} is invalid for matrices: too few axes')
-    if singular_values is None:
-        raise TypeError('singular_values is not given')
-    singular_values = numpy.asarray(singular_values)
-    if (singular_values < 0).any():
-        raise ValueError(f'negative singular value is given: {singular_values}')
-
+    values = _check_values(singular_values)
     a = numpy.random.standard_normal(shape)
     if dtype.kind == 'c':
         a = a + 1j * numpy.random.standard_normal(shape)
     u, s, vh = numpy.linalg.svd(a, full_matrices=False)
+    s = _singular_values(values, s.shape)
+    return numpy.matmul(u * s[..., None, :], vh).astype(dtype)
+
+
+def _singular_values(values, shape):
     try:
-        s = numpy.broadcast_to(singular_values, s.shape)
+        return numpy.broadcast_to(values, shape)
     except ValueError:
         raise ValueError(
-            f'singular_values of shape {singular_values.shape} do not broadcast to {s.shape}'
+            f'singular_values of shape {values.shape} do not broadcast to {shape}'
         ) from None
-    return numpy.matmul(u * s[..., None, :], vh).astype(dtype)
+
+
+def _check_values(singular_values):
+    if singular_values is None:
+        raise TypeError('singular_values is not given')
+    values = numpy.asarray(singular_values)
+    if (values < 0).any():
+        raise ValueError(f'negative singular value is given: {values}')
+    return values

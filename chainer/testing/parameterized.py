@@ -57,21 +57,26 @@ def _explain_failure(method, base_name, param):
         except unittest.SkipTest:
             raise
         except Exception as e:
-            lines = [
-                'Parameterized test failed.',
-                '',
-                f'Base test method: {base_name}.{method.__name__}',
-                'Test parameters:',
-            ]
-            lines += [f'  {name}: {value!r}' for name, value in sorted(param.items())]
-            message = '\n'.join(lines) + f'\n\n{type(e).__name__}: {e}'
-            try:
-                explained = type(e)(message)
-            except Exception:  # its constructor takes something else
-                explained = AssertionError(message)
+            explained = _explained(e, f'{base_name}.{method.__name__}', param)
             raise explained.with_traceback(e.__traceback__) from e
 
     return wrapper
+
+
+def _explained(error, method_name, param):
+    """Returns an error of the same class, if possible, that shows the parameters."""
+    lines = [
+        'Parameterized test failed.',
+        '',
+        f'Base test method: {method_name}',
+        'Test parameters:',
+    ]
+    lines += [f'  {name}: {value!r}' for name, value in sorted(param.items())]
+    message = '\n'.join(lines) + f'\n\n{type(error).__name__}: {error}'
+    try:
+        return type(error)(message)
+    except Exception:  # its constructor takes something else
+        return AssertionError(message)
 
 
 def _make_case(base, i, param):

@@ -60,6 +60,11 @@ def _default_make_data(shape, dtype):
     return x, gy, ggx
 
 
+_PARAMETERS = {
+    'shape': [(3, 2), ()],
+    'dtype': [numpy.float16, numpy.float32, numpy.float64],
+}
+
 # Suffixes of the names of the tests.
 _CONFIGS = {
     'cpu': {},
@@ -89,18 +94,10 @@ class _UnaryTest(function_link.FunctionTestBase):
     def setUp(self) -> None:
         case: Any = super()  # unittest.TestCase comes later in the order of inheritance
         case.setUp()
-        low = self.dtype == numpy.float16
-        for options, tolerance, given in zip(
-            (
-                self.check_forward_options,
-                self.check_backward_options,
-                self.check_double_backward_options,
-            ),
-            (1e-3, 1e-2, 1e-2) if low else (1e-4, 1e-4, 1e-4),
-            self.given_options,
-        ):
-            options.update(atol=tolerance, rtol=tolerance)
-            options.update(given or {})
+        tolerances = (1e-3, 1e-2, 1e-2) if self.dtype == numpy.float16 else (1e-4, 1e-4, 1e-4)
+        for name, tolerance, given in zip(self._options, tolerances, self.given_options):
+            getattr(self, name).update(atol=tolerance, rtol=tolerance)
+            getattr(self, name).update(given or {})
         data = tuple(self.make_data(self.shape, self.dtype))
         if len(data) == 2:
             ggx: Any = numpy.random.uniform(-1, 1, self.shape)
@@ -226,13 +223,6 @@ def unary_math_function_unittest(
         if not issubclass(cls, unittest.TestCase):
             bases += (unittest.TestCase,)
         case = type(cls.__name__, bases, {'__module__': cls.__module__, **members})
-        return parameterized.parameterize(
-            *parameterized.product(
-                {
-                    'shape': [(3, 2), ()],
-                    'dtype': [numpy.float16, numpy.float32, numpy.float64],
-                }
-            )
-        )(case)
+        return parameterized.parameterize(*parameterized.product(_PARAMETERS))(case)
 
     return decorate

@@ -7,11 +7,12 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from chainer.training import extension as extension_module, util
+from chainer.training import _serialization, extension as extension_module, util
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer.serializer import AbstractSerializer
     from chainer.types import TriggerSpec
 
 Entry = collections.namedtuple('Entry', 'extension priority trigger call_before_training')
@@ -107,3 +108,12 @@ def finalize(entries: Iterable[Entry], updater: Any) -> Exception | None:
         except Exception as e:
             first_error = first_error or e
     return first_error
+
+
+def serialize(entries: dict[str, Entry], serializer: AbstractSerializer) -> None:
+    """Reads or writes the states of extensions and their triggers."""
+    extensions = _serialization.get_child(serializer, 'extensions')
+    triggers = _serialization.get_child(serializer, 'extension_triggers')
+    for name, entry in entries.items():
+        _serialization.serialize_part(entry.extension, extensions, name)
+        _serialization.serialize_part(entry.trigger, triggers, name)

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 from chainer._core.reports import representation
 
 if TYPE_CHECKING:
+    from chainer.dataset._progress import Progress as _Progress
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
+else:
+    _Progress = object
 
 
-class Updater:
+class Updater(_Progress):
     """Interface of updaters, which perform training iterations.
 
     An updater also has the attributes ``iteration``, ``epoch``, ``epoch_detail``,
@@ -34,14 +37,6 @@ class Updater:
     if TYPE_CHECKING:
         iteration: int
 
-        @property
-        def epoch(self) -> int: ...
-        @property
-        def epoch_detail(self) -> float: ...
-        @property
-        def previous_epoch_detail(self) -> float | None: ...
-        @property
-        def is_new_epoch(self) -> bool: ...
         def get_iterator(self, name: str) -> Iterator: ...
         def __getattr__(self, name: str) -> Any: ...  # attributes of its class
 

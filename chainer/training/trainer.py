@@ -299,13 +299,7 @@ class Trainer:
         saving.remember(serializer, self)
         _serialization.serialize_part(self.updater, serializer, 'updater')
         _serialization.serialize_part(self.stop_trigger, serializer, 'stop_trigger')
-
-        extensions = _serialization.get_child(serializer, 'extensions')
-        triggers = _serialization.get_child(serializer, 'extension_triggers')
-        for name, entry in self._extensions.items():
-            _serialization.serialize_part(entry.extension, extensions, name)
-            _serialization.serialize_part(entry.trigger, triggers, name)
-
+        _entries.serialize(self._extensions, serializer)
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_snapshot_elapsed_time', self.elapsed_time)
         else:

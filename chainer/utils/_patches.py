@@ -108,7 +108,7 @@ def _padded(img, befores, afters, value):
         return xp.ascontiguousarray(img)
     n, c, *dims = img.shape
     shape = (n, c, *[before + dim + after for before, dim, after in zip(befores, dims, afters)])
-    # Zeros come for free with the memory.
+    # The system gives memory that is zero already, so zeros() writes nothing.
     padded = xp.full(shape, value, img.dtype) if value else xp.zeros(shape, img.dtype)
     padded[(..., *[slice(before, before + dim) for before, dim in zip(befores, dims)])] = img
     return padded

@@ -73,15 +73,8 @@ def im2col_nd_cpu(
 
     """
     ndim = img.ndim - 2
-    return _patches.im2col(
-        img,
-        as_tuple(ksize, ndim),
-        as_tuple(stride, ndim),
-        as_tuple(pad, ndim),
-        pval,
-        cover_all,
-        as_tuple(dilate, ndim),
-    )
+    k, s, p, d = [as_tuple(value, ndim) for value in (ksize, stride, pad, dilate)]
+    return _patches.im2col(img, k, s, p, pval, cover_all, d)
 
 
 def im2col_nd_gpu(

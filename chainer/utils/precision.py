@@ -16,20 +16,11 @@ def _fp16_mixed_precision_helper(fn):
     def wrapper(self, inputs):
         if all(x is None or x.dtype != numpy.float16 for x in inputs):
             return fn(self, inputs)
-        results = fn(
-            self,
-            tuple(
-                [
-                    x.astype(numpy.float32) if x is not None and x.dtype == numpy.float16 else x
-                    for x in inputs
-                ]
-            ),
-        )
-        return tuple(
-            [
-                y.astype(numpy.float16) if y is not None and y.dtype == numpy.float32 else y
-                for y in results
-            ]
-        )
+        results = fn(self, _convert(inputs, numpy.float16, numpy.float32))
+        return _convert(results, numpy.float32, numpy.float16)
 
     return wrapper
+
+
+def _convert(arrays, source, target):
+    return tuple([a.astype(target) if a is not None and a.dtype == source else a for a in arrays])

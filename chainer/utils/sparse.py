@@ -59,21 +59,7 @@ class CooMatrix:
         order: str | None = None,
         requires_grad: bool = False,
     ) -> None:
-        if not 1 <= data.ndim <= 2:
-            raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
-        if not data.ndim == row.ndim == col.ndim:
-            raise ValueError('ndim of data, row and col must be the same.')
-        if not data.shape == row.shape == col.shape:
-            raise ValueError(
-                'shape of data, row and col must be the same: '
-                f'{data.shape}, {row.shape} and {col.shape}'
-            )
-        if len(shape) != 2:
-            raise ValueError(f'length of shape must be 2, not {len(shape)}.')
-        if not (shape[0] > 0 and shape[1] > 0):
-            raise ValueError(f'numbers in shape must be greater than 0: {shape}')
-        if order not in ('C', 'F', 'other', None):
-            raise ValueError(f"order must be 'C', 'F', 'other' or None, not {order!r}.")
+        _check(data, row, col, shape, order)
         self.data: Variable = Variable(data, requires_grad=requires_grad)
         self.row = row
         self.col = col
@@ -173,3 +159,21 @@ def _is_sorted(major, minor):
     minor_steps = minor[..., 1:] - minor[..., :-1]
     unused = major[..., 1:] < 0
     return bool(((steps > 0) | ((steps == 0) & (minor_steps >= 0)) | unused).all())
+
+
+def _check(data, row, col, shape, order):
+    if not 1 <= data.ndim <= 2:
+        raise ValueError(f'ndim of data must be 1 or 2, not {data.ndim}.')
+    if not data.ndim == row.ndim == col.ndim:
+        raise ValueError('ndim of data, row and col must be the same.')
+    if not data.shape == row.shape == col.shape:
+        raise ValueError(
+            'shape of data, row and col must be the same: '
+            f'{data.shape}, {row.shape} and {col.shape}'
+        )
+    if len(shape) != 2:
+        raise ValueError(f'length of shape must be 2, not {len(shape)}.')
+    if not (shape[0] > 0 and shape[1] > 0):
+        raise ValueError(f'numbers in shape must be greater than 0: {shape}')
+    if order not in ('C', 'F', 'other', None):
+        raise ValueError(f"order must be 'C', 'F', 'other' or None, not {order!r}.")

@@ -54,26 +54,10 @@ class WalkerAlias(device_resident.DeviceResident):
         total = weights.sum()
         if weights.size and not ((weights >= 0).all() and 0 < total < numpy.inf):
             raise ValueError('probs must be nonnegative, finite and not all zero')
-        size = len(weights)
+        # Columns are in order of weight, which determines the samples that a seed gives.
         order = numpy.argsort(weights, kind='stable')
-        threshold = numpy.ones(size, numpy.float32)
-        values = numpy.zeros(2 * size, numpy.int32)
-        values[::2] = order
-
-        # Columns are in order of weight. A value that exceeds its own column fills up the columns
-        # before it, so the order determines which samples a seed gives.
-        heights = (weights / total)[order].astype(numpy.float64) * size
-        filled = 0
-        for column, (value, height) in enumerate(zip(order, heights)):
-            while height > 1 and filled < column:
-                values[2 * filled + 1] = value
-                height -= 1 - float(threshold[filled])
-                filled += 1
-            threshold[column] = height
-        # The rest is full but for rounding.
-        threshold[filled:] = 1
-        self.threshold = threshold
-        self.values = values
+        heights = (weights / total)[order].astype(numpy.float64) * len(weights)
+        self.threshold, self.values = _fill_columns(order, heights)
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
@@ -130,3 +114,27 @@ class WalkerAlias(device_resident.DeviceResident):
             other = threshold[column] < position - column
             samples = values[2 * column + other]
         return backend.to_chx(samples) if xp.__name__ == 'chainerx' else samples
+
+
+def _fill_columns(order, heights):
+    """Divides values of different heights among columns of height one, two values in each.
+
+    A value that exceeds its own column fills up the columns before it.
+
+    Returns:
+        Where the first value of each column ends, and both values of all columns.
+
+    """
+    threshold = numpy.ones(len(order), numpy.float32)
+    values = numpy.zeros(2 * len(order), numpy.int32)
+    values[::2] = order
+    filled = 0
+    for column, (value, height) in enumerate(zip(order, heights)):
+        while height > 1 and filled < column:
+            values[2 * filled + 1] = value
+            height -= 1 - float(threshold[filled])
+            filled += 1
+        threshold[column] = height
+    # The rest is full but for rounding.
+    threshold[filled:] = 1
+    return threshold, values

@@ -77,23 +77,12 @@ def create_communicator(
         array([1., 1.], dtype=float32)
 
     """
-    name = communicator_name
-    if name in _ALIASES:
-        warnings.warn(
-            f'The communicator {name!r} is gone: {_ALIASES[name]!r} takes its place.',
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        name = _ALIASES[name]
-    if name not in _CLASSES:
-        raise ValueError(
-            f'Unrecognized communicator: {name!r}, expected one of {", ".join(_CLASSES)}'
-        )
+    cls = _find_class(communicator_name)
     unset = object()
     dtype, batched_copy = argument.parse_kwargs(
         kwargs, ('allreduce_grad_dtype', None), ('batched_copy', unset)
     )
-    comm = _CLASSES[name](mpi_comm)
+    comm = cls(mpi_comm)
     if dtype is not None:
         comm.set_config('allreduce_grad_dtype', dtype)
     if batched_copy is not unset:
@@ -101,3 +90,18 @@ def create_communicator(
     if comm.size > 1 and global_except_hook.is_wanted():
         global_except_hook.add_hook()
     return comm
+
+
+def _find_class(name: str) -> type[MpiCommunicatorBase]:
+    if name in _ALIASES:
+        warnings.warn(
+            f'The communicator {name!r} is gone: {_ALIASES[name]!r} takes its place.',
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        name = _ALIASES[name]
+    if name not in _CLASSES:
+        raise ValueError(
+            f'Unrecognized communicator: {name!r}, expected one of {", ".join(_CLASSES)}'
+        )
+    return _CLASSES[name]

@@ -53,10 +53,8 @@ def exchange(mpi_comm: Any, outgoing: Sequence[Any]) -> tuple[Any, ...]:
     """Sends an array to each rank, where it is not ``None``; returns those for this one."""
     specs = [None if x is None else _arrays.spec_of(x) for x in outgoing]
     incoming_specs = mpi_comm.alltoall(specs)
-    hosts: dict[int, Any] = {}  # one array may go to several ranks
-    for x in outgoing:
-        if x is not None and id(x) not in hosts:
-            hosts[id(x)] = _arrays.to_host(x)
+    unique = {id(x): x for x in outgoing if x is not None}  # one array may go to several ranks
+    hosts = {key: _arrays.to_host(x) for key, x in unique.items()}
     incoming = [None if spec is None else _arrays.empty(spec) for spec in incoming_specs]
     own = mpi_comm.rank
     others = [i for i in range(mpi_comm.size) if i != own]
@@ -67,12 +65,8 @@ def exchange(mpi_comm: Any, outgoing: Sequence[Any]) -> tuple[Any, ...]:
     )
     if outgoing[own] is not None:
         incoming[own] = hosts[id(outgoing[own])].copy()
-    return tuple(
-        [
-            None if array is None else _arrays.from_host(array, spec.device)
-            for array, spec in zip(incoming, incoming_specs)
-        ]
-    )
+    pairs = zip(incoming, incoming_specs)
+    return tuple([x if x is None else _arrays.from_host(x, spec.device) for x, spec in pairs])
 
 
 def add(mpi_comm: Any, x: Any) -> Any:

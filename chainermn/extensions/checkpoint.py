@@ -168,12 +168,8 @@ class _Checkpointer(extension.Extension):
         common.sort(key=lambda pair: (pair[0], pair[1] == self._comm.size))
         for iteration, size, suffix in reversed(common):
             file = _File(iteration, self._comm.rank % size, size, suffix)
-            file_path = os.path.join(folder, self._name_of(file))
-            error = None
-            try:
-                npz.load_npz(file_path, trainer, ignore_names=self._ignored(size))
-            except Exception as e:  # a damaged file may raise anything
-                error = f'{file_path}: {str(e) or type(e).__name__}'
+            error = self._try_load(trainer, os.path.join(folder, self._name_of(file)), size)
+            # All processes load the same checkpoint, so the failure of one is that of all.
             errors = [e for e in self._comm.allgather_obj(error) if e is not None]
             if not errors:
                 return
@@ -183,6 +179,14 @@ class _Checkpointer(extension.Extension):
             )
         if common:
             raise RuntimeError(f'no checkpoint of {self._file_name} in {folder} can be loaded')
+
+    def _try_load(self, trainer: Trainer, path: str, size: int) -> str | None:
+        """Loads a file; returns the text of the error if that fails."""
+        try:
+            npz.load_npz(path, trainer, ignore_names=self._ignored(size))
+        except Exception as e:  # a damaged file may raise anything
+            return f'{path}: {str(e) or type(e).__name__}'
+        return None
 
     def _ignored(self, size: int) -> Any:
         if size == self._comm.size:

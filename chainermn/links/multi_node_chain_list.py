@@ -87,41 +87,54 @@ class MultiNodeChainList(link_module.ChainList):
         """
         if len(self) == 0:
             raise ValueError('MultiNodeChainList has no link')
-        comm = self._comm
         result = None
-        # This variable makes each message depend on the previous one, so that backward sends them
-        # in reverse order. In any other order, ranks might deadlock.
-        delegate: Any = None
-        own: list[Any] = []  # what links of this process send to each other
+        mail = _Mail(self._comm)
         for link, (ranks_in, ranks_out) in zip(self, self._ranks):
-            if ranks_in is None:
-                xs = inputs
-            else:
-                received = []
-                for rank in ranks_in:
-                    if rank == comm.rank:
-                        received.append(own.pop(0))
-                        continue
-                    x = functions.recv(comm, rank, delegate_variable=delegate)
-                    received.append(x)
-                    first = x[0] if isinstance(x, tuple) else x
-                    (delegate,) = functions.pseudo_connect(first, make_dummy(first.device))
-                xs = tuple(received)
-            y = link(*xs)
+            y = link(*(inputs if ranks_in is None else [mail.receive(rank) for rank in ranks_in]))
             if ranks_out is None:
                 result = y
                 continue
             for rank in ranks_out:
-                if rank == comm.rank:
-                    own.append(y)
-                    continue
-                y = _connect(delegate, y)
-                delegate = functions.send(y, comm, rank)
+                y = mail.send(y, rank)
         if result is None:
-            return delegate
-        return _connect(delegate, result)
+            return mail.delegate
+        return _connect(mail.delegate, result)
 
     forward = __call__
+
+
+class _Mail:
+    """Variables on their way between links, of this process or others.
+
+    Args:
+        comm: Communicator.
+
+    """
+
+    def __init__(self, comm: Any) -> None:
+        self._comm = comm
+        # This variable makes each message depend on the previous one, so that backward sends them
+        # in reverse order. In any other order, ranks might deadlock.
+        self.delegate: Any = None
+        self._own: list[Any] = []  # what links of this process send to each other
+
+    def receive(self, rank: int) -> Any:
+        """Returns what a rank sends."""
+        if rank == self._comm.rank:
+            return self._own.pop(0)
+        x = functions.recv(self._comm, rank, delegate_variable=self.delegate)
+        first = x[0] if isinstance(x, tuple) else x
+        (self.delegate,) = functions.pseudo_connect(first, make_dummy(first.device))
+        return x
+
+    def send(self, y: Any, rank: int) -> Any:
+        """Sends a variable; returns the one for further ranks, which depends on this message."""
+        if rank == self._comm.rank:
+            self._own.append(y)
+            return y
+        y = _connect(self.delegate, y)
+        self.delegate = functions.send(y, self._comm, rank)
+        return y
 
 
 def _connect(delegate: Any, y: Any) -> Any:

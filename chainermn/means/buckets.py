@@ -95,28 +95,31 @@ class Bucket:
         self.grads = [_arrays.plain(param.grad) for param in self.params]
         first = self.grads[0]
         # A single gradient of the right dtype is its own flat array: nothing is copied.
-        self._is_gradient = (
-            len(self.grads) == 1
-            and type(first) is numpy.ndarray
-            and first.dtype == self.dtype
-            and first.flags.c_contiguous
-            and first.flags.writeable
+        self._is_gradient = len(self.grads) == 1 and self._is_flat(first)
+        self.flat = first.reshape(-1) if self._is_gradient else self._join(first)
+        return self.flat
+
+    def _is_flat(self, grad: Any) -> bool:
+        return (
+            type(grad) is numpy.ndarray
+            and grad.dtype == self.dtype
+            and grad.flags.c_contiguous
+            and grad.flags.writeable
         )
-        if self._is_gradient:
-            self.flat = first.reshape(-1)
-            return self.flat
+
+    def _join(self, first: Any) -> Any:
+        """Copies the gradients to the memory of the bucket, which it makes if there is none."""
         xp = backend.get_array_module(first)
         with _device_of(first):
             if not isinstance(self._memory, xp.ndarray):
                 self._use(xp.empty(self.size, self.dtype))
-            self.flat = self._memory
             # Assignments convert dtypes, which a concatenation into an array does not.
             if xp in (numpy, chainerx) or first.dtype != self.dtype:
                 for piece, grad in zip(self._pieces, self.grads):
                     piece[...] = grad
             else:  # one kernel copies many gradients
-                xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self.flat)
-        return self.flat
+                xp.concatenate([grad.reshape(-1) for grad in self.grads], out=self._memory)
+        return self._memory
 
     def unpack(self) -> None:
         """Writes the flat array back to the gradients."""
@@ -153,22 +156,41 @@ def divide(
         n_ranks: Number of ranks.
 
     """
-    groups: dict[Any, list[Parameter]] = {}
-    sizes: dict[Any, int] = {}
-    buckets: list[list[Parameter]] = []
+    groups = _Groups(limit)
     for param in params:
+        groups.add(param)
+    return [Bucket(bucket, setting, n_ranks) for bucket in groups.buckets]
+
+
+class _Groups:
+    """Parameters whose gradients are joined: of one dtype, on the host or not.
+
+    Args:
+        limit: Most bytes of a bucket of several gradients.
+
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self.buckets: list[list[Parameter]] = []
+        self._open: dict[Any, list[Parameter]] = {}  # the bucket of each kind that takes more
+        self._sizes: dict[Any, int] = {}
+
+    def add(self, param: Parameter) -> None:
         on_host = _is_on_host(param)
         n_bytes = param.array.nbytes
-        if limit is not None and n_bytes >= limit or (on_host and n_bytes >= _ALONE):
-            buckets.append([param])
-            continue
+        # A copy into a bucket costs more than a message of its own saves.
+        is_full = self._limit is not None and n_bytes >= self._limit
+        if is_full or (on_host and n_bytes >= _ALONE):
+            self.buckets.append([param])
+            return
         key = numpy.dtype(param.dtype).name, on_host
         # A full bucket stays in the list; the next gradient of its kind starts another one.
-        if limit is not None and key in groups and sizes[key] + n_bytes > limit:
-            del groups[key]
-        if key not in groups:
-            groups[key], sizes[key] = [], 0
-            buckets.append(groups[key])
-        groups[key].append(param)
-        sizes[key] += n_bytes
-    return [Bucket(bucket, setting, n_ranks) for bucket in buckets]
+        if key not in self._open or not self._fits(self._sizes[key] + n_bytes):
+            self._open[key], self._sizes[key] = [], 0
+            self.buckets.append(self._open[key])
+        self._open[key].append(param)
+        self._sizes[key] += n_bytes
+
+    def _fits(self, n_bytes: int) -> bool:
+        return self._limit is None or n_bytes <= self._limit

@@ -63,16 +63,11 @@ class Messages(Transport):
         channel, pool, wire = self._channel, self._pool, bucket.wire
         tag = channel.next_tag()
         own = bucket.parts[channel.rank]
-        # This rank's part is not rounded before it is added, only the parts that are sent.
-        sent = flat
-        if wire is not None:
-            sent = pool.take(flat.size, numpy.dtype(numpy.uint16))
+        sent = self._encode(bucket, flat)
         theirs = {i: sent[bucket.parts[i]] for i in channel.others}
-        if wire is not None:
-            for i, part in theirs.items():
-                kernels.encode(flat[bucket.parts[i]], wire, part)
         received = {i: pool.take(own.stop - own.start, sent.dtype) for i in channel.others}
         yield channel.exchange(tag, theirs, received)
+        # All parts must have come: adding them as they come would round in the order of arrival.
         self._add(flat[own], received, wire, sent[own])
         for array in received.values():
             pool.give(array)
@@ -81,6 +76,16 @@ class Messages(Transport):
         if wire is not None:
             kernels.decode(sent, wire, flat)
             pool.give(sent)
+
+    def _encode(self, bucket: Bucket, flat: _Array) -> _Array:
+        """Returns what is sent: the array itself, or one of 16-bit numbers."""
+        if bucket.wire is None:
+            return flat
+        sent = self._pool.take(flat.size, numpy.dtype(numpy.uint16))
+        # This rank's part is not rounded before it is added, only the parts that are sent.
+        for i in self._channel.others:
+            kernels.encode(flat[bucket.parts[i]], bucket.wire, sent[bucket.parts[i]])
+        return sent
 
     def _add(
         self, own: _Array, received: dict[int, _Array], wire: str | None, sent: _Array

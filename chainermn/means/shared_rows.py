@@ -87,22 +87,38 @@ class SharedRows(Transport):
         # Other ranks access the memory of this one only between this message and their next one.
         yield channel.exchange(tag, dict.fromkeys(channel.others, places), theirs)
         for k, bucket in enumerate(buckets):
-            arrays = [*bucket.rows]
-            for i in channel.others:
-                if theirs[i][k] >= 0:
-                    arrays[i] = bucket.slots.get(theirs[i][k], i, bucket.dtype)
-            arrays[channel.rank] = bucket.flat
-            # The mean replaces this part in the memory of each rank.
-            sources = [array[bucket.parts[channel.rank]] for array in arrays]
-            kernels.mean(sources, sources)
-        # This message says that the means are written; its contents do not matter.
-        signals = {i: numpy.empty(1, numpy.uint8) for i in channel.others}
-        yield channel.exchange(tag + 1, dict.fromkeys(channel.others, _SIGNAL), signals)
+            self._mean_part(bucket, {i: of_rank[k] for i, of_rank in theirs.items()})
+        yield self._signal(tag + 1)
         for part, shared in copied:
             part[...] = shared
         yield None
         for bucket in buckets:
             bucket.unpack()
+
+    def _signal(self, tag: int) -> list[Any]:
+        """Starts to tell the others that the means of this rank's parts are written."""
+        # The contents do not matter: nobody may read the memory before the message comes.
+        others = self._channel.others
+        signals = {i: numpy.empty(1, numpy.uint8) for i in others}
+        return self._channel.exchange(tag, dict.fromkeys(others, _SIGNAL), signals)
+
+    def _mean_part(self, bucket: Bucket, slots: dict[int, int]) -> None:
+        """Replaces this rank's part by its mean, in the memory of each rank.
+
+        Args:
+            bucket: Bucket.
+            slots: Numbers of the slots in which the other ranks have it, negative for their rows.
+
+        """
+        rank = self._channel.rank
+        arrays = [*bucket.rows]
+        for i, slot in slots.items():
+            if slot >= 0:
+                arrays[i] = bucket.slots.get(slot, i, bucket.dtype)
+        arrays[rank] = bucket.flat
+        # Each rank writes its own part only, so no rank waits for a lock of another one.
+        sources = [array[bucket.parts[rank]] for array in arrays]
+        kernels.mean(sources, sources)
 
     def _place(self, buckets: Sequence[Bucket]) -> tuple[_Array, list[tuple[Any, Any]]]:
         """Puts the arrays where the other ranks read them.

@@ -102,7 +102,7 @@ class Pending:
 
     """
 
-    # Requests of means that nobody waits for. MPI still writes to their buffers, which they keep.
+    # Requests of abandoned means. MPI still writes to their buffers, which the requests keep alive.
     _dropped: ClassVar[list[Any]] = []
 
     def __init__(self, steps: Steps) -> None:

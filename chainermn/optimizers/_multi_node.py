@@ -79,27 +79,42 @@ class MultiNodeOptimizer:
         loss = None
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
-            if getattr(self.actual_optimizer, '_use_cleargrads', True):
-                target.cleargrads()
-            else:
-                target.zerograds()
-        params = [id(param) for param in target.params() if param.array is not None]
-        # All ranks initialize the same parameters in the same update, so they agree on this.
-        is_new = params != self._params
-        if is_new and self._was_loaded_everywhere():
-            is_new = False
-            self._params = params
+            self._clear_grads(target)
+        is_new = self._has_new_params(target)
         if loss is not None:
             self._backward(loss, overlaps=not is_new)
             del loss
         if is_new:
-            self.communicator.bcast_data(target)
-            # The loss function may have initialized parameters.
-            self._params = [id(param) for param in target.params() if param.array is not None]
-            self._overlap = None
+            self._synchronize(target)
         else:
             self._mean_grad()
             self._update_params()
+
+    def _clear_grads(self, target: Link) -> None:
+        if getattr(self.actual_optimizer, '_use_cleargrads', True):
+            target.cleargrads()
+        else:
+            target.zerograds()
+
+    def _has_new_params(self, target: Link) -> bool:
+        """Tells whether parameters may differ between the ranks; collective if there are new ones.
+
+        All ranks initialize the same parameters in the same update, so they agree on this.
+        """
+        params = _ids_of_params(target)
+        if params == self._params:
+            return False
+        if self._was_loaded_everywhere():
+            self._params = params
+            return False
+        return True
+
+    def _synchronize(self, target: Link) -> None:
+        # Gradients of different parameters have no mean, so this update sends parameters only.
+        self.communicator.bcast_data(target)
+        # The loss function may have initialized parameters.
+        self._params = _ids_of_params(target)
+        self._overlap = None
 
     def _was_loaded_everywhere(self) -> bool:
         """Tells whether all ranks have loaded a state of the same update; collective."""
@@ -111,6 +126,7 @@ class MultiNodeOptimizer:
 
     def _backward(self, loss: Any, overlaps: bool) -> None:
         scale = self.actual_optimizer._loss_scale
+        # Unless missing gradients count as zeros, which ones are missing is known after backward.
         if not (overlaps and self._bucket_bytes is not None and self.zero_fill):
             loss.backward(loss_scale=scale)
             return
@@ -132,3 +148,7 @@ class MultiNodeOptimizer:
         if isinstance(serializer, serializer_module.Deserializer):
             self._was_loaded = True
             self._params = None
+
+
+def _ids_of_params(target: Link) -> list[int]:
+    return [id(param) for param in target.params() if param.array is not None]

@@ -54,6 +54,7 @@ class Overlap:
             self._missing = [sum([len(b.params) for b in group]) for group in self._groups]
         with contextlib.ExitStack() as stack:
             stack.enter_context(watching_leaves(self._on_ready))
+            # Gradients that backward makes in shared memory need no copy to be sent.
             if self._slots is not None:
                 stack.enter_context(self._slots.places)
             self._contexts = stack.pop_all()
@@ -93,6 +94,7 @@ class Overlap:
             return False
         self._is_running = False
         if self._groups is None:
+            # Only now: making groups is collective, and ranks are at different places in backward.
             self._groups = self._make_groups()
         buckets = [bucket for group in self._groups for bucket in group]
         # A rank that did not use a parameter sends zeros, since the others wait for its gradient.
@@ -103,8 +105,7 @@ class Overlap:
             self._start_next(self._groups)
         for mean in self._pending:
             mean.wait()
-        self._pending = []
-        self._n_started = 0
+        self._pending, self._n_started = [], 0
         return True
 
     def _make_groups(self) -> list[list[means.Bucket]]:
@@ -121,12 +122,17 @@ class Overlap:
         params = dict(means.initialized_params(self._target))
         names = {id(param): name for name, param in params.items()}
         order = [names[i] for i in dict.fromkeys(self._order) if i in names]
+        # Ranks may compute different functions, so their own orders may differ.
         order = self._comm.bcast_obj(order)
         # Parameters that rank 0 did not use come last, in an order that all ranks share.
         order += [name for name in params if name not in set(order)]
+        return self._group([params[name] for name in order if params[name].requires_grad])
+
+    def _group(self, params: list[Parameter]) -> list[list[Parameter]]:
+        # Large groups need fewer messages; small ones start earlier in backward.
         groups: list[list[Parameter]] = []
         size = 0
-        for param in [params[name] for name in order if params[name].requires_grad]:
+        for param in params:
             # Gradients are joined in one dtype, so another dtype starts another group.
             if not groups or size >= self._bucket_bytes or param.dtype != groups[-1][-1].dtype:
                 groups.append([])

@@ -53,32 +53,23 @@ class _Shards:
         self._comm = communicator
         self._params = _initialized(target)
         for param in self._params:
-            rule = param.update_rule
-            if rule is not None and not rule.is_elementwise:
-                raise ValueError(
-                    f'sharded=True needs update rules that work on each element, and '
-                    f'{type(rule).__name__} does not say so (is_elementwise)'
-                )
+            _check_rule(param.update_rule)
+            # A shard is a view of elements that follow each other in memory.
             if not _is_contiguous(param.array):
                 param.array = param.array.copy()
         self._arrays = [param.array for param in self._params]
         starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
         bounds = bounds_of(starts[-1], communicator.size)
         #: For each rank, the slices of its part: number of the parameter, first and last element.
-        self._pieces = [
-            [
-                (i, max(a, low) - a, min(b, high) - a)
-                for i, (a, b) in enumerate(zip(starts, starts[1:]))
-                if max(a, low) < min(b, high)
-            ]
-            for low, high in zip(bounds, bounds[1:])
-        ]
-        self._own: list[tuple[Any, Any, int, int]] = []
-        for i, first, last in self._pieces[communicator.rank]:
-            param = self._params[i]
-            shard = Parameter(_flat(param.array)[first:last], name=param.name)
-            shard.update_rule = param.update_rule
-            self._own.append((param, shard, first, last))
+        self._pieces = [_cut(starts, *part) for part in zip(bounds, bounds[1:])]
+        self._own = [self._make_shard(*piece) for piece in self._pieces[communicator.rank]]
+
+    def _make_shard(self, number: int, first: int, last: int) -> tuple[Any, Any, int, int]:
+        param = self._params[number]
+        shard = Parameter(_flat(param.array)[first:last], name=param.name)
+        # The same object: its state has the size of the shard, which it sees first.
+        shard.update_rule = param.update_rule
+        return param, shard, first, last
 
     def fit(self, target: Any) -> bool:
         """Tells whether the parameters are still the same and in the same memory."""
@@ -111,8 +102,10 @@ class _Shards:
             if _arrays.address(piece) != _arrays.address(array):
                 piece[...] = array
                 shard.array = _flat(param.array)[first:last]
-        if self._comm.size == 1:
-            return
+        if self._comm.size > 1:
+            self._exchange()
+
+    def _exchange(self) -> None:
         rank = self._comm.rank
         others = [i for i in range(self._comm.size) if i != rank]
         own = _arrays.to_host_bytes([self._piece(*piece) for piece in self._pieces[rank]])
@@ -131,6 +124,24 @@ class _Shards:
 
     def _piece(self, number: int, first: int, last: int) -> Any:
         return _arrays.plain(_flat(self._arrays[number]))[first:last]
+
+
+def _check_rule(rule: Any) -> None:
+    # A rule that looks at a whole parameter, as LARS at its norm, would see a part of it.
+    if rule is not None and not rule.is_elementwise:
+        raise ValueError(
+            f'sharded=True needs update rules that work on each element, and '
+            f'{type(rule).__name__} does not say so (is_elementwise)'
+        )
+
+
+def _cut(starts: list[int], low: int, high: int) -> list[tuple[int, int, int]]:
+    """Parts of arrays, one after the other, between two elements of all of them."""
+    return [
+        (i, max(a, low) - a, min(b, high) - a)
+        for i, (a, b) in enumerate(zip(starts, starts[1:]))
+        if max(a, low) < min(b, high)
+    ]
 
 
 def _initialized(target: Any) -> list[Any]:

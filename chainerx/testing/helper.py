@@ -44,6 +44,24 @@ def _call(function, name, module, accept_error, args, kwargs):
     return result, None
 
 
+def _call_both(modules, function, name, accept_error, args, kwargs):
+    """Returns the results of ChainerX and NumPy, ``None`` if there is nothing to compare."""
+    (expected, numpy_error), (actual, chainerx_error) = [
+        _call(function, name, module, accept_error, args, kwargs) for module in modules
+    ]
+    if numpy_error is not None or chainerx_error is not None:
+        if numpy_error is None or chainerx_error is None:
+            raise AssertionError(
+                f'only one library raised an error: NumPy {numpy_error!r}, '
+                f'ChainerX {chainerx_error!r}'
+            ) from (numpy_error or chainerx_error)
+        return None
+    if expected is _IGNORED or actual is _IGNORED:
+        assert expected is actual, 'only one result was to be ignored'
+        return None
+    return actual, expected
+
+
 def _make_decorator(check, name, *accepted):
     accept_error = ()
     for errors in accepted:
@@ -54,19 +72,10 @@ def _make_decorator(check, name, *accepted):
         def wrapper(*args, **kwargs):
             import chainerx
 
-            expected, numpy_error = _call(function, name, numpy, accept_error, args, kwargs)
-            actual, chainerx_error = _call(function, name, chainerx, accept_error, args, kwargs)
-            if numpy_error is not None or chainerx_error is not None:
-                if numpy_error is None or chainerx_error is None:
-                    raise AssertionError(
-                        f'only one library raised an error: NumPy {numpy_error!r}, '
-                        f'ChainerX {chainerx_error!r}'
-                    ) from (numpy_error or chainerx_error)
-                return
-            if expected is _IGNORED or actual is _IGNORED:
-                assert expected is actual, 'only one result was to be ignored'
-                return
-            check(actual, expected)
+            modules = numpy, chainerx
+            results = _call_both(modules, function, name, accept_error, args, kwargs)
+            if results is not None:
+                check(*results)
 
         # pytest shall not look for a fixture of that name.
         signature = inspect.signature(function)

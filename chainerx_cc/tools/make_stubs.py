@@ -123,6 +123,17 @@ def _define(name, value, types, indent='', doc=False):
     return f'{head}\n    {mark}"""{text}"""\n'
 
 
+def _operators():
+    for name in OPERATORS:
+        yield f'    def __{name}__(self, other: _Operand) -> ndarray: ...\n'
+        yield f'    def __r{name}__(self, other: _Operand) -> ndarray: ...\n'
+        if name != 'matmul':
+            yield f'    def __i{name}__(self, other: _Operand) -> ndarray: ...\n'
+    for name in 'eq ne lt le gt ge'.split():
+        ignore = '  # type: ignore[override]' if name in ('eq', 'ne') else ''
+        yield f'    def __{name}__(self, other: Any) -> ndarray: ...{ignore}\n'
+
+
 def _ndarray(core):
     types = core._types()
     lines = ['class ndarray:\n    __hash__: None  # type: ignore[assignment]\n']
@@ -133,14 +144,7 @@ def _ndarray(core):
     position = next(i for i, line in enumerate(lines) if 'def grad(self) ->' in line)
     lines.insert(position + 1, lines.pop())
     lines.append(SPECIAL_METHODS)
-    for name in OPERATORS:
-        lines.append(f'    def __{name}__(self, other: _Operand) -> ndarray: ...\n')
-        lines.append(f'    def __r{name}__(self, other: _Operand) -> ndarray: ...\n')
-        if name != 'matmul':
-            lines.append(f'    def __i{name}__(self, other: _Operand) -> ndarray: ...\n')
-    for name in 'eq ne lt le gt ge'.split():
-        ignore = '  # type: ignore[override]' if name in ('eq', 'ne') else ''
-        lines.append(f'    def __{name}__(self, other: Any) -> ndarray: ...{ignore}\n')
+    lines += _operators()
     lines.append('    def reshape(self, *newshape: Any) -> ndarray: ...\n')
     lines.append('    def transpose(self, *axes: Any) -> ndarray: ...\n')
     for name, value in sorted(vars(core.ndarray).items()):
@@ -171,6 +175,23 @@ def _class(cls, types):
     return ''.join(lines) if any(lines[1:]) else lines[0].rstrip() + ' ...\n'
 
 
+def _exceptions(core, names):
+    """Names of exceptions, bases first."""
+    classes = {n: getattr(core, n) for n in names if isinstance(getattr(core, n), type)}
+    found = [n for n, cls in classes.items() if issubclass(cls, Exception)]
+    return sorted(found, key=lambda n: (len(classes[n].__mro__), n))
+
+
+def _exception(core, name):
+    bases = ', '.join(
+        b.__name__
+        if b.__module__ != 'builtins' or not hasattr(core, b.__name__)
+        else 'builtins.' + b.__name__
+        for b in getattr(core, name).__bases__
+    )
+    return f'class {name}({bases}): ...\n'
+
+
 def _values(core):
     """Everything of the core that is neither an op nor ``ndarray``, exceptions first."""
     types = core._types()
@@ -182,20 +203,9 @@ def _values(core):
         and not name.startswith('__')
         and not inspect.ismodule(getattr(core, name))
     ]
-    exceptions = [
-        n
-        for n in names
-        if isinstance(getattr(core, n), type) and issubclass(getattr(core, n), Exception)
-    ]
-    exceptions.sort(key=lambda n: (len(getattr(core, n).__mro__), n))
+    exceptions = _exceptions(core, names)
     for name in exceptions:
-        bases = ', '.join(
-            b.__name__
-            if b.__module__ != 'builtins' or not hasattr(core, b.__name__)
-            else 'builtins.' + b.__name__
-            for b in getattr(core, name).__bases__
-        )
-        yield f'class {name}({bases}): ...\n'
+        yield _exception(core, name)
     aliases = []
     for name in names:
         value = getattr(core, name)
@@ -251,15 +261,18 @@ def _make_core_stub():
         if module:
             text = _define(name, getattr(_core._linalg, name), types[op['name']], '    ')
             parts[-1] += '    @staticmethod\n' + text
+    return '\n'.join([*parts, *_functions(_core, ops, types)])
+
+
+def _functions(core, ops, types):
     family = None
     for op in ops:
         if '.' in op['name']:
             continue
         if op['family'] != family:
             family = op['family']
-            parts.append(f'# ---- {family}\n')
-        parts.append(_define(op['name'], getattr(_core, op['name']), types[op['name']], doc=True))
-    return '\n'.join(parts)
+            yield f'# ---- {family}\n'
+        yield _define(op['name'], getattr(core, op['name']), types[op['name']], doc=True)
 
 
 def main():

@@ -65,6 +65,27 @@ def split(rows, ends):
     return parts if rows.step > 0 else parts[::-1]
 
 
+def group(rows, ends):
+    """Groups rows by their tables, so that each table is asked once.
+
+    Returns:
+        Where each row is among those of the groups, ``None`` if there is but one, and pairs of the
+        number of a table and its rows. One group at least, which may be empty.
+
+    """
+    rows_of = {}
+    places = {}
+    for place, i in enumerate(rows):
+        k = bisect.bisect_right(ends, i)
+        start = ends[k - 1] if k > 0 else 0
+        rows_of.setdefault(k, []).append(i - start)
+        places.setdefault(k, []).append(place)
+    if len(rows_of) <= 1:
+        return None, list(rows_of.items()) or [(0, [])]
+    order = list(itertools.chain.from_iterable(places.values()))
+    return sorted(range(len(order)), key=order.__getitem__), list(rows_of.items())
+
+
 def _between(rows, start, end):
     """Returns the rows of a range from ``start`` to ``end``."""
     if rows.step < 0:

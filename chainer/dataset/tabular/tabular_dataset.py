@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import bisect
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -348,29 +347,16 @@ class Concat(TabularDataset):
         if indices is None:
             return _selection.join([d.get_examples(None, key_indices) for d in self._datasets])
         if isinstance(indices, slice):
-            parts = _selection.split(indices, self._ends)
-            return _selection.join(
-                [self._datasets[k].get_examples(rows, key_indices) for k, rows in parts]
-            )
-
-        # Fetch from each dataset at once, then bring the rows into the order asked for.
-        numbers = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
-        rows_of: dict[int, list[int]] = {}
-        places: dict[int, list[int]] = {}
-        for place, i in enumerate(numbers):
-            k = bisect.bisect_right(self._ends, i)
-            start = self._ends[k - 1] if k > 0 else 0
-            rows_of.setdefault(k, []).append(i - start)
-            places.setdefault(k, []).append(place)
-        if not rows_of:
-            return self._datasets[0].get_examples([], key_indices)
-        parts = [self._datasets[k].get_examples(rows, key_indices) for k, rows in rows_of.items()]
-        order = list(itertools.chain.from_iterable(places.values()))
-        inverse = sorted(range(len(order)), key=order.__getitem__)
-        columns = _selection.join(parts)
-        if len(parts) == 1:
+            order, rows_of = None, _selection.split(indices, self._ends)
+        else:
+            numbers = _selection.as_list(_selection.normalize_rows(indices, len(self)), len(self))
+            order, rows_of = _selection.group(numbers, self._ends)
+        columns = _selection.join(
+            [self._datasets[k].get_examples(rows, key_indices) for k, rows in rows_of]
+        )
+        if order is None:
             return columns
-        return tuple(_selection.take(column, inverse) for column in columns)
+        return tuple(_selection.take(column, order) for column in columns)
 
     def convert(self, data: Any) -> Any:
         return self._datasets[0].convert(data)
@@ -408,11 +394,8 @@ class Join(TabularDataset):
         self, indices: Sequence[int] | slice | None, key_indices: Sequence[int] | None
     ) -> tuple[Any, ...]:
         if key_indices is None:
-            return tuple(
-                column
-                for dataset in self._datasets
-                for column in dataset.get_examples(indices, None)
-            )
+            parts = [dataset.get_examples(indices, None) for dataset in self._datasets]
+            return tuple(itertools.chain.from_iterable(parts))
         fetched: dict[int, Any] = {}
         start = 0
         for dataset in self._datasets:
@@ -469,10 +452,7 @@ class TransformBatch(TabularDataset):
             mode, values = dict, tuple(result[key] for key in self._keys)
         else:
             mode, values = None, (result,)
-        if self._mode not in (_NOT_KNOWN, mode):
-            raise ValueError(
-                f'Transformed examples must have the same form, but {mode} came after {self._mode}'
-            )
+        self._check_mode(mode)
         if len(values) != len(self._keys):
             raise ValueError(
                 'The transformation returned {} values for the keys {}'.format(
@@ -481,6 +461,12 @@ class TransformBatch(TabularDataset):
             )
         self._mode = mode
         return values
+
+    def _check_mode(self, mode):
+        if self._mode not in (_NOT_KNOWN, mode):
+            raise ValueError(
+                f'Transformed examples must have the same form, but {mode} came after {self._mode}'
+            )
 
     def convert(self, data: Any) -> Any:
         return self._dataset.convert(data)

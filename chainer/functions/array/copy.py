@@ -88,14 +88,8 @@ def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
     """
     x = as_variable(x)
     in_device = x.device
-    if (
-        dst == -1
-        and isinstance(in_device, backend.ChainerxDevice)
-        and in_device.fallback_device.xp is numpy
-    ):
-        out_device = in_device  # an array of a native device is on the CPU
-    else:
-        out_device = _device(dst)
+    # An array of a native device is on the CPU.
+    out_device = in_device if dst == -1 and _is_native(in_device) else _device(dst)
     on_chainerx = [device.xp is chainerx for device in (in_device, out_device)]
     if on_chainerx[0] != on_chainerx[1]:
         # Each side keeps its own graph.
@@ -106,3 +100,7 @@ def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
             )
         return as_variable(out_device.send(x.array))
     return Copy(in_device, out_device).apply((x,))[0]
+
+
+def _is_native(device):
+    return isinstance(device, backend.ChainerxDevice) and device.fallback_device.xp is numpy

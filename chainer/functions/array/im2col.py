@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import chainerx
@@ -83,28 +84,22 @@ class Im2Col(Operation):
         ]
         if x.size == 0 or out_h <= 0 or out_w <= 0:
             return Fallback('no patches')
-        last_y = (self.kh - 1) * self.dy + (out_h - 1) * self.sy + 1
-        last_x = (self.kw - 1) * self.dx + (out_w - 1) * self.sx + 1
-        x = chainerx.pad(
-            x,
-            [
-                (0, 0),
-                (0, 0),
-                (self.ph, max(last_y - x.shape[2] - self.ph, 0)),
-                (self.pw, max(last_x - x.shape[3] - self.pw, 0)),
-            ],
-        )
-        taps = [
-            x[
-                :,
-                :,
-                i * self.dy : i * self.dy + (out_h - 1) * self.sy + 1 : self.sy,
-                j * self.dx : j * self.dx + (out_w - 1) * self.sx + 1 : self.sx,
-            ]
-            for i in range(self.kh)
-            for j in range(self.kw)
-        ]
+        taps = self._taps(x, out_h, out_w)
         return (chainerx.stack(taps, axis=2).reshape(len(x), x.shape[1] * len(taps), out_h, out_w),)
+
+    def _taps(self, x, out_h, out_w):
+        """For each element of the window, what it takes from the padded images."""
+        height, width = (out_h - 1) * self.sy + 1, (out_w - 1) * self.sx + 1
+        after_y = (self.kh - 1) * self.dy + height - x.shape[2] - self.ph
+        after_x = (self.kw - 1) * self.dx + width - x.shape[3] - self.pw
+        pads = [(0, 0), (0, 0), (self.ph, max(after_y, 0)), (self.pw, max(after_x, 0))]
+        x = chainerx.pad(x, pads)
+        places = itertools.product(range(self.kh), range(self.kw))
+        corners = [(i * self.dy, j * self.dx) for i, j in places]
+        return [
+            x[:, :, top : top + height : self.sy, left : left + width : self.sx]
+            for top, left in corners
+        ]
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

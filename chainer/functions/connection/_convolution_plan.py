@@ -61,19 +61,9 @@ class Plan:
         self.dilate = dilate
         self.groups = groups
         self.n_rows = w_shape[1] * math.prod(ksize)
-        self.n_columns = n_columns = math.prod(outs)
+        self.n_columns = math.prod(outs)
 
-        # Images per matrix product, and per chunk.
-        size = max(c * math.prod(ksize) * n_columns, 1)
-        fitting = (_HOST_CHUNK if on_host else _GPU_CHUNK) // size
-        self.merged = on_host and 0 < n_columns < _WIDE and n > 1
-        if self.merged:
-            fitting = max(fitting, -(-_WIDE // n_columns))
-        self.chunk = max(1, min(n, fitting))
-        width = n_columns * (self.chunk if self.merged else 1)
-        # Rows at a distance of a power of two compete for the same cache lines.
-        self.row_length = width + 16 if on_host and width % 256 == 0 else width
-
+        self._divide(c, on_host)
         self.is_pointwise = (
             not self.merged
             and set(ksize) <= {1}
@@ -91,30 +81,39 @@ class Plan:
         axes = [_patches.get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
         self.taps = [tuple(zip(*taps)) for taps in itertools.product(*axes)]
 
-        # With unit strides, the transpose is also a convolution. It is faster unless it collects
-        # more channels or must flip a large weight for few columns.
-        self.transposed = None
-        rest = tuple([(k - 1) * d - p for k, d, p in zip(ksize, dilate, pad)])
-        if (
-            o <= min(2 * c, n * n_columns // 4)
-            and set(stride) <= {1}
-            and not self.is_pointwise
-            and min(rest, default=0) >= 0
-        ):
-            self.transposed = functools.partial(
-                get_plan,
-                self.y_shape,
-                (c, o // groups, *ksize),
-                tuple(dims),
-                stride,
-                rest,
-                dilate,
-                groups,
-                on_host,
-            )
+        self.transposed = self._transposed_plan(pad, groups, on_host)
 
-    # A chunk of `r` images gives a stack of matrices, (r, groups, rows, n_columns), or if the
-    # images are merged (1, groups, rows, r * n_columns).
+    def _divide(self, c, on_host):
+        """Chooses how many images go into a matrix product, and into a chunk."""
+        n = self.x_shape[0]
+        size = max(c * math.prod(self.ksize) * self.n_columns, 1)
+        fitting = (_HOST_CHUNK if on_host else _GPU_CHUNK) // size
+        self.merged = on_host and 0 < self.n_columns < _WIDE and n > 1
+        if self.merged:
+            fitting = max(fitting, -(-_WIDE // self.n_columns))
+        self.chunk = max(1, min(n, fitting))
+        width = self.n_columns * (self.chunk if self.merged else 1)
+        # Rows at a distance of a power of two compete for the same cache lines.
+        self.row_length = width + 16 if on_host and width % 256 == 0 else width
+
+    def _transposed_plan(self, pad, groups, on_host):
+        """Makes the plan of the transpose as a convolution, or ``None`` if that is slower.
+
+        With unit strides, the transpose is also a convolution. It is faster unless it collects
+        more channels or must flip a large weight for few columns.
+        """
+        (n, c, *dims), o = self.x_shape, self.w_shape[0]
+        rest = tuple([(k - 1) * d - p for k, d, p in zip(self.ksize, self.dilate, pad)])
+        if (
+            o > min(2 * c, n * self.n_columns // 4)
+            or not set(self.stride) <= {1}
+            or self.is_pointwise
+            or min(rest, default=0) < 0
+        ):
+            return None
+        w_shape = c, o // groups, *self.ksize
+        geometry = tuple(dims), self.stride, rest, self.dilate
+        return functools.partial(get_plan, self.y_shape, w_shape, *geometry, groups, on_host)
 
     def _chunks(self):
         n = self.x_shape[0]
@@ -139,12 +138,8 @@ class Plan:
         """Yields chunks and the matrices of their patches."""
         xp = cuda.get_array_module(x)
         if self.is_pointwise:
-            yield (
-                slice(None),
-                x.astype(dtype, copy=False).reshape(
-                    len(x), self.groups, self.n_rows, self.n_columns
-                ),
-            )
+            shape = len(x), self.groups, self.n_rows, self.n_columns
+            yield slice(None), x.astype(dtype, copy=False).reshape(shape)
             return
         c, *dims = self.x_shape[1:]
         columns = self._empty_columns(xp, dtype)
@@ -161,19 +156,13 @@ class Plan:
                 source = x[chunk]
             matrices = self._trim(columns, r)
             patches = self._as_patches(matrices, r)
-            s_n, s_c, *steps = source.strides
-            patches[...] = _patches.as_strided(
-                source,
-                patches.shape,
-                (
-                    s_n,
-                    s_c,
-                    *[s * d for s, d in zip(steps, self.dilate)],
-                    s_n,
-                    *[s * t for s, t in zip(steps, self.stride)],
-                ),
-            )
+            strides = self._patch_strides(*source.strides)
+            patches[...] = _patches.as_strided(source, patches.shape, strides)
             yield chunk, matrices
+
+    def _patch_strides(self, s_n, s_c, *steps):
+        window = [s * d for s, d in zip(steps, self.dilate)]
+        return (s_n, s_c, *window, s_n, *[s * t for s, t in zip(steps, self.stride)])
 
     def _output_matrices(self, y, chunk):
         y = y[chunk]
@@ -190,10 +179,9 @@ class Plan:
     def convolve(self, x: Any, W: Any, b: Any = None) -> Any:
         """``y`` from ``x`` and ``W``, in the dtype of ``x``."""
         xp = cuda.get_array_module(x)
-        dtype = _compute_dtype(x, W)
+        dtype, o = _compute_dtype(x, W), self.w_shape[0]
         W = self._weight_matrices(W, dtype)
         y = xp.empty(self.y_shape, dtype)
-        o = self.w_shape[0]
         if b is not None:
             b = b.astype(dtype, copy=False).reshape(o, 1)
         for chunk, columns in self._collect(x, dtype):
@@ -202,25 +190,24 @@ class Plan:
                 product = xp.matmul(W, columns).reshape(o, len(part), self.n_columns)
                 part[...] = product.transpose(1, 0, 2)
             else:
-                xp.matmul(
-                    W,
-                    columns,
-                    out=part.reshape(len(part), self.groups, o // self.groups, self.n_columns),
-                )
+                shape = len(part), self.groups, o // self.groups, self.n_columns
+                xp.matmul(W, columns, out=part.reshape(shape))
             if b is not None:
                 part += b
         return _cast(y, x.dtype)
 
+    def _flip(self, W):
+        """Filters of the transpose."""
+        flipped = W.reshape(self.groups, self.w_shape[0] // self.groups, *W.shape[1:])
+        flipped = flipped.swapaxes(1, 2)[(..., *[slice(None, None, -1)] * len(self.ksize))]
+        # BLAS does not support rows with negative strides.
+        return cuda.get_array_module(W).ascontiguousarray(flipped)
+
     def transpose(self, y: Any, W: Any) -> Any:
         """``x`` from ``y`` and ``W``, in the dtype of ``y``."""
         if self.transposed is not None:
-            o, c_per_group, *ksize = self.w_shape
-            flipped = W.reshape(self.groups, o // self.groups, *W.shape[1:])
-            flipped = flipped.swapaxes(1, 2)[(..., *[slice(None, None, -1)] * len(ksize))]
             plan = self.transposed()
-            # BLAS does not support rows with negative strides.
-            flipped = cuda.get_array_module(W).ascontiguousarray(flipped)
-            return plan.convolve(y, flipped.reshape(plan.w_shape))
+            return plan.convolve(y, self._flip(W).reshape(plan.w_shape))
         xp = cuda.get_array_module(y)
         dtype = _compute_dtype(y, W)
         W = self._weight_matrices(W, dtype).swapaxes(1, 2)

@@ -37,19 +37,19 @@ class BilinearFunction(Operation):
             type_check.prod(e2_type.shape[1:]) == w_type.shape[1],
         )
         if n_in == 6:
-            v1_type, v2_type, b_type = in_types[3:]
-            type_check.expect_arguments((v1_type, v2_type, b_type), ('V1', 'V2', 'b'))
-            n_out = w_type.shape[2]
-            for i, v_type in enumerate((v1_type, v2_type)):
-                type_check.expect(
-                    v_type.dtype == e1_type.dtype,
-                    v_type.ndim == 2,
-                    v_type.shape[0] == w_type.shape[i],
-                    v_type.shape[1] == n_out,
-                )
+            self._check_linear_part(e1_type, w_type, *in_types[3:])
+
+    def _check_linear_part(self, e1_type, w_type, v1_type, v2_type, b_type):
+        type_check.expect_arguments((v1_type, v2_type, b_type), ('V1', 'V2', 'b'))
+        n_out = w_type.shape[2]
+        for i, v_type in enumerate((v1_type, v2_type)):
             type_check.expect(
-                b_type.dtype == e1_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_out
+                v_type.dtype == e1_type.dtype,
+                v_type.ndim == 2,
+                v_type.shape[0] == w_type.shape[i],
+                v_type.shape[1] == n_out,
             )
+        type_check.expect(b_type.dtype == e1_type.dtype, b_type.ndim == 1, b_type.shape[0] == n_out)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs(range(min(len(inputs), 5)))

@@ -74,12 +74,7 @@ def deformable_convolution_2d_sampler(
             f'offset must have 2 * kh * kw = {2 * kh * kw} channels, but has {n_offsets}'
         )
 
-    # Places without offsets, as a convolution has them, in the padded image.
-    rows = numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None]
-    columns = numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w)
-    shape = kh, kw, out_h, out_w
-    places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
-    places = places.reshape(1, n_offsets, out_h, out_w).astype(offset.dtype)
+    places = _places((kh, kw), (sy, sx), (out_h, out_w)).astype(offset.dtype)
     places = offset.device.send(places)
     grid = F.reshape(offset + places, (n, 2, kh * kw, out_h * out_w))
     # The sampler counts from -1 to 1.
@@ -92,3 +87,13 @@ def deformable_convolution_2d_sampler(
     samples = F.reshape(samples, (n, n_in * kh * kw, out_h, out_w))
     y = F.convolution_2d(samples, F.reshape(W, (n_out, n_in * kh * kw, 1, 1)))
     return y if b is None else F.bias(y, b)
+
+
+def _places(ksize, stride, outs):
+    """Places without offsets, as a convolution has them, in the padded image."""
+    (kh, kw), (sy, sx), (out_h, out_w) = ksize, stride, outs
+    rows = numpy.arange(kh)[:, None, None, None] + sy * numpy.arange(out_h)[:, None]
+    columns = numpy.arange(kw)[:, None, None] + sx * numpy.arange(out_w)
+    shape = kh, kw, out_h, out_w
+    places = numpy.stack([numpy.broadcast_to(a, shape) for a in (columns, rows)])
+    return places.reshape(1, 2 * kh * kw, out_h, out_w)

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+def _check_labels(x, n, ignore_label):
+    valid = (0 <= x) & (x < n)
+    if ignore_label is not None:
+        valid |= x == ignore_label
+    if not valid.all():
+        raise ValueError(
+            f'Each not ignored `x` value needs to satisfy `0 <= x < len(W)`, where len(W) is {n}'
+        )
+
+
 class EmbedIDFunction(Operation):
     """Picks rows of a matrix, and zeros for an ignored number."""
 
@@ -46,14 +56,7 @@ class EmbedIDFunction(Operation):
         self.retain_inputs((0,))
         ignore_label = self.ignore_label
         if is_debug():
-            valid = (0 <= x) & (x < len(W))
-            if ignore_label is not None:
-                valid |= x == ignore_label
-            if not valid.all():
-                raise ValueError(
-                    'Each not ignored `x` value needs to satisfy '
-                    f'`0 <= x < len(W)`, where len(W) is {len(W)}'
-                )
+            _check_labels(x, len(W), ignore_label)
         if ignore_label is None:
             rows: Any = x
             return (W[rows],)

@@ -110,13 +110,8 @@ def scaled_dot_product_attention(
     """
     q = as_variable(q)
     if mask is not None:
-        mask = as_variable(mask)
-        if is_causal:
-            raise ValueError('mask cannot be combined with is_causal')
-        if mask.dtype.kind not in 'bf':
-            raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
-    if scale is None:
-        scale = 1 / math.sqrt(q.shape[-1])
+        mask = _check_mask(mask, is_causal)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and config.train):
         inputs = (q, k, v) if mask is None else (q, k, v, mask)
         return _Fused(scale, is_causal).apply(inputs)[0]
@@ -132,13 +127,7 @@ def _attend(q, k, v, mask, is_causal, dropout_ratio):
         mask = as_variable(positions[0][:, None] >= positions[1])
     allowed = None
     if mask is not None:
-        if mask.dtype.kind == 'f':
-            score = score + F.cast(mask, score.dtype)
-        else:
-            allowed = F.broadcast_to(mask, score.shape).array
-            # Finite, so that a row without any key has no NaN.
-            lowest = device.xp.full_like(score.array, -_largest(score.dtype))
-            score = F.where(allowed, score, lowest)
+        score, allowed = _mask_score(device.xp, score, mask)
     weight = F.softmax(score, axis=-1)
     if allowed is not None and not is_causal:
         weight = F.where(allowed, weight, device.xp.zeros_like(weight.array))
@@ -149,3 +138,22 @@ def _attend(q, k, v, mask, is_causal, dropout_ratio):
 
 def _largest(dtype):
     return {'e': 6e4, 'f': 1e38, 'd': 1e300}[dtype.char]
+
+
+def _check_mask(mask, is_causal):
+    if is_causal:
+        raise ValueError('mask cannot be combined with is_causal')
+    mask = as_variable(mask)
+    if mask.dtype.kind not in 'bf':
+        raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
+    return mask
+
+
+def _mask_score(xp, score, mask):
+    """Returns the masked score, and where a boolean mask allows to attend."""
+    if mask.dtype.kind == 'f':
+        return score + F.cast(mask, score.dtype), None
+    allowed = F.broadcast_to(mask, score.shape).array
+    # Finite, so that a row without any key has no NaN.
+    lowest = xp.full_like(score.array, -_largest(score.dtype))
+    return F.where(allowed, score, lowest), allowed

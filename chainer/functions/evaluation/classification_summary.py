@@ -59,13 +59,15 @@ class ClassificationSummary(CallableFunction):
         is_predicted = (predicted == classes) & counted
         relevant = (is_true & is_predicted).sum(axis=axes).astype(numpy.float64)
         support = is_true.sum(axis=axes)
+        return *self._scores(relevant, is_predicted.sum(axis=axes), support), support
 
+    def _scores(self, relevant, n_predicted, support):
         beta2 = self.beta**2
         with numpy.errstate(divide='ignore', invalid='ignore'):
-            precision = relevant / is_predicted.sum(axis=axes)
+            precision = relevant / n_predicted
             recall = relevant / support
             fbeta = (1 + beta2) * precision * recall / (beta2 * precision + recall)
-        return precision, recall, fbeta, support
+        return precision, recall, fbeta
 
     forward_chainerx: Any = forward
 

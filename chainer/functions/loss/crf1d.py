@@ -141,9 +141,14 @@ def _argmax_crf1d(cost, xs):
     ends = [alpha, *finished[::-1]]
     scores = F.concat([F.max(a, axis=1) for a in ends], axis=0)
     labels = xp.concatenate([a.array.argmax(axis=1) for a in ends]).astype('i')
+    return scores, _trace_back(xp, labels, pointers, xs)
+
+
+def _trace_back(xp, labels, pointers, xs):
+    """Best labels of all time steps, from the last ones of each sequence."""
     path = [labels[: len(xs[-1])]]
     for pointer, x in zip(pointers[::-1], xs[-2::-1]):
         previous = pointer[sent_like(pointer, numpy.arange(len(pointer))), path[-1]].astype('i')
         # Sequences that end here start from their own best label.
         path.append(xp.concatenate([previous, labels[len(previous) : len(x)]]))
-    return scores, path[::-1]
+    return path[::-1]

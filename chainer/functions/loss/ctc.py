@@ -112,9 +112,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
-        type_check.expect_arguments(
-            (input_length, label_length, t_type), ('input_length', 'label_length', 't')
-        )
+        type_check.expect_arguments(in_types[:3], ('input_length', 'label_length', 't'))
         x0 = x_types[0]
         type_check.expect(
             input_length.dtype.kind == 'i',
@@ -128,12 +126,7 @@ class ConnectionistTemporalClassification(CallableFunction):
             label_length.shape[0] == x0.shape[0],
         )
         for x_type in x_types:
-            type_check.expect(
-                x_type.dtype.kind == 'f',
-                x_type.ndim == 2,
-                x_type.dtype == x0.dtype,
-                x_type.shape == x0.shape,
-            )
+            _expect_input(x_type, x0)
 
     def _prepare(self, m, inputs):
         """Scores, the paths, the index of their labels, and which sequences run at each time."""
@@ -224,13 +217,7 @@ def connectionist_temporal_classification(
         0.288
 
     """
-    if not isinstance(x, (list, tuple)):
-        raise TypeError('x must be a list of Variables')
-    if not isinstance(blank_symbol, (int, numpy.integer)):
-        raise TypeError('blank_symbol must be non-negative integer.')
-    assert 0 <= blank_symbol < x[0].shape[1], (
-        f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}'
-    )
+    _check_arguments(x, blank_symbol)
     device = backend.get_device_from_array(as_array(x[0]))
     n_batch = len(x[0])
     if input_length is None:
@@ -239,3 +226,22 @@ def connectionist_temporal_classification(
         label_length = device.send(numpy.full(n_batch, t.shape[1], 'i'))
     func = ConnectionistTemporalClassification(blank_symbol, reduce)
     return func.apply((input_length, label_length, t, *x))[0]
+
+
+def _check_arguments(x, blank_symbol):
+    if not isinstance(x, (list, tuple)):
+        raise TypeError('x must be a list of Variables')
+    if not isinstance(blank_symbol, (int, numpy.integer)):
+        raise TypeError('blank_symbol must be non-negative integer.')
+    assert 0 <= blank_symbol < x[0].shape[1], (
+        f'blank_symbol must be in [0, {x[0].shape[1]}), got {blank_symbol}'
+    )
+
+
+def _expect_input(x_type, first):
+    type_check.expect(
+        x_type.dtype.kind == 'f',
+        x_type.ndim == 2,
+        x_type.dtype == first.dtype,
+        x_type.shape == first.shape,
+    )

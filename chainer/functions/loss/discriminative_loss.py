@@ -94,21 +94,23 @@ class DiscriminativeMarginBasedClusteringLoss:
         member = (labels.reshape(n_batch, 1, -1) == instances[:, None]).astype(dtype)
         count = member.sum(axis=2)
         weight = member / xp.maximum(count, 1)[:, :, None]
-
         means = F.matmul(weight, x)  # (B, C, D)
         own_mean = F.matmul(xp.ascontiguousarray(member.swapaxes(1, 2)), means)
         spread = F.relu(self.norm_function(x - own_mean) - self.delta_v) ** 2
         variance = F.sum(spread * weight.sum(axis=1)) * (1.0 / (n_batch * n_instances))
-
-        a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
-        gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
-        others = sent_like(labels, 1 - numpy.eye(n_instances, dtype=dtype))
-        n_pairs = max(n_instances * (n_instances - 1), 1)
-        distance = F.sum(gap * others) * (1.0 / (n_batch * n_pairs))
-
+        distance = self._distance(means, labels)
         size = self.norm_function(means)
         regularization = F.sum(size) * (1.0 / (n_batch * n_instances))
         return self.alpha * variance, self.beta * distance, self.gamma * regularization
+
+    def _distance(self, means, labels):
+        """Penalty of pairs of instances whose means are near to each other."""
+        n_batch, n_instances = means.shape[:2]
+        a, b = F.broadcast(F.expand_dims(means, 2), F.expand_dims(means, 1))
+        gap = F.relu(2 * self.delta_d - self.norm_function(a - b)) ** 2
+        others = sent_like(labels, 1 - numpy.eye(n_instances, dtype=means.dtype))
+        n_pairs = max(n_instances * (n_instances - 1), 1)
+        return F.sum(gap * others) * (1.0 / (n_batch * n_pairs))
 
 
 def discriminative_margin_based_clustering_loss(

@@ -98,8 +98,7 @@ class NegativeSamplingFunction(Operation):
         w = m.embed_id(samples, W)
         x3 = m.expand_dims(x, 1)
         scores = m.sum(w * x3, axis=2) * signs
-        if self.reduce == 'no':
-            gy = m.expand_dims(gy, 1)
+        gy = m.expand_dims(gy, 1) if self.reduce == 'no' else gy
         g = m.expand_dims(gy * m.sigmoid(scores) * signs, 2)
         rules = (
             lambda: m.sum(g * w, axis=1),

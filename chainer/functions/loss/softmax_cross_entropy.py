@@ -44,6 +44,14 @@ def _check_class_weight(class_weight):
         raise ValueError(f"The dtype of class_weight should be 'f', got {class_weight.dtype}")
 
 
+def _float_labels(t_type):
+    return type_check.InvalidType(
+        "t.dtype.kind == 'i' for labels, as t.astype('int32') gives, or t.shape == "
+        'x.shape for probabilities',
+        f't.dtype == {type_check.eval(t_type.dtype)}, t.shape == {type_check.eval(t_type.shape)}',
+    )
+
+
 class SoftmaxCrossEntropy(Operation):
     """Softmax activation followed by a cross entropy loss."""
 
@@ -79,12 +87,7 @@ class SoftmaxCrossEntropy(Operation):
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
         if type_check.eval(t_type.dtype.kind) == 'f':
             if type_check.eval(t_type.ndim) == type_check.eval(x_type.ndim) - 1:
-                raise type_check.InvalidType(
-                    "t.dtype.kind == 'i' for labels, as t.astype('int32') gives, or t.shape == "
-                    'x.shape for probabilities',
-                    f't.dtype == {type_check.eval(t_type.dtype)}, '
-                    f't.shape == {type_check.eval(t_type.shape)}',
-                )
+                raise _float_labels(t_type)
             type_check.expect(x_type.shape == t_type.shape)
         else:
             type_check.expect(

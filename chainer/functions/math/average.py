@@ -85,9 +85,7 @@ def average(
     if weights is None:
         return Mean(axis, keepdims).apply((x,))[0]
     axes = parse_axis(axis)
-    if axes is None:
-        axes = tuple(range(x.ndim))
-    axes = tuple([a % x.ndim for a in axes])
+    axes = tuple([a % x.ndim for a in (range(x.ndim) if axes is None else axes)])
     if len(set(axes)) != len(axes):
         raise ValueError(f'duplicate value in axis: {axis}')
     weights = as_variable(weights)

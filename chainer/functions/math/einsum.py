@@ -149,35 +149,40 @@ def _from_labels(labels):
     return ''.join(['...' if c is Ellipsis else _LETTERS[c] for c in labels])
 
 
+def _n_axes_of_ellipsis(sub, x):
+    if '...' not in sub:
+        return 0
+    n = x.ndim - (len(sub) - 3)
+    if n < 0:
+        raise ValueError(
+            f'subscript {sub!r} has more labels than the operand of shape {x.shape} has axes'
+        )
+    return n
+
+
 def _expand_ellipses(subs, out, inputs):
     """Replaces each ellipsis with new labels, aligned at the last axis."""
     used = set(''.join([*subs, out or ''])) - {'.'}
     free = [c for c in _LETTERS if c not in used]
     expanded, longest = [], ''
     for sub, x in zip(subs, inputs):
-        if '...' in sub:
-            n = x.ndim - (len(sub) - 3)
-            if n < 0:
-                raise ValueError(
-                    f'subscript {sub!r} has more labels than the operand of shape '
-                    f'{x.shape} has axes'
-                )
-            labels = ''.join(free[:n][::-1])
-            longest = max(longest, labels, key=len)
-            sub = sub.replace('...', labels)
+        labels = ''.join(free[: _n_axes_of_ellipsis(sub, x)][::-1])
+        longest = max(longest, labels, key=len)
+        sub = sub.replace('...', labels)
         if '.' in sub:
             raise ValueError(
                 f'einstein sum subscript {sub!r} contains a "." that is not part of an ellipsis'
             )
         expanded.append(sub)
     if out is None:
-        joined = ''.join(expanded)
-        out = longest + ''.join(
-            sorted(c for c in set(joined) - set(longest) if joined.count(c) == 1)
-        )
-    else:
-        out = out.replace('...', longest)
-    return expanded, out
+        return expanded, _implied_output(''.join(expanded), longest)
+    return expanded, out.replace('...', longest)
+
+
+def _implied_output(joined, ellipsis):
+    """Labels that occur once, after those of the ellipsis."""
+    once = [c for c in set(joined) - set(ellipsis) if joined.count(c) == 1]
+    return ellipsis + ''.join(sorted(once))
 
 
 def einsum(*operands: Any) -> Variable:

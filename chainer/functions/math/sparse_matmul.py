@@ -122,8 +122,7 @@ class CooMatMul(Operation):
         sp, dn = inputs
         row, col = [cuda.to_cpu(a) for a in (self.sp_row, self.sp_col)]
         used = sent_like(sp, (row >= 0) & (col >= 0))
-        if self.transa:
-            row, col = col, row
+        row, col = (col, row) if self.transa else (row, col)
         if self.transb:
             dn = dn.swapaxes(-1, -2)
         values = chainerx.where(used, sp, 0)
@@ -146,29 +145,22 @@ class CooMatMul(Operation):
         gxs = []
         for i in targets:
             if i == 0:
-                xp = backend.get_array_module(as_array(sp))
-                row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
-                used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
-                dense = m.swapaxes(dn, -1, -2) if self.transb else dn
-                dtype = numpy.result_type(gy.dtype, dense.dtype)
-                products = (
-                    m.cast(gy, dtype)[self._index(xp, row)]
-                    * m.cast(dense, dtype)[self._index(xp, col)]
-                )
-                gxs.append(m.cast(m.sum(products, axis=-1), sp.dtype) * used)
+                gxs.append(self._sparse_gradient(m, sp, dn, gy))
             else:
-                func = CooMatMul(
-                    self.sp_row,
-                    self.sp_col,
-                    self.sp_shape,
-                    self.sp_order,
-                    not self.transa,
-                    False,
-                    self.transb,
-                    dn.dtype,
-                )
+                matrix = self.sp_row, self.sp_col, self.sp_shape, self.sp_order
+                func = CooMatMul(*matrix, not self.transa, False, self.transb, dn.dtype)
                 gxs += m.apply(func, (sp, gy))
         return gxs
+
+    def _sparse_gradient(self, m, sp, dn, gy):
+        xp = backend.get_array_module(as_array(sp))
+        row, col = (self.sp_col, self.sp_row) if self.transa else (self.sp_row, self.sp_col)
+        used = ((row >= 0) & (col >= 0)).astype(sp.dtype)
+        dense = m.swapaxes(dn, -1, -2) if self.transb else dn
+        dtype = numpy.result_type(gy.dtype, dense.dtype)
+        gy, dense = m.cast(gy, dtype), m.cast(dense, dtype)
+        products = gy[self._index(xp, row)] * dense[self._index(xp, col)]
+        return m.cast(m.sum(products, axis=-1), sp.dtype) * used
 
 
 def sparse_matmul(
@@ -210,15 +202,7 @@ def sparse_matmul(
             func = CooMatMul(a.row, a.col, a.shape, a.order, transa=transa, transb=transb)
             return func.apply((a.data, b))[0]
     elif isinstance(b, CooMatrix):
-        func = CooMatMul(
-            b.row,
-            b.col,
-            b.shape,
-            b.order,
-            transa=not transb,
-            transb=not transa,
-            transc=True,
-        )
+        func = CooMatMul(b.row, b.col, b.shape, b.order, not transb, not transa, transc=True)
         return func.apply((b.data, a))[0]
     raise ValueError(
         f'This combination of type of inputs is not supported.\n    a: {type(a)}\n    b: {type(b)}'

@@ -31,6 +31,18 @@ def _as_matrix(x, axes, xp):
     return xp.transpose(x, (*rows, *cols)).reshape(shape)
 
 
+def _parse_axes(axes):
+    """Axes of each array."""
+    if len(axes) != 2:
+        raise ValueError('axes must be a pair of sequence of integers when it is a list or tuple.')
+    groups = [
+        parse_axis(group if isinstance(group, numbers.Integral) else tuple(group)) for group in axes
+    ]
+    if len(groups[0]) != len(groups[1]):
+        raise ValueError(f'axes lists a different number of axes for each array: {axes}')
+    return groups
+
+
 class TensorDot(Operation):
     """Matrix product of arrays with axes grouped into rows and columns.
 
@@ -62,17 +74,7 @@ class TensorDot(Operation):
         self.c_axes = c_axes
         self.dtype = dtype
         if not isinstance(axes, numbers.Integral):
-            pair: Any = axes
-            if len(pair) != 2:
-                raise ValueError(
-                    'axes must be a pair of sequence of integers when it is a list or tuple.'
-                )
-            self._groups = [
-                parse_axis(group if isinstance(group, numbers.Integral) else tuple(group))
-                for group in pair
-            ]
-            if len(self._groups[0]) != len(self._groups[1]):
-                raise ValueError(f'axes lists a different number of axes for each array: {axes}')
+            self._groups = _parse_axes(axes)
 
     def _contracted(self, a_ndim, b_ndim):
         if isinstance(self.axes, numbers.Integral):

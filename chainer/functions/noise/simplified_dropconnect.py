@@ -57,28 +57,28 @@ class SimplifiedDropconnect(Operation):
             type_check.prod(x_type.shape[1:]) == w_type.shape[1],
         )
         if n_in == 3:
-            b_type = in_types[2]
-            type_check.expect_arguments((b_type,), ('b',))
-            type_check.expect(
-                b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
-            )
+            self._check_bias(x_type, w_type, in_types[2])
         if self.mask is not None:
-            shape = type_check.make_variable(self.mask.shape, 'mask.shape')
-            if self.use_batchwise_mask:
-                type_check.expect(shape[0] == x_type.shape[0], shape[1:] == w_type.shape)
-            else:
-                type_check.expect(shape == w_type.shape)
+            self._check_mask(x_type, w_type)
+
+    def _check_bias(self, x_type, w_type, b_type):
+        type_check.expect_arguments((b_type,), ('b',))
+        type_check.expect(
+            b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
+        )
+
+    def _check_mask(self, x_type, w_type):
+        shape = type_check.make_variable(self.mask.shape, 'mask.shape')
+        if self.use_batchwise_mask:
+            type_check.expect(shape[0] == x_type.shape[0], shape[1:] == w_type.shape)
+        else:
+            type_check.expect(shape == w_type.shape)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x, W = inputs[:2]
         xp = backend.get_array_module(x)
-        if self.mask is None:
-            shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
-            ratio = self.ratio
-            self.mask = draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
-        elif isinstance(self.mask, Variable):
-            self.mask = self.mask.array
+        self.mask = self._make_mask(x, W)
         mask = sent_like(x, self.mask).astype(x.dtype, copy=False)
         self._scaled_mask = mask * x.dtype.type(1.0 / (1 - self.ratio))
         masked = W * self._scaled_mask
@@ -93,30 +93,38 @@ class SimplifiedDropconnect(Operation):
     # ChainerX differentiates the same computation.
     forward_chainerx: Any = forward
 
+    def _make_mask(self, x, W):
+        if self.mask is not None:
+            return self.mask.array if isinstance(self.mask, Variable) else self.mask
+        shape = (x.shape[0], *W.shape) if self.use_batchwise_mask else W.shape
+        ratio = self.ratio
+        return draw_like(x, lambda xp: xp.random.rand(*shape) >= ratio)
+
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
     ) -> Sequence[Operand | None]:
         x, W = xs
         (gy,) = gys
+        rules = (
+            lambda: self._input_gradient(m, x, W, gy),
+            lambda: self._weight_gradient(m, x, W, gy),
+            lambda: m.sum(gy, axis=0),
+        )
+        return [rules[i]() for i in targets]
+
+    def _input_gradient(self, m, x, W, gy):
+        if self.use_batchwise_mask:
+            gy = m.expand_dims(gy, 1)
+        gx = m.matmul(gy, W * self._scaled_mask)
+        return m.cast(m.reshape(gx, x.shape), x.dtype)
+
+    def _weight_gradient(self, m, x, W, gy):
         flat = m.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
-        mask = self._scaled_mask
-        gxs = []
-        for i in targets:
-            if i == 0:
-                if self.use_batchwise_mask:
-                    gx = m.matmul(m.expand_dims(gy, 1), W * mask)
-                else:
-                    gx = m.matmul(gy, W * mask)
-                gxs.append(m.cast(m.reshape(gx, x.shape), x.dtype))
-            elif i == 1:
-                if self.use_batchwise_mask:
-                    gw = m.sum(m.expand_dims(gy, 2) * m.expand_dims(flat, 1) * mask, axis=0)
-                else:
-                    gw = m.matmul(gy, flat, transa=True) * mask
-                gxs.append(m.cast(gw, W.dtype))
-            else:
-                gxs.append(m.sum(gy, axis=0))
-        return gxs
+        if self.use_batchwise_mask:
+            gw = m.sum(m.expand_dims(gy, 2) * m.expand_dims(flat, 1) * self._scaled_mask, axis=0)
+        else:
+            gw = m.matmul(gy, flat, transa=True) * self._scaled_mask
+        return m.cast(gw, W.dtype)
 
 
 def simplified_dropconnect(

@@ -75,11 +75,8 @@ class Layout:
             shape = tuple([shape[i] for i in self._order])
             start, stop = len(axis), len(shape)
         self._ordered_shape = shape
-        self.view_shape = (
-            math.prod(shape[:start]),
-            math.prod(shape[start:stop]),
-            math.prod(shape[stop:]),
-        )
+        before, channels, after = shape[:start], shape[start:stop], shape[stop:]
+        self.view_shape = math.prod(before), math.prod(channels), math.prod(after)
         self.count = self.view_shape[0] * self.view_shape[2]
 
     def view(self, x: Any) -> Any:

@@ -77,27 +77,22 @@ class _Spread(_Unpooling):
             # No element reaches the output.
             zero = x[:0].sum()
             return (chainerx.broadcast_to(zero, (*x.shape[:2], *outs)).copy(),)
-        if (
-            self.stride == self.ksize
-            and not any(self.pad)
-            and all([out <= n * k for out, n, k in zip(outs, dims, self.ksize)])
-        ):
-            for axis in range(x.ndim - 1, 1, -1):
-                k = self.ksize[axis - 2]
-                shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1 :])
-                x = chainerx.stack([x] * k, axis=axis + 1).reshape(shape)
-            return (x[(..., *map(slice, outs))],)
+        fits = all([out <= n * k for out, n, k in zip(outs, dims, self.ksize)])
+        if fits and self.stride == self.ksize and not any(self.pad):
+            return (self._repeat(x)[(..., *map(slice, outs))],)
         # The transpose of a convolution of each channel with ones.
         ones = chainerx.ones((1, 1, *self.ksize), x.dtype, device=x.device)
-        y = chainerx.conv_transpose(
-            x.reshape(x.shape[0] * x.shape[1], 1, *dims),
-            ones,
-            None,
-            self.stride,
-            self.pad,
-            outs,
-        )
+        rows = x.reshape(x.shape[0] * x.shape[1], 1, *dims)
+        y = chainerx.conv_transpose(rows, ones, None, self.stride, self.pad, outs)
         return (y.reshape(*x.shape[:2], *outs),)
+
+    def _repeat(self, x):
+        """Repeats each element for all places of its window."""
+        for axis in range(x.ndim - 1, 1, -1):
+            k = self.ksize[axis - 2]
+            shape = (*x.shape[:axis], x.shape[axis] * k, *x.shape[axis + 1 :])
+            x = chainerx.stack([x] * k, axis=axis + 1).reshape(shape)
+        return x
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

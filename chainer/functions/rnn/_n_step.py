@@ -221,12 +221,8 @@ class BaseNStepRNN(Operation):
         ggates = m.vstack(ggates if reverse else ggates[::-1])
         ghiddens = m.vstack(ghiddens[::-1])
         previous = m.vstack([h for h, _ in steps])
-        gweights = (
-            m.matmul(ggates, x, transa=True),
-            m.matmul(ghiddens, previous, transa=True),
-            m.sum(ggates, axis=0),
-            m.sum(ghiddens, axis=0),
-        )
+        products = m.matmul(ggates, x, transa=True), m.matmul(ghiddens, previous, transa=True)
+        gweights = *products, m.sum(ggates, axis=0), m.sum(ghiddens, axis=0)
         return gstates, m.matmul(ggates, wx), gweights
 
     def _stack(self, m, ws, bs):

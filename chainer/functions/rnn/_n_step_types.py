@@ -28,7 +28,10 @@ def check_states_and_inputs(
     )
     for c_type in states[1:]:
         type_check.expect(c_type.dtype == h_type.dtype, c_type.shape == h_type.shape)
-    batch = h_type.shape[1]
+    _check_lengths(h_type.shape[1], lengths)
+
+
+def _check_lengths(batch, lengths):
     for t, length in enumerate(lengths):
         n = type_check.make_variable(length, f'lengths[{t}]')
         type_check.expect(n <= batch)

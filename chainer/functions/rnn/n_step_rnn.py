@@ -128,25 +128,32 @@ def n_step_rnn_impl(
         for d in range(directions):
             cell = layer * directions + d
             h, c = hs[cell], cs[cell]
-            ys = []
             inputs = [F.dropout(x, dropout_ratio) for x in steps] if layer else steps
-            for x in reversed(inputs) if d else inputs:
-                n, rest, c_rest = x.shape[0], None, None
-                if n < h.shape[0]:
-                    h, rest = F.split_axis(h, [n], 0)
-                    if c is not None:
-                        c, c_rest = F.split_axis(c, [n], 0)
-                h, c = f(x, h, c, ws[cell], bs[cell])
-                ys.append(h)
-                if rest is not None:
-                    h = F.concat((h, rest), axis=0)
-                    if c is not None:
-                        c = F.concat((c, c_rest), axis=0)
+            ys, h, c = _run_steps(f, inputs[::-1] if d else inputs, h, c, (ws[cell], bs[cell]))
             outputs.append(ys[::-1] if d else ys)
             hy.append(h)
             cy.append(c)
         steps = [F.concat(y, axis=1) for y in zip(*outputs)] if directions == 2 else outputs[0]
     return F.stack(hy), None if cy[0] is None else F.stack(cy), tuple(steps)
+
+
+def _run_steps(f, xs, h, c, params):
+    """Runs a cell over time steps; returns all hidden states, and the last states."""
+    ys = []
+    for x in xs:
+        n, rest, c_rest = x.shape[0], None, None
+        # Sequences that have ended keep what they had.
+        if n < h.shape[0]:
+            h, rest = F.split_axis(h, [n], 0)
+            if c is not None:
+                c, c_rest = F.split_axis(c, [n], 0)
+        h, c = f(x, h, c, *params)
+        ys.append(h)
+        if rest is not None:
+            h = F.concat((h, rest), axis=0)
+            if c is not None:
+                c = F.concat((c, c_rest), axis=0)
+    return ys, h, c
 
 
 def n_step_rnn(

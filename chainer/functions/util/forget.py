@@ -133,11 +133,8 @@ class Forget(Operation):
             memory = _using_memory(lambda make: next(remembered))
             with using_config('in_recomputing', True), memory:
                 outputs = self._call(xs)
-            pairs = [
-                (y, gy)
-                for y, gy in zip(outputs, grad_outputs)
-                if gy is not None and y.requires_grad
-            ]
+            given = zip(outputs, grad_outputs)
+            pairs = [(y, gy) for y, gy in given if gy is not None and y.requires_grad]
             backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 

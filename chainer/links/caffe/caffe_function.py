@@ -5,7 +5,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer.links.caffe import _blobs, _layers
-from chainer.links.caffe._schema import caffe_pb as caffe_pb
+from chainer.links.caffe._schema import caffe_pb
 from chainer.utils import _damaged_file, _old_arguments, argument
 
 if TYPE_CHECKING:

@@ -112,9 +112,8 @@ class ConvolutionND(_convolution.ConvolutionBase):
             ~chainer.links.ConvolutionND: New link with copies of the arrays.
 
         """
-        cover_all, dilate, groups = argument.parse_kwargs(
-            kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1)
-        )
+        options = ('cover_all', False), ('dilate', 1), ('groups', 1)
+        cover_all, dilate, groups = argument.parse_kwargs(kwargs, *options)
         out_channels, in_channels, *ksize = W.shape
         # Subclasses with a fixed number of axes do not take ndim.
         ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)

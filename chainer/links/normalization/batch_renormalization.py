@@ -100,7 +100,8 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         # The update changes the statistics, which the output depends on.
         before = forget.remember(lambda: tuple([a.copy() for a in statistics]))
         mean, var = before if recomputing else statistics
-        settings = self.rmax, self.dmax, self.eps, mean, var, self._advance(finetune)
+        limits = self.rmax, self.dmax, self.eps
+        running = mean, var, self._advance(finetune)
         return functions.batch_renormalization(
-            x, gamma, beta, *settings, update_statistics=not recomputing
+            x, gamma, beta, *limits, *running, update_statistics=not recomputing
         )

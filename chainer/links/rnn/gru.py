@@ -43,9 +43,8 @@ class GRUBase(link.Chain):
         bias_init: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-        lateral_args = out_size, out_size, False, inner_init, bias_init
         upward = functools.partial(linear.Linear, in_size, out_size, False, init, bias_init)
-        lateral = functools.partial(linear.Linear, *lateral_args)
+        lateral = functools.partial(linear.Linear, out_size, out_size, False, inner_init, bias_init)
         with self.init_scope():
             self.W_r: linear.Linear = upward()
             self.U_r: linear.Linear = lateral()

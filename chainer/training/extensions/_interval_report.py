@@ -47,8 +47,7 @@ class IntervalReport(extension.Extension):
         stats = {key: float(value) for key, value in self._summary.compute_mean().items()}
         self._warn_of_nan(stats)
         updater = trainer.updater
-        stats['epoch'] = updater.epoch
-        stats['iteration'] = updater.iteration
+        stats.update(epoch=updater.epoch, iteration=updater.iteration)
         stats['elapsed_time'] = trainer.elapsed_time
         if self._postprocess is not None:
             self._postprocess(stats)

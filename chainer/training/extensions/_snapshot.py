@@ -56,15 +56,8 @@ def snapshot_object(
         ['model_epoch_1.npz', 'model_epoch_2.npz']
 
     """
-    return _Snapshot(
-        target=target,
-        condition=condition,
-        writer=_make_writer(savefun, writer),
-        filename=filename,
-        snapshot_on_error=snapshot_on_error,
-        n_retains=n_retains,
-        autoload=autoload,
-    )
+    writer = _make_writer(savefun, writer)
+    return _Snapshot(target, condition, writer, filename, snapshot_on_error, n_retains, autoload)
 
 
 def snapshot(
@@ -124,15 +117,8 @@ def snapshot(
         ['snapshot_iter_5', 'snapshot_iter_6']
 
     """
-    return _Snapshot(
-        target=target,
-        condition=condition,
-        writer=_make_writer(savefun, writer),
-        filename=filename,
-        snapshot_on_error=snapshot_on_error,
-        n_retains=n_retains,
-        autoload=autoload,
-    )
+    writer = _make_writer(savefun, writer)
+    return _Snapshot(target, condition, writer, filename, snapshot_on_error, n_retains, autoload)
 
 
 def _make_writer(savefun, writer):

@@ -125,25 +125,29 @@ class DumpGraph(extension.Extension):
             return
         self._flag_called = True
         try:
-            root = trainer.observation[self._root_name]
-            if not isinstance(root, variable.Variable):
-                raise TypeError(
-                    f'root value is not a Variable: {self._root_name} is a {type(root).__name__}'
-                )
-            if root._has_chainerx_array:
-                warnings.warn(
-                    f'The graph of {self._root_name} is not dumped: ChainerX records '
-                    'graphs of its own',
-                    stacklevel=2,
-                )
-                return
-            graph = computational_graph.build_computational_graph(
-                [root], variable_style=self._variable_style, function_style=self._function_style
-            ).dump()
+            graph = self._dump(trainer)
         finally:
             self.finalize()
+        if graph is not None:
+            self._write(os.path.join(trainer.out, self._filename), graph)
 
-        path = os.path.join(trainer.out, self._filename)
+    def _dump(self, trainer):
+        root = trainer.observation[self._root_name]
+        if not isinstance(root, variable.Variable):
+            raise TypeError(
+                f'root value is not a Variable: {self._root_name} is a {type(root).__name__}'
+            )
+        if root._has_chainerx_array:
+            warnings.warn(
+                f'The graph of {self._root_name} is not dumped: ChainerX records graphs of its own',
+                stacklevel=3,
+            )
+            return None
+        return computational_graph.build_computational_graph(
+            [root], variable_style=self._variable_style, function_style=self._function_style
+        ).dump()
+
+    def _write(self, path, graph):
         with _files.atomic_file(path, durable=False) as temp_path:
             with open(temp_path, 'w', encoding='utf-8') as f:
                 f.write(graph)

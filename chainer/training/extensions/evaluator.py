@@ -90,15 +90,7 @@ class Evaluator(extension.Extension):
         self.eval_func = eval_func
         self._progress_bar = progress_bar
 
-        for key, it in self._iterators.items():
-            if getattr(it, 'repeat', False) is True:
-                warnings.warn(
-                    f'The `repeat` property of the iterator {key} is set to `True`. Typically, the '
-                    'evaluator sweeps over iterators until they stop, but as the property '
-                    'being `True`, this iterator might not stop and evaluation could go into '
-                    'an infinite loop. We recommend to check the configuration of '
-                    'iterators'
-                )
+        _warn_of_repetition(self._iterators)
 
     def get_iterator(self, name: str) -> Iterator:
         """Returns an iterator by name."""
@@ -145,23 +137,10 @@ class Evaluator(extension.Extension):
             dict: Mean of each reported value.
 
         """
-        iterator = self._iterators['main']
         eval_func = self.eval_func or self._targets['main']
         if self.eval_hook:
             self.eval_hook(self)
-
-        if hasattr(iterator, 'reset'):
-            iterator.reset()
-            it = iterator
-        else:
-            warnings.warn(
-                'This iterator does not have the reset method. Evaluator copies the iterator '
-                'instead of resetting. This behavior is deprecated. Please implement the reset '
-                'method.',
-                DeprecationWarning,
-            )
-            it = copy.copy(iterator)
-
+        it = _reset(self._iterators['main'])
         summary = reporter_module.DictSummary()
         progress = _SweepProgressBar(it) if self._progress_bar else None
         for batch in it:
@@ -204,3 +183,31 @@ class _SweepProgressBar(util.ProgressBar):
             f'{speed:10.5g} iters/sec. Estimated time to finish: '
             f'{datetime.timedelta(seconds=remaining)}.\n',
         ]
+
+
+def _warn_of_repetition(iterators):
+    for key, it in iterators.items():
+        if getattr(it, 'repeat', False) is True:
+            warnings.warn(
+                f'The `repeat` property of the iterator {key} is set to `True`. Typically, the '
+                'evaluator sweeps over iterators until they stop, but as the property '
+                'being `True`, this iterator might not stop and evaluation could go into '
+                'an infinite loop. We recommend to check the configuration of '
+                'iterators',
+                stacklevel=2,
+            )
+
+
+def _reset(iterator):
+    """Returns the iterator, or a copy, at its start."""
+    if hasattr(iterator, 'reset'):
+        iterator.reset()
+        return iterator
+    warnings.warn(
+        'This iterator does not have the reset method. Evaluator copies the iterator '
+        'instead of resetting. This behavior is deprecated. Please implement the reset '
+        'method.',
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return copy.copy(iterator)

@@ -167,13 +167,11 @@ class ExponentialMovingAverage(extension.Extension):
         if self._t == 0:
             return
         for name, _ in self._target.namedparams():
-            try:
+            with contextlib.suppress(KeyError):  # the parameter was not initialized yet
                 # On the device of the parameter from the next call on.
                 average = averages(name, None)
-            except KeyError:  # the parameter was not initialized yet
-                continue
-            if average is not None:
-                self._averages[name] = average
+                if average is not None:
+                    self._averages[name] = average
 
 
 def _average_dtype(array):

@@ -87,15 +87,9 @@ class ParameterStatistics(extension.Extension):
         skip_nan_params: bool = False,
     ) -> None:
         self._links: list[Any] = list(links) if isinstance(links, (list, tuple)) else [links]
-        chosen: Any = statistics
-        if isinstance(statistics, str) and statistics == 'default':
-            chosen = self.default_statistics
+        chosen: Any = self.default_statistics if statistics == 'default' else statistics
         self._statistics: dict[str, Callable[..., Any]] = dict(chosen or {})
-        self._attrs = []
-        if report_params:
-            self._attrs.append('data')
-        if report_grads:
-            self._attrs.append('grad')
+        self._attrs = ['data'] * bool(report_params) + ['grad'] * bool(report_grads)
         self._prefix = prefix
         self._trigger = util.get_trigger(trigger)
         self._summary = reporter.DictSummary()
@@ -109,19 +103,21 @@ class ParameterStatistics(extension.Extension):
                     array = param.array if attr_name == 'data' else param.grad
                     if array is None:
                         continue
-                    key = functools.partial(
-                        self.report_key_template.format,
-                        prefix='' if self._prefix is None else self._prefix + '/',
-                        link_name=link.name,
-                        param_name=param_name,
-                        attr_name=attr_name,
-                    )
+                    key = self._partial_key(link.name, param_name, attr_name)
                     statistics.update(self._compute(array, key))
-
         self._summary.add(statistics)
         if self._trigger(trainer):
             reporter.report(self._summary.compute_mean())
             self._summary = reporter.DictSummary()
+
+    def _partial_key(self, link_name, param_name, attr_name):
+        return functools.partial(
+            self.report_key_template.format,
+            prefix='' if self._prefix is None else self._prefix + '/',
+            link_name=link_name,
+            param_name=param_name,
+            attr_name=attr_name,
+        )
 
     def _compute(self, array, key):
         # Functions get flat arrays. NumPy replaces ChainerX, which lacks many functions.

@@ -54,9 +54,8 @@ class PrintReport(extension.Extension):
         self._log_len = 0  # number of entries that are printed
 
         widths = [max(10, len(entry)) for entry in entries]
-        self._header: str | None = (
-            '  '.join('{:{}}'.format(entry, width) for entry, width in zip(entries, widths)) + '\n'
-        )
+        titles = [f'{entry:{width}}' for entry, width in zip(entries, widths)]
+        self._header: str | None = '  '.join(titles) + '\n'
         self._templates = [
             (entry, f'{{:<{width}g}}  ', ' ' * (width + 2)) for entry, width in zip(entries, widths)
         ]

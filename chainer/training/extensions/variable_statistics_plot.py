@@ -149,9 +149,9 @@ class VariableStatisticsPlot(extension.Extension):
 
         """
         make_figure = getattr(plt, 'make_figure', None) or plt.figure
-        n_rows, n_columns = len(self._columns), len(self._keys)
+        n_columns = len(self._keys)
         fig = make_figure(figsize=self._figsize)
-        all_axes = fig.subplots(n_rows, n_columns, squeeze=False)
+        all_axes = fig.subplots(len(self._columns), n_columns, squeeze=False)
         for j, key in enumerate(self._keys):
             idxs, data = self._samples[key].get_data()
             start = 0
@@ -160,25 +160,26 @@ class VariableStatisticsPlot(extension.Extension):
                 axes = all_axes[i, j]
                 axes.plot(idxs, data[:, start:stop], marker=self._marker)
                 if name == 'percentile' and j == n_columns - 1:
-                    axes.legend(
-                        [str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
-                        fontsize='x-small',
-                        bbox_to_anchor=(1.02, 1),
-                        loc='upper left',
-                        borderaxespad=0.0,
-                    )
-                if i == 0:
-                    axes.set_title(key)
+                    self._add_legend(axes)
                 if j == 0:
                     axes.set_ylabel(name)
-                if i == n_rows - 1:
-                    axes.set_xlabel('iteration')
                 if self._grid:
                     axes.grid()
                 start = stop
+            all_axes[0, j].set_title(key)
+            all_axes[-1, j].set_xlabel('iteration')
         fig.savefig(file_path, bbox_inches='tight')  # with the legend beside the axes
         if hasattr(plt, 'close'):
             plt.close(fig)
+
+    def _add_legend(self, axes):
+        axes.legend(
+            [str(p) for p in numpy.atleast_1d(self._percentile_sigmas)],
+            fontsize='x-small',
+            bbox_to_anchor=(1.02, 1),
+            loc='upper left',
+            borderaxespad=0.0,
+        )
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the samples."""

@@ -115,18 +115,20 @@ class EarlyStoppingTrigger:
         if self.monitor not in statistics:
             warnings.warn(f'{self.monitor} is not in observation')
             return False
-        value = float(statistics[self.monitor])
         self._summary = reporter.DictSummary()
+        self._judge(float(statistics[self.monitor]))
+        stops = self.count >= self.patience
+        if stops and self.verbose:
+            print(f'Epoch {trainer.updater.epoch}: early stopping')
+        return stops
+
+    def _judge(self, value):
+        """Counts the values since the best one."""
         if self._compare(value, self.best):
             self.best = value
             self.count = 0
         else:
             self.count += 1
-        if self.count < self.patience:
-            return False
-        if self.verbose:
-            print(f'Epoch {trainer.updater.epoch}: early stopping')
-        return True
 
     def get_training_length(self) -> tuple[float, str]:
         """Returns the maximum length of the training."""

@@ -71,6 +71,14 @@ class BestValueTrigger:
         if not self._interval_trigger(trainer):
             return False
 
+        value = self._mean(trainer)
+        self._summary = reporter.DictSummary()
+        if self._best_value is None or self._compare(self._best_value, value):
+            self._best_value = value
+            return True
+        return False
+
+    def _mean(self, trainer):
         means = self._summary.compute_mean()
         if self._key not in means:
             names = ', '.join(trainer.observation) or 'nothing'
@@ -78,12 +86,7 @@ class BestValueTrigger:
                 f'{self._key!r} has not been reported since the last call: the observation has '
                 f'{names}. An Evaluator, which comes first, reports values of validation.'
             )
-        value = float(means[self._key])  # copies from a GPU
-        self._summary = reporter.DictSummary()
-        if self._best_value is None or self._compare(self._best_value, value):
-            self._best_value = value
-            return True
-        return False
+        return float(means[self._key])  # copies from a GPU
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value and the current interval."""

@@ -78,6 +78,14 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         """Sums the gradients of the batches and updates the model with the main optimizer."""
         optimizer = self._optimizers['main']
         batches, n_epochs = self._next_batches()
+        self._accumulate(optimizer, batches)
+        optimizer.update()
+        if self.auto_new_epoch:
+            for _ in range(n_epochs):
+                optimizer.new_epoch(auto=True)
+
+    def _accumulate(self, optimizer, batches):
+        """Adds up the gradients of batches, and reports the means of what they report."""
         n_examples = sum(map(len, batches))
         loss_func = self.loss_func or optimizer.target
         loss_scale = optimizer._loss_scale
@@ -93,11 +101,6 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
             (loss * weight).backward(loss_scale=loss_scale)
             del loss  # the memory of its graph is for the next one
         observations.report()
-
-        optimizer.update()
-        if self.auto_new_epoch:
-            for _ in range(n_epochs):
-                optimizer.new_epoch(auto=True)
 
     def _next_batches(self):
         """Returns the batches of an update and their number of completed epochs."""
@@ -139,7 +142,7 @@ class _Observations:
     @contextlib.contextmanager
     def collect(self, weight: float) -> Generator[None, None, None]:
         if not reporter._get_reporters():
-            yield  # nobody wants to know
+            yield  # no reporter is current
             return
         observation: dict[str, Any] = {}
         with reporter.report_scope(observation):

@@ -168,31 +168,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             return
         # A process that has used CUDA cannot fork workers; its program chooses another method.
         context = start_method.context('forkserver' if self._is_on_chainerx else 'fork')
-        for i, (iterator, device) in enumerate(
-            zip(self._other_iterators, self._devices[1:]), start=1
-        ):
-            pipe, child_pipe = context.Pipe()
-            worker = context.Process(
-                target=_processes.run,
-                args=(
-                    _run_worker,
-                    i,
-                    len(self._devices),
-                    child_pipe,
-                    iterator,
-                    device.name,
-                    self._master,
-                    self.converter,
-                ),
-                daemon=True,
-            )
-            worker.start()
-            # If nobody calls finalize(), the exit of the program would wait for it.
-            multiprocessing.util.Finalize(self, worker.kill, exitpriority=20)
-            child_pipe.close()
-            self._workers.append(worker)
-            self._pipes.append(pipe)
-
+        for rank, iterator in enumerate(self._other_iterators, start=1):
+            self._start_worker(context, rank, iterator)
         device = self._devices[0]
         device.use()
         self._master.to_device(device)
@@ -201,6 +178,22 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             self._send_message(('join', name))
             self._group = _join_group(device, len(self._devices), name, 0)
             self.comm = getattr(self._group, 'comm', self._group)
+
+    def _start_worker(self, context, rank, iterator):
+        pipe, child_pipe = context.Pipe()
+        device = self._devices[rank].name
+        model_args = iterator, device, self._master, self.converter
+        worker = context.Process(
+            target=_processes.run,
+            args=(_run_worker, rank, len(self._devices), child_pipe, *model_args),
+            daemon=True,
+        )
+        worker.start()
+        # If nobody calls finalize(), the exit of the program would wait for it.
+        multiprocessing.util.Finalize(self, worker.kill, exitpriority=20)
+        child_pipe.close()
+        self._workers.append(worker)
+        self._pipes.append(pipe)
 
     def _send_message(self, message):
         for pipe, worker in zip(self._pipes, self._workers):
@@ -218,12 +211,8 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         with backend.using_device(self._devices[0]):
             iterator = self.get_iterator('main')
             optimizer = self.get_optimizer('main')
-            self._master.cleargrads()
-            loss = _compute_loss(self._master, self.converter, iterator.next(), self._devices[0])
-            self._master.cleargrads()
-            loss.backward()
-            del loss
-
+            batch = iterator.next()
+            _compute_gradients(self._master, self.converter, batch, self._devices[0])
             if self._group is not None:
                 grads = gather_grads(self._master)
                 self._group.sum(grads, 0)
@@ -250,8 +239,12 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
         super().finalize()
 
 
-def _compute_loss(model, converter, batch, device):
-    return _converters.call_with(model, _converters.call_converter(converter, batch, device))
+def _compute_gradients(model, converter, batch, device):
+    model.cleargrads()
+    loss = _converters.call_with(model, _converters.call_converter(converter, batch, device))
+    # Again: the loss function may have initialized parameters.
+    model.cleargrads()
+    loss.backward()
 
 
 def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
@@ -262,28 +255,31 @@ def _run_worker(rank, n_devices, pipe, iterator, device, model, converter):
     model.to_device(device)
     _, name = pipe.recv()
     group = _join_group(device, n_devices, name, rank)
-    worker_reporter = reporter.Reporter()
-    worker_reporter.add_observer('main', model)
-    worker_reporter.add_observers('main', model.namedlinks(skipself=True))
-    while True:
-        try:
-            message, _ = pipe.recv()
-        except EOFError:
-            message = 'finalize'
-        if message == 'finalize':
-            iterator.finalize()
-            return
+    worker_reporter = _make_reporter(model)
+    while _receive_message(pipe) != 'finalize':
         with worker_reporter.scope({}):
-            model.cleargrads()
-            loss = _compute_loss(model, converter, iterator.next(), device)
-            model.cleargrads()
-            loss.backward()
-        del loss
+            _compute_gradients(model, converter, iterator.next(), device)
         group.sum(gather_grads(model), 0)
         params = gather_params(model)
         group.broadcast(params, 0)
         scatter_params(model, params)
         model.cleargrads()
+    iterator.finalize()
+
+
+def _make_reporter(model):
+    result = reporter.Reporter()
+    result.add_observer('main', model)
+    result.add_observers('main', model.namedlinks(skipself=True))
+    return result
+
+
+def _receive_message(pipe):
+    try:
+        message, _ = pipe.recv()
+    except EOFError:
+        message = 'finalize'
+    return message
 
 
 def _nccl_type(array):

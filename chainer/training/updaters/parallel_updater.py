@@ -84,16 +84,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         if not models:
             if devices is None:
                 raise ValueError('either models or devices must be specified')
-            if 'main' not in devices:
-                raise KeyError("'devices' must contain a 'main' key.")
-            main = self._optimizers['main'].target
-            # Copied before the main model is sent away, so that all copies start alike.
-            models = {}
-            for name, device in devices.items():
-                model = main if name == 'main' else copy.deepcopy(main)
-                if device is not None:
-                    model.to_device(device)
-                models[name] = model
+            models = _copy_model(self._optimizers['main'].target, devices)
         elif 'main' not in models:
             raise KeyError("'models' must contain a 'main' key.")
         elif devices is None:
@@ -117,18 +108,29 @@ class ParallelUpdater(standard_updater.StandardUpdater):
     def update_core(self) -> None:
         """Computes the gradients of all parts of a batch and updates all models."""
         optimizer = self.get_optimizer('main')
-        main = self._models['main']
-        others = [model for model in self._models.values() if model is not main]
         iterator = self.get_iterator('main')
-        batch = iterator.next()
+        losses = self._compute_losses(self._convert(iterator.next()))
+        # Only now, as parameters may have been initialized by the forward computation.
+        for model in self._models.values():
+            model.cleargrads()
+        for loss, device in losses:
+            with _using(device):
+                loss.backward(loss_scale=self.loss_scale)
+        self._update_models(optimizer)
+        if self.auto_new_epoch and iterator.is_new_epoch:
+            optimizer.new_epoch(auto=True)
 
+    def _convert(self, batch):
+        """Inputs of the models that get examples, by their names."""
         n = len(self._models)
-        inputs = {
+        return {
             name: _converters.call_converter(self.converter, batch[i::n], self._devices[name])
             for i, name in enumerate(self._models)
             if len(batch) > i
         }
 
+    def _compute_losses(self, inputs):
+        main = self._models['main']
         losses = []
         # The main model comes first, because it may get its parameters initialized here.
         for name in sorted(inputs, key=lambda name: self._models[name] is not main):
@@ -138,26 +140,21 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             with function.force_backprop_mode(), _using(self._devices[name]):
                 loss = _converters.call_with(loss_func, inputs[name])
             losses.append((loss, self._devices[name]))
+        return losses
 
-        # Only now, as parameters may have been initialized by the forward computation.
-        for model in self._models.values():
-            model.cleargrads()
-        for loss, device in losses:
-            with _using(device):
-                loss.backward(loss_scale=self.loss_scale)
+    def _update_models(self, optimizer):
         # One optimizer updates the main model, so its device needs the sum and sends the result.
         # This process sees all devices: copies between GPUs do both, without the host where they
         # are connected. NCCL would sum on every device, which pays where each updates its model,
         # as in MultiprocessParallelUpdater.
+        main = self._models['main']
+        others = [model for model in self._models.values() if model is not main]
         for model in others:
             main.addgrads(model)
         optimizer.update()
         for model in others:
             model.copyparams(main)
         self._synchronized = True
-
-        if self.auto_new_epoch and iterator.is_new_epoch:
-            optimizer.new_epoch(auto=True)
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
@@ -166,3 +163,15 @@ class ParallelUpdater(standard_updater.StandardUpdater):
 
 def _using(device):
     return backend.using_device(backend.CpuDevice() if device is None else device)
+
+
+def _copy_model(main, devices):
+    """Returns a copy of a model for each device; the main device gets the model."""
+    if 'main' not in devices:
+        raise KeyError("'devices' must contain a 'main' key.")
+    # Copied before the main model is sent away, so that all copies start alike.
+    models = {name: main if name == 'main' else copy.deepcopy(main) for name in devices}
+    for name, device in devices.items():
+        if device is not None:
+            models[name].to_device(device)
+    return models
