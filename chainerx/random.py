@@ -12,48 +12,27 @@ nobody does.
 
 from __future__ import annotations
 
-import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainerx import _core
+from chainerx import _core, _random_source
+from chainerx._random_order import (
+    choice as choice,
+    permutation as permutation,
+    shuffle as shuffle,
+)
+from chainerx._random_source import seed as seed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import DTypeLike
 
-_is_seeded = False
-
-
-def seed(seed: int | None = None) -> None:
-    """Seeds ChainerX's own generator, and makes the functions of this module use it.
-
-    Args:
-        seed (int or None): Number from zero up to :math:`2^{63} - 1`. With ``None`` the functions
-            of this module draw from NumPy's global generator again.
-
-    Raises:
-        ValueError: If ``seed`` is out of range.
-
-    .. admonition:: Example
-
-        >>> chainerx.random.seed(0)
-        >>> x = chainerx.random.uniform(size=3)
-        >>> chainerx.random.seed(0)
-        >>> bool((chainerx.random.uniform(size=3) == x).all())
-        True
-        >>> chainerx.random.seed()
-
-    """
-    global _is_seeded
-    if seed is not None:
-        if not 0 <= seed < 2**63:
-            raise ValueError(f'seed must be from 0 up to 2**63 - 1, got {seed}')
-        _core._random_seed(seed)
-    _is_seeded = seed is not None
+# Where users find them.
+for _function in (choice, permutation, seed, shuffle):
+    _function.__module__ = __name__
+del _function
 
 
 def _shape(size):
@@ -101,7 +80,7 @@ def normal(
         True
 
     """
-    if not _is_seeded:
+    if not _random_source.is_seeded:
         return _core.array(numpy.random.normal(loc, scale, size), dtype, device=device)
     if not numpy.all(numpy.greater_equal(scale, 0)):
         raise ValueError(f'normal: scale must not be negative, got {scale}')
@@ -164,7 +143,7 @@ def uniform(
         ((2, 3), True)
 
     """
-    if not _is_seeded:
+    if not _random_source.is_seeded:
         return _core.array(numpy.random.uniform(low, high, size), dtype, device=device)
     if numpy.ndim(low) == numpy.ndim(high) == 0:
         numbers: tuple[Any, Any] = low, high
@@ -205,7 +184,7 @@ def randint(
     """
     if high is None:
         low, high = 0, low
-    if not _is_seeded:
+    if not _random_source.is_seeded:
         return _core.array(numpy.random.randint(low, high, size), dtype, device=device)
     if not low < high:
         raise ValueError(f'randint: low must be below high, got {low} and {high}')
@@ -254,153 +233,3 @@ def randn(
 
     """
     return normal(0.0, 1.0, size, dtype, device)
-
-
-def _order(n, device):
-    """The numbers from zero up to ``n`` in random order."""
-    if not _is_seeded:
-        return _core.array(numpy.random.permutation(n), 'int64', device=device)
-    # In the order of numbers of which hardly two are equal.
-    return _core.argsort(_core._random_integers((n,), 0, 2**63 - 1, device))
-
-
-def permutation(x: int | _core.ndarray, device: _core.Device | str | None = None) -> _core.ndarray:
-    """Puts numbers, or the elements of an array, into random order.
-
-    Args:
-        x (int or ~chainerx.ndarray): Array, whose first axis is permuted; or a number :math:`n`,
-            which stands for the integers from 0 to :math:`n - 1`.
-        device (~chainerx.Device): Device of permuted integers; the default one unless given.
-
-    Returns:
-        ~chainerx.ndarray: Integers, or a permuted copy of the array, through which gradients flow.
-
-    Raises:
-        ValueError: If ``x`` is negative.
-        ~chainerx.DimensionError: If ``x`` is an array without dimensions.
-
-    .. admonition:: Example
-
-        >>> x = chainerx.random.permutation(5)
-        >>> sorted(x.tolist())
-        [0, 1, 2, 3, 4]
-
-    """
-    if isinstance(x, _core.ndarray):
-        if x.ndim == 0:
-            raise _core.DimensionError('permutation: an array without dimensions has no order')
-        return x.take(_order(len(x), x.device), axis=0)
-    n = operator.index(x)
-    if n < 0:
-        raise ValueError(f'permutation: x must not be negative, got {n}')
-    return _order(n, device)
-
-
-def shuffle(x: _core.ndarray) -> None:
-    """Puts the elements of an array into random order along the first axis, in place.
-
-    Args:
-        x (~chainerx.ndarray): Array of at least one dimension that belongs to no graph.
-
-    Raises:
-        ~chainerx.DimensionError: If ``x`` has no dimension.
-        ~chainerx.ChainerxError: If ``x`` belongs to a graph.
-
-    .. admonition:: Example
-
-        >>> x = chainerx.arange(5)
-        >>> chainerx.random.shuffle(x)
-        >>> sorted(x.tolist())
-        [0, 1, 2, 3, 4]
-
-    """
-    if not isinstance(x, _core.ndarray):
-        raise TypeError(f'x must be chainerx.ndarray, not {type(x).__name__}')
-    if x.ndim == 0:
-        raise _core.DimensionError('shuffle: an array without dimensions has no order')
-    x[:] = x.as_grad_stopped().take(_order(len(x), x.device), axis=0)
-
-
-def _probabilities(p, n):
-    """Checks what ``choice`` is given."""
-    p = numpy.asarray(_core.to_numpy(p) if isinstance(p, _core.ndarray) else p, 'float64')
-    if p.shape != (n,):
-        raise ValueError(f'choice: p has shape {p.shape}, but there are {n} elements')
-    if not (p >= 0).all():
-        raise ValueError('choice: p must not be negative or NaN')
-    if abs(p.sum() - 1) > 1e-8:
-        raise ValueError(f'choice: the sum of p must be one, is {p.sum()}')
-    return p
-
-
-def _draw_seeded(n, shape, count, replace, p, device):
-    """Indices below ``n`` by ChainerX's own generator."""
-    if count == 0:
-        return _core.zeros(shape, 'int64', device)
-    if p is None:
-        if replace:
-            return _core._random_integers(shape, 0, n, device)
-        return _order(n, device)[:count].reshape(shape)
-    if replace:
-        ends = p.cumsum()
-        x = _core._random_uniform(shape, 0, 1, 'float64', device)
-        return _core.array(ends / ends[-1], device=device).searchsorted(x, side='right')
-    # The first ones to arrive, if each waits for an exponentially distributed time.
-    x = _core._random_uniform((n,), 0, 1, 'float64', device)
-    times = -_core.log1p(-x) / _core.array(p, device=device)
-    return _core.argsort(times)[:count].reshape(shape)
-
-
-def choice(
-    a: int | _core.ndarray,
-    size: int | Sequence[int] | None = None,
-    replace: bool = True,
-    p: _core.ndarray | Sequence[float] | None = None,
-    device: _core.Device | str | None = None,
-) -> _core.ndarray:
-    """Chooses elements at random.
-
-    Args:
-        a (int or ~chainerx.ndarray): Vector; or a number :math:`n`, which stands for the integers
-            from 0 to :math:`n - 1`.
-        size (int, tuple of ints or None): Shape of the result.
-        replace (bool): Whether an element can be chosen again.
-        p (array or None): Probabilities of the elements; equal ones unless given.
-        device (~chainerx.Device): Device of chosen integers; the default one unless given.
-
-    Returns:
-        ~chainerx.ndarray: Integers, or elements of the array, through which gradients flow.
-
-    Raises:
-        ValueError: If there are not enough elements to choose from, ``a`` is no vector, or ``p``
-            are no probabilities of its elements.
-
-    .. admonition:: Example
-
-        >>> x = chainerx.random.choice(5, 3, replace=False)
-        >>> len(set(x.tolist()))
-        3
-        >>> chainerx.random.choice(chainerx.array([1., 2.]), 2, p=[0, 1])
-        array([2., 2.], shape=(2,), dtype=float64, device='native:0')
-
-    """
-    array = a if isinstance(a, _core.ndarray) else None
-    if array is not None and array.ndim != 1:
-        raise ValueError(f'choice: a must have one dimension, has shape {array.shape}')
-    n = operator.index(a) if array is None else len(array)
-    if array is not None:
-        device = array.device
-    shape = numpy.broadcast_to(False, _shape(size)).shape
-    count = math.prod(shape)
-    if n < 0 or (n == 0 and count > 0):
-        given = f'is {n}' if array is None else f'has shape {array.shape}'
-        raise ValueError(f'choice: there must be elements to choose from, a {given}')
-    if p is not None:
-        p = _probabilities(p, n)
-    if not replace and count > (n if p is None else numpy.count_nonzero(p)):
-        raise ValueError(f'choice: cannot choose {count} elements of {n} without replacement')
-    if _is_seeded:
-        index = _draw_seeded(n, shape, count, replace, p, device)
-    else:
-        index = _core.array(numpy.random.choice(n, shape, replace, p), 'int64', device=device)
-    return index if array is None else array.take(index)

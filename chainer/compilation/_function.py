@@ -321,6 +321,7 @@ def _summarize(recorded: Recorded) -> str:
         f'{plan.call_count} kernels in {parts} parts, ran {recorded.runs} times\n'
         f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
         f'kernels: {", ".join(kernels)}'
+        + ''.join(f'\neager: {effect.reason}' for effect in recorded.effects if effect.reason)
     )
 
 
@@ -347,7 +348,8 @@ def compile(  # noqa: A001 - the name that users expect
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a
     call records again. Updates of optimizers are a part of the plan, which reads learning rates
-    and other hyperparameters at each call; updates with hooks run eagerly between its parts.
+    and other hyperparameters at each call; updates with hooks of your own run eagerly between its
+    parts.
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,

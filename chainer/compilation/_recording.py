@@ -61,13 +61,14 @@ class Recording:
             device, lambda: lines.append(current_line())
         )
         self._random = RandomNumbers(recorder)
-        self._updates = Updates(scope, recorder)
+        gradients = Gradients(scope, recorder)
+        self._updates = Updates(scope, recorder, gradients.end_segment)
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (
             self._updates,
             States(scope, slots, self.trace),
-            Gradients(scope, recorder),
+            gradients,
             self._random,
             Reports(scope),
         )

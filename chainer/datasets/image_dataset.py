@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-import bisect
 import importlib.util
-import io
-import itertools
 import os
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer._core.settings.dtype import get_dtype
 from chainer.dataset import dataset_mixin
-from chainer.datasets import _positioned_file
-from chainer.utils import _damaged_file
+from chainer.datasets import _image_files
+from chainer.datasets._zipped_images import (
+    LabeledZippedImageDataset as LabeledZippedImageDataset,
+    MultiZippedImageDataset as MultiZippedImageDataset,
+    ZippedImageDataset as ZippedImageDataset,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 
 available: bool = importlib.util.find_spec('PIL') is not None
-
-# How much larger than their part of a zip file images may be. Compressed images hardly grow.
-_FREE_SIZE = 1 << 26
-_MAX_RATIO = 32
 
 
 class ImageDataset(dataset_mixin.DatasetMixin):
@@ -63,7 +59,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
     def __init__(
         self, paths: str | Sequence[str], root: str = '.', dtype: DTypeSpec = None
     ) -> None:
-        _import_pillow()
+        _image_files.import_pillow()
         if isinstance(paths, str):
             with open(paths) as f:
                 paths = [line.strip() for line in f]
@@ -76,7 +72,7 @@ class ImageDataset(dataset_mixin.DatasetMixin):
 
     def get_example(self, i: int) -> Any:
         path = os.path.join(self._root, self._paths[i])
-        return _read_image(path, self._dtype, path)
+        return _image_files.read_image(path, self._dtype, path)
 
 
 class LabeledImageDataset(dataset_mixin.DatasetMixin):
@@ -115,8 +111,8 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
         dtype: DTypeSpec = None,
         label_dtype: DTypeSpec = numpy.int32,
     ) -> None:
-        _import_pillow()
-        self._pairs = _read_pairs(pairs) if isinstance(pairs, str) else pairs
+        _image_files.import_pillow()
+        self._pairs = _image_files.read_pairs(pairs) if isinstance(pairs, str) else pairs
         self._root = root
         self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
@@ -127,226 +123,5 @@ class LabeledImageDataset(dataset_mixin.DatasetMixin):
     def get_example(self, i: int) -> Any:
         path, label = self._pairs[i]
         path = os.path.join(self._root, path)
-        image = _read_image(path, self._dtype, path)
+        image = _image_files.read_image(path, self._dtype, path)
         return image, numpy.array(label, self._label_dtype)
-
-
-class ZippedImageDataset(dataset_mixin.DatasetMixin):
-    """Dataset of the images in a zip file.
-
-    Several processes can use the dataset, and it supports pickling.
-
-    Reading an example raises the errors of :class:`ImageDataset`. It refuses files that grow
-    more than 32 times and 64 MiB when they are unpacked, and other compressions than deflate.
-
-    Args:
-        zipfilename (str): Path of the zip file.
-        dtype: Type of the arrays, ``chainer.config.dtype`` by default.
-
-    Raises:
-        ValueError: If a file is no zip file; the error is a ``zipfile.BadZipFile``, too.
-        RuntimeError: If Pillow is not installed.
-
-    .. admonition:: Example
-
-        >>> import os, tempfile, zipfile
-        >>> from PIL import Image
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, 'images.zip')
-        ...     with zipfile.ZipFile(path, 'w') as archive, archive.open('black.png', 'w') as file:
-        ...         Image.new('RGB', (6, 4)).save(file, 'png')
-        ...     chainer.datasets.ZippedImageDataset(path)[0].shape
-        (3, 4, 6)
-
-    """
-
-    def __init__(self, zipfilename: str, dtype: DTypeSpec = None) -> None:
-        _import_pillow()
-        self._zipfilename = zipfilename
-        self._dtype = get_dtype(dtype)
-        self._open()
-        self._paths = [name for name in self._archive().namelist() if not name.endswith('/')]
-
-    def _open(self):
-        self._file = _positioned_file.PathFile(self._zipfilename)
-        self._zf_pid = None
-
-    def _archive(self):
-        """Returns the reader of the zip file, which the threads of the process share."""
-        if self._zf_pid != os.getpid():
-            # A fork may have copied the parent's reader in use by another thread.
-            with _damaged_file.reading(self._zipfilename, 'a zip file of images'):
-                self._zf = zipfile.ZipFile(_positioned_file.Cursor(self._file))
-            self._zf_pid = os.getpid()
-        return self._zf
-
-    def __getstate__(self) -> Any:
-        state = self.__dict__.copy()
-        for name in ('_file', '_zf', '_zf_pid'):
-            del state[name]
-        return state
-
-    def __setstate__(self, state: Any) -> None:
-        self.__dict__.update(state)
-        self._open()
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def get_example(self, i_or_filename: int | str) -> Any:
-        """Returns an image by index or by name within the zip file.
-
-        Args:
-            i_or_filename (int or str): Index, or name of a file within the zip file.
-
-        Returns:
-            :class:`numpy.ndarray`: Image of the shape ``(channel, height, width)``.
-
-        Raises:
-            KeyError: If there is no file with the name.
-            IndexError: If the index is too large.
-
-        """
-        name = i_or_filename if isinstance(i_or_filename, str) else self._paths[i_or_filename]
-        data = _read_member(self._archive(), self._zipfilename, name)
-        return _read_image(io.BytesIO(data), self._dtype, name)
-
-
-class MultiZippedImageDataset(dataset_mixin.DatasetMixin):
-    """Dataset of the images in several zip files, one file after another.
-
-    Args:
-        zipfilenames (list of strs): Paths of the zip files.
-        dtype: Type of the arrays, ``chainer.config.dtype`` by default.
-
-    Raises:
-        ValueError: If a file is no zip file; the error is a ``zipfile.BadZipFile``, too.
-        RuntimeError: If Pillow is not installed.
-
-    .. admonition:: Example
-
-        >>> import os, tempfile, zipfile
-        >>> from PIL import Image
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     paths = [os.path.join(folder, name) for name in ('a.zip', 'b.zip')]
-        ...     for path in paths:
-        ...         with zipfile.ZipFile(path, 'w') as archive:
-        ...             with archive.open('black.png', 'w') as file:
-        ...                 Image.new('RGB', (6, 4)).save(file, 'png')
-        ...     len(chainer.datasets.MultiZippedImageDataset(paths))
-        2
-
-    """
-
-    def __init__(self, zipfilenames: Sequence[str], dtype: DTypeSpec = None) -> None:
-        self._zfs = [ZippedImageDataset(name, dtype) for name in zipfilenames]
-        self._ends = list(itertools.accumulate(len(zf) for zf in self._zfs))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def get_example(self, i: int) -> Any:
-        if i < 0:
-            i += len(self)
-        if not 0 <= i < len(self):
-            raise IndexError(f'index is out of range of {len(self)} images')
-        k = bisect.bisect_right(self._ends, i)
-        return self._zfs[k].get_example(i - (self._ends[k - 1] if k > 0 else 0))
-
-
-class LabeledZippedImageDataset(dataset_mixin.DatasetMixin):
-    """Dataset of pairs of an image in a zip file and its label.
-
-    Args:
-        zipfilename (str): Path of the zip file.
-        labelfilename (str): Path of a text file with the name of an image within the zip
-            file and its integer label, separated by space, on each line.
-        dtype: Type of the images, ``chainer.config.dtype`` by default.
-        label_dtype: Type of the labels.
-
-    Raises:
-        ValueError: If a line is not such a pair, or the zip file is none.
-        RuntimeError: If Pillow is not installed.
-
-    .. admonition:: Example
-
-        >>> import os, tempfile, zipfile
-        >>> from PIL import Image
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, 'images.zip')
-        ...     with zipfile.ZipFile(path, 'w') as archive, archive.open('black.png', 'w') as file:
-        ...         Image.new('RGB', (6, 4)).save(file, 'png')
-        ...     labels = os.path.join(folder, 'labels.txt')
-        ...     with open(labels, 'w') as file:
-        ...         characters = file.write('black.png 3')
-        ...     image, label = chainer.datasets.LabeledZippedImageDataset(path, labels)[0]
-        >>> image.shape, int(label)
-        ((3, 4, 6), 3)
-
-    """
-
-    def __init__(
-        self,
-        zipfilename: str,
-        labelfilename: str,
-        dtype: DTypeSpec = None,
-        label_dtype: DTypeSpec = numpy.int32,
-    ) -> None:
-        self._pairs = _read_pairs(labelfilename)
-        self._label_dtype = label_dtype
-        self._zf = ZippedImageDataset(zipfilename, dtype)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def get_example(self, i: int) -> Any:
-        path, label = self._pairs[i]
-        return self._zf.get_example(path), numpy.array(label, self._label_dtype)
-
-
-def _import_pillow():
-    try:
-        from PIL import Image
-    except ImportError as e:
-        raise RuntimeError(
-            'PIL cannot be loaded. Install Pillow!\n'
-            'The actual import error is as follows:\n' + str(e)
-        ) from e
-    return Image
-
-
-def _read_image(file, dtype, name):
-    Image = _import_pillow()
-    kept = OSError, Image.DecompressionBombError
-    with _damaged_file.reading(name, 'an image', keep=kept), Image.open(file) as image:
-        array = numpy.asarray(image, dtype=dtype)
-    if array.ndim == 2:
-        array = array[:, :, None]
-    return array.transpose(2, 0, 1)
-
-
-def _read_member(archive, path, name):
-    """Returns the content of a file in a zip file."""
-    info = archive.getinfo(name)
-    with _damaged_file.reading(path, 'a zip file of images'), archive.open(info) as member:
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            # The module zipfile unpacks others without a limit.
-            raise ValueError(f"'{name}' has the unsupported compression {info.compress_type}")
-        if info.file_size > _FREE_SIZE + _MAX_RATIO * info.compress_size:
-            raise ValueError(
-                f"'{name}' grows from {info.compress_size} to {info.file_size} bytes, which is no "
-                'image'
-            )
-        return member.read(info.file_size)
-
-
-def _read_pairs(path):
-    pairs = []
-    with open(os.fspath(path)) as f:
-        for i, line in enumerate(f):
-            try:
-                name, label = line.split()
-                pairs.append((name, int(label)))
-            except ValueError:
-                raise ValueError(f'invalid format at line {i} in file {path}') from None
-    return pairs

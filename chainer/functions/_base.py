@@ -8,23 +8,21 @@ functions of ``m``, and ``m.apply(node, inputs)`` for function nodes.
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
-from chainer import backend, utils
+from chainer import utils
 from chainer._core.autograd.tape import ArrayRule
-from chainer._core.engines import plan_data
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX, Kernels
 from chainer._core.names.namespace import F
 from chainer._core.reports.fallback import NO_NATIVE_PATH
-from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
+from chainer.functions._arguments import expect_axis, parse_axis
+from chainer.functions._arrays import _as_array
 from chainer.utils import type_check
-from chainer.variable import as_array, as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,21 +33,6 @@ if TYPE_CHECKING:
     from chainer.types import Axis, NdArray, VariableLike, Xp
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
-
-
-def _as_array(y, dtype):
-    """Converts a result that may be a NumPy scalar to an array of ``dtype``."""
-    if type(y) is numpy.ndarray and y.dtype == dtype:
-        return y
-    return utils.force_array(y, dtype)
-
-
-def select(mask, positive, negative, dtype):
-    """Equals ``numpy.where`` of two scalars, which is several times slower for varying masks."""
-    xp = cuda.get_array_module(mask)
-    if xp is numpy:
-        return numpy.array([negative, positive], dtype).take(mask.view(numpy.int8))
-    return xp.where(mask, dtype.type(positive), dtype.type(negative))
 
 
 def call_chainerx(name, *args, **kwargs):
@@ -161,7 +144,7 @@ class UnaryFunction(_Routine):
     retains = 'x'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -202,7 +185,7 @@ class BinaryFunction(_Routine):
     arguments: tuple[str, ...] = ('lhs', 'rhs')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, self.arguments)
+        type_check.expect_arguments(in_types, self.arguments)
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 
@@ -237,87 +220,6 @@ class BinaryFunction(_Routine):
         self, m: Namespace, i: int, x0: Operand, x1: Operand, y: Operand, gy: Operand
     ) -> Operand:
         raise NotImplementedError
-
-
-def parse_axis(axis):
-    """Checks an ``axis`` argument of a reduction: ``None``, an int or a tuple of distinct ints.
-
-    Returns:
-        ``None`` or a tuple of ints.
-
-    Raises:
-        TypeError: If the type of ``axis`` is wrong.
-        ValueError: If an axis appears twice.
-
-    """
-    if axis is None:
-        return None
-    if isinstance(axis, numbers.Integral) and not isinstance(axis, bool):
-        return (int(axis),)
-    if isinstance(axis, tuple) and all(isinstance(a, numbers.Integral) for a in axis):
-        if len(set(axis)) != len(axis):
-            raise ValueError(f'duplicate value in axis: {axis}')
-        return tuple([int(a) for a in axis])
-    raise TypeError(f'axis must be None, an int or a tuple of ints, not {axis!r}')
-
-
-def parse_single_axis(axis):
-    """Checks an ``axis`` argument that is ``None`` or one int.
-
-    Raises:
-        TypeError: If the type of ``axis`` is wrong.
-
-    """
-    if axis is not None and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
-        raise TypeError(f'axis must be None or an int, not {axis!r}')
-    return axis
-
-
-def parse_int(value, name='axis'):
-    """Checks an argument that is one int.
-
-    Raises:
-        TypeError: If its type is wrong.
-
-    """
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f'{name} must be an int, not {value!r}')
-    return int(value)
-
-
-def parse_ints(value, name):
-    """Checks an argument that is one int or a tuple of ints; returns a tuple.
-
-    Raises:
-        TypeError: If its type is wrong.
-
-    """
-    return tuple([parse_int(v, name) for v in (value if isinstance(value, tuple) else (value,))])
-
-
-def pair(name, x):
-    """Values for height and width, of which one number serves both.
-
-    Raises:
-        ValueError: If there are not two.
-
-    """
-    if not hasattr(x, '__len__'):
-        return x, x
-    if len(x) != 2:
-        raise ValueError(f'{name} must be an integer or a pair of integers, but is {x!r}')
-    return x[0], x[1]
-
-
-def expect_axis(in_type, axis):
-    """Type check that every axis of a parsed ``axis`` exists in the input."""
-    for a in axis or ():
-        if a >= 0:
-            type_check.expect(a < in_type.ndim)
-        else:
-            type_check.expect(-a - 1 < in_type.ndim)
 
 
 class ReductionFunction(UnaryFunction):
@@ -366,98 +268,3 @@ class ReductionFunction(UnaryFunction):
             return (1,) * len(shape)
         axes = {a % len(shape) for a in self.axis}
         return tuple([1 if i in axes else n for i, n in enumerate(shape)])
-
-
-def apply_without_gradient(name, x):
-    """Applies the array routine ``name`` to a variable or array without recording."""
-    x = as_array(x)
-    xp = backend.get_array_module(x)
-    if xp is chainerx and not hasattr(chainerx, name):
-        device = backend.ChainerxDevice(x.device)
-        y = device.send(getattr(device.fallback_device.xp, name)(backend.from_chx(x)))
-    else:
-        with cuda.get_device_from_array(x):
-            y = getattr(xp, name)(x)
-    return as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
-
-
-def positive_part(xp, x):
-    """Elementwise maximum of ``x`` and zero, with gradient zero at zero."""
-    return chainerx.relu(x) if xp is chainerx else xp.maximum(x, 0)
-
-
-def norm_of_squared(xp, squared):
-    """Square root with gradient zero at zero, also on ChainerX."""
-    if xp is not chainerx:
-        return xp.sqrt(squared)
-    zero = squared == 0
-    return xp.sqrt(xp.where(zero, 1, squared)) * (~zero).astype(squared.dtype)
-
-
-def sent_like(x, array):
-    """Sends a NumPy array to the device of the array ``x``."""
-    return backend.get_device_from_array(x).send(array)
-
-
-def draw_like(x, sample):
-    """Array ``sample(xp)`` on the device of ``x``; NumPy or CuPy draws for ChainerX.
-
-    ``sample`` should not refer to arrays: a plan of :func:`chainer.compile` keeps it.
-    """
-    device = source = backend.get_device_from_array(x)
-    if isinstance(device, backend.ChainerxDevice):
-        has_cupy = device.device.backend.name != 'cuda' or cuda.available
-        source = device.fallback_device if has_cupy else backend.CpuDevice()
-
-    def draw():
-        with backend.using_device(source):
-            return device.send(source.xp.asarray(sample(source.xp)))
-
-    return plan_data.draw(draw) if source is not device else draw()
-
-
-def special(xp):
-    """Module of special functions of an array module: SciPy's or CuPy's.
-
-    Raises:
-        ImportError: If SciPy is needed and not installed.
-
-    """
-    if xp is numpy:
-        try:
-            import scipy.special
-        except ImportError as e:
-            raise ImportError(
-                'SciPy is not available. Forward computation of this function on '
-                'the CPU needs it: pip install scipy'
-            ) from e
-        return scipy.special
-    import cupyx.scipy.special
-
-    return cupyx.scipy.special
-
-
-def broadcast_along(x, y, axis):
-    """Broadcasts ``y``, whose axes are those of ``x`` from ``axis`` on, to the shape of ``x``."""
-    x_shape, y_shape = x.shape, y.shape
-    stop = axis + len(y_shape)
-    if is_debug():
-        assert x_shape[axis:stop] == y_shape, (
-            f'x.shape[{axis}:{stop}] == y.shape is expected, got {x_shape[axis:stop]} != {y_shape}'
-        )
-    y = F.reshape(y, (1,) * axis + y_shape + (1,) * (len(x_shape) - stop))
-    return F.broadcast_to(y, x_shape)
-
-
-def check_reduce(reduce, allowed=('mean', 'no')):
-    """Checks a ``reduce`` option.
-
-    Raises:
-        ValueError: If ``reduce`` is not one of ``allowed``.
-
-    """
-    if reduce not in allowed:
-        *first, last = map(repr, allowed)
-        raise ValueError(
-            f"only {', '.join(first)} and {last} are valid for 'reduce', but {reduce!r} is given"
-        )

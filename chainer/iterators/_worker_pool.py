@@ -14,16 +14,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import mmap
 import multiprocessing
-import os
-import pickle
-import random
-import select
-import signal
-import socket
 import threading
-import traceback
 import warnings
 import zlib
 from multiprocessing import connection
@@ -31,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-import chainerx
 from chainer._core.processes import forks, start_method
+from chainer.iterators import _worker_process
+from chainer.iterators._worker import Chunk, Job, Worker, WorkerDied
 
 with contextlib.suppress(ImportError):  # Windows does not have them
     # Otherwise the first start of a process imports them, see LookaheadIterator.
@@ -44,41 +37,6 @@ if TYPE_CHECKING:
     from chainer.types import Dataset
 
 _MAX_CHUNK = 1000  # 8 KB of indices; a pipe holds at least 64 KB
-_MAX_PENDING = 2
-
-
-class WorkerDied(RuntimeError):
-    """Raised when a worker process ends unexpectedly."""
-
-
-class _RemoteTraceback(Exception):
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return f'\n"""\n{self.text}"""'
-
-
-class _Job:
-    """A batch being fetched."""
-
-    def __init__(self, n_chunks: int) -> None:
-        self.results: list[list[Any]] = [[]] * n_chunks
-        self.n_left = n_chunks
-        self.error: BaseException | None = None
-        self.cancelled = False
-
-
-class _Worker:
-    """A worker as seen by the main process."""
-
-    def __init__(self, process: Any, conn: Any) -> None:
-        self.process = process
-        self.conn = conn
-        # (job, chunk number), in the order of sending
-        self.pending: collections.deque[tuple[_Job, int]] = collections.deque()
-        self.n_sent = 0
-        self.memory: mmap.mmap | None = None
 
 
 class WorkerPool:
@@ -99,10 +57,10 @@ class WorkerPool:
         self._n_processes = n_processes
         self._maxtasks = maxtasksperchild
         self._changed = threading.Condition()
-        self._queue: collections.deque[tuple[_Job, int, tuple[bytes, int]]] = collections.deque()
-        self._workers: list[_Worker] = []
+        self._queue: collections.deque[Chunk] = collections.deque()
+        self._workers: list[Worker] = []
         # The receiving thread may be reading from them, so it closes them.
-        self._retired: list[_Worker] = []
+        self._retired: list[Worker] = []
         self._starting = None  # the pipe of the worker that a thread starts, and the thread
         self._closed = False
         self._error: BaseException | None = None  # set when a worker died
@@ -121,7 +79,9 @@ class WorkerPool:
         context = start_method.context()
         conn, child_conn = context.Pipe()
         self._starting = conn, child_conn, threading.get_ident()
-        process = context.Process(target=_run_worker, args=(child_conn,) + self._args, daemon=True)
+        process = context.Process(
+            target=_worker_process.run, args=(child_conn, *self._args), daemon=True
+        )
         try:
             with warnings.catch_warnings():
                 # The child only runs the loop below and takes none of our locks.
@@ -132,7 +92,7 @@ class WorkerPool:
         finally:
             self._starting = None
             child_conn.close()
-        self._workers.append(_Worker(process, conn))
+        self._workers.append(Worker(process, conn, self._maxtasks))
 
     def _conns(self):
         workers = self._workers + self._retired
@@ -153,19 +113,16 @@ class WorkerPool:
         self._changed = threading.Condition()
         self._closed = True
 
-    def submit(self, indices: numpy.ndarray, seed: int) -> _Job:
+    def submit(self, indices: numpy.ndarray, seed: int) -> Job:
         """Starts fetching examples; returns a job."""
         size = min(-(-len(indices) // self._n_processes), _MAX_CHUNK)
         chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
-        job = _Job(len(chunks))
+        job = Job(len(chunks))
         with self._changed:
             for i, chunk in enumerate(chunks):
-                chunk_seed = zlib.crc32(b'%d' % i, seed)
-                self._queue.append((job, i, (chunk.astype(numpy.int64).tobytes(), chunk_seed)))
-        self._replace_retired()
-        with self._changed:
-            self._dispatch()
-        self._wake()  # to look at new workers too
+                request = chunk.astype(numpy.int64).tobytes(), zlib.crc32(b'%d' % i, seed)
+                self._queue.append(Chunk(job, i, request))
+        self._resume()
         return job
 
     def _replace_retired(self):
@@ -173,14 +130,11 @@ class WorkerPool:
         if self._maxtasks is None:
             return
         with self._changed:
-            retired = [w for w in self._workers if w.n_sent >= self._maxtasks and not w.pending]
+            retired = [worker for worker in self._workers if worker.is_retired]
             for worker in retired:
                 self._workers.remove(worker)
         for worker in retired:
-            with contextlib.suppress(OSError):
-                worker.conn.send(None)
-            worker.process.join(1)
-            _end(worker.process)
+            worker.retire()
             self._retired.append(worker)
             try:
                 self._start_worker()
@@ -192,27 +146,20 @@ class WorkerPool:
     def _dispatch(self):
         """Sends chunks to the least busy workers (lock held)."""
         while self._queue:
-            free = [
-                w
-                for w in self._workers
-                if len(w.pending) < _MAX_PENDING
-                and (self._maxtasks is None or w.n_sent < self._maxtasks)
-            ]
+            free = [worker for worker in self._workers if worker.is_free]
             if not free:
                 return
-            worker = min(free, key=lambda w: len(w.pending))
-            job, i, message = self._queue.popleft()
-            if job.cancelled:
+            worker = min(free, key=lambda worker: len(worker.pending))
+            chunk = self._queue.popleft()
+            if chunk.job.cancelled:
                 continue
             try:
-                worker.conn.send(message)
+                worker.send(chunk)
             except OSError:
-                self._fail(self._died(worker))
+                self._fail(worker.death())
                 return
-            worker.pending.append((job, i))
-            worker.n_sent += 1
 
-    def wait(self, job: _Job, timeout: float, on_timeout: Callable[[], None]) -> list[Any]:
+    def wait(self, job: Job, timeout: float, on_timeout: Callable[[], None]) -> list[Any]:
         """Returns the examples of a job.
 
         Args:
@@ -233,24 +180,31 @@ class WorkerPool:
                     timeout if self._maxtasks is None else 0.05,
                 )
             # Also if the job is done: the death of a worker, however idle, is no secret.
-            error = self._error or job.error
-            if error is not None:
-                try:
-                    raise error
-                finally:
-                    # Its traceback leads back here: a circle would keep the files of the pool open.
-                    self._error = job.error = error = None
+            self._raise_error(job)
             if done:
                 return [example for part in job.results for example in part]
-            if self._maxtasks is not None:
-                self._replace_retired()
-                with self._changed:
-                    self._dispatch()
-                self._wake()
-            else:
+            if self._maxtasks is None:
                 on_timeout()
+            else:
+                self._resume()
 
-    def cancel(self, job: _Job) -> None:
+    def _raise_error(self, job):
+        error = self._error or job.error
+        if error is not None:
+            try:
+                raise error
+            finally:
+                # Its traceback leads back here: a circle would keep the files of the pool open.
+                self._error = job.error = error = None
+
+    def _resume(self):
+        """Gives waiting chunks to the workers, to those that replace retired ones, too."""
+        self._replace_retired()
+        with self._changed:
+            self._dispatch()
+        self._wake()  # to look at new workers too
+
+    def cancel(self, job: Job) -> None:
         """Drops a job."""
         job.cancelled = True
 
@@ -273,45 +227,31 @@ class WorkerPool:
                     return
                 while self._retired:
                     self._retired.pop().conn.close()
-                by_object = {}
-                for worker in self._workers:
-                    by_object[worker.conn] = worker
-                    by_object[worker.process.sentinel] = worker
+                by_conn = {worker.conn: worker for worker in self._workers}
+                by_sentinel = {worker.process.sentinel: worker for worker in self._workers}
             try:
-                ready = connection.wait([self._wake_recv, *by_object])
+                ready = connection.wait([self._wake_recv, *by_conn, *by_sentinel])
             except OSError:  # a pipe was closed meanwhile
                 continue
             if self._wake_recv in ready:
                 self._wake_recv.recv()
-            for obj in ready:
-                if obj in by_object and isinstance(obj, connection.Connection):
-                    self._receive_from(by_object[obj])
-            for obj in ready:
-                # Whatever a process sent before it ended was received above or is now.
-                if isinstance(obj, int) and not by_object[obj].conn.closed:
-                    self._on_end(by_object[obj])
+            for conn in by_conn.keys() & ready:
+                self._receive_from(by_conn[conn])
+            # Whatever a process sent before it ended was received above or is now.
+            for sentinel in by_sentinel.keys() & ready:
+                if not by_sentinel[sentinel].conn.closed:
+                    self._on_end(by_sentinel[sentinel])
 
     def _receive_from(self, worker):
+        """Takes a result; returns whether there was one."""
         try:
-            reply = worker.conn.recv()
-            if reply[0] == 'shared' and reply[2]:
-                fd = _receive_file(worker.conn)
-                try:
-                    worker.memory = mmap.mmap(fd, 0)
-                finally:
-                    os.close(fd)
+            examples, error = worker.receive()
         except (EOFError, OSError):
-            with self._changed:
-                if worker in self._workers and not self._closed:
-                    self._fail(self._died(worker))
+            self._fail_with(worker)
             return False
-        result, error = self._try_unpack(worker, reply)
         with self._changed:
-            job, i = worker.pending.popleft()
-            if error is not None:
-                job.error = error
-            job.results[i] = result
-            job.n_left -= 1
+            chunk = worker.pending.popleft()
+            chunk.job.complete(chunk.number, examples, error)
             self._dispatch()
             self._changed.notify_all()
         return True
@@ -320,58 +260,17 @@ class WorkerPool:
         with self._changed:
             if worker not in self._workers or self._closed:
                 return
-        try:
+        with contextlib.suppress(OSError):
             while worker.conn.poll():
                 if not self._receive_from(worker):
                     return
-        except OSError:
-            pass
+        self._fail_with(worker)
+
+    def _fail_with(self, worker):
+        """Fails all jobs because a worker died, unless it was to end."""
         with self._changed:
             if worker in self._workers and not self._closed:
-                self._fail(self._died(worker))
-
-    def _try_unpack(self, worker, reply):
-        try:
-            return self._unpack(worker, reply)
-        except Exception as e:  # the examples cannot be unpickled here
-            # As text: the frames of a traceback would keep the files of the workers open.
-            text = traceback.format_exc()
-            e.__traceback__ = e.__context__ = None
-            e.__cause__ = _RemoteTraceback(text)
-            return None, e
-
-    def _unpack(self, worker, reply):
-        """Returns the examples and the error of a reply."""
-        kind = reply[0]
-        if kind == 'error':
-            _, pickled, text = reply
-            try:
-                error = pickle.loads(pickled)
-            except Exception:
-                error = RuntimeError('reading the dataset failed in a worker process')
-            error.__cause__ = _RemoteTraceback(text)
-            return None, error
-        if kind == 'inline':
-            _, data, buffers = reply
-            return pickle.loads(data, buffers=[bytearray(b) for b in buffers]), None
-        _, data, _, start, sizes = reply
-        # The slot is overwritten soon, so the arrays get a block of their own.
-        block = numpy.empty(sum(map(_aligned, sizes)), numpy.uint8)
-        block[:] = numpy.frombuffer(worker.memory, numpy.uint8, len(block), start)
-        view = memoryview(block)
-        buffers = []
-        offset = 0
-        for size in sizes:
-            buffers.append(view[offset : offset + size])
-            offset += _aligned(size)
-        return pickle.loads(data, buffers=buffers), None
-
-    def _died(self, worker):
-        worker.process.join(1)
-        return WorkerDied(
-            f'a worker process (pid {worker.process.pid}) that reads the dataset died '
-            f'unexpectedly, exit code {worker.process.exitcode}'
-        )
+                self._fail(worker.death())
 
     def _fail(self, error):
         """Fails all jobs (lock held)."""
@@ -392,8 +291,7 @@ class WorkerPool:
         for worker in self._workers:
             worker.process.terminate()
         for worker in self._workers:
-            worker.process.join(1)
-            _end(worker.process)
+            worker.wait()
         thread = getattr(self, '_thread', None)
         if thread is not None and thread is not threading.current_thread():
             thread.join(1)
@@ -406,144 +304,3 @@ class WorkerPool:
         # A process has files as long as there is its object.
         self._workers = []
         self._retired = []
-
-
-@contextlib.contextmanager
-def _socket_of(conn):
-    """Lends the socket of a connection, to send files.
-
-    The functions of ``multiprocessing.reduction`` duplicate its descriptor. A process forked
-    meanwhile would keep the duplicate, and a worker would not see its parent end. Since Python 3.14
-    the receiver also answers, between the messages of the connection.
-    """
-    sock = socket.socket(fileno=conn.fileno())
-    try:
-        yield sock
-    finally:
-        sock.detach()
-
-
-def _send_file(conn, file):
-    with _socket_of(conn) as sock:
-        socket.send_fds(sock, [b'f'], [file])  # a message must have data
-
-
-def _receive_file(conn):
-    with _socket_of(conn) as sock:
-        data, files, _, _ = socket.recv_fds(sock, 1, 1)
-    if not data:
-        raise EOFError
-    return files[0]
-
-
-def _end(process):
-    if process.is_alive():
-        process.kill()
-        process.join(1)
-
-
-def _aligned(size):
-    return -(-size // 64) * 64
-
-
-def _run_worker(conn, dataset, shared_mem):
-    """Main function of the worker processes."""
-    threading.Thread(target=_end_with_parent, args=(conn,), daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    slots = _Slots(shared_mem)
-    while True:
-        try:
-            message = conn.recv()
-        except (EOFError, OSError):
-            return
-        if message is None:
-            return
-        indices, seed = message
-        indices = numpy.frombuffer(indices, numpy.int64).tolist()
-        _seed(seed)
-        memory = None
-        try:
-            buffers = []
-            data = pickle.dumps([dataset[i] for i in indices], 5, buffer_callback=buffers.append)
-            reply, memory = slots.pack(data, [buffer.raw() for buffer in buffers], len(indices))
-        except Exception as e:
-            try:
-                pickled = pickle.dumps(e)
-            except Exception:
-                pickled = b''
-            reply = 'error', pickled, traceback.format_exc()
-        try:
-            conn.send(reply)
-            if memory is not None:
-                _send_file(conn, memory)
-                os.close(memory)
-        except OSError:
-            return
-
-
-def _seed(seed):
-    numpy.random.seed(seed)
-    random.seed(seed)
-    if chainerx.is_available():
-        # Only ChainerX's own generator: whether programs use it is their choice.
-        chainerx._core._random_seed(seed)
-
-
-def _end_with_parent(conn):
-    """Ends the worker with the other end of the pipe, also while it reads an example."""
-    poll = select.poll()
-    poll.register(conn, 0)  # for nothing but the end
-    poll.poll()
-    os._exit(0)
-
-
-class _Slots:
-    """Shared memory of a worker: two slots for alternating results.
-
-    The memory is a file without a name, so nothing is left of it after the processes.
-    """
-
-    def __init__(self, shared_mem: int | None) -> None:
-        self._shared_mem = shared_mem
-        self._memory: mmap.mmap | None = None
-        self._slot_size = 0
-        self._slot = 0
-
-    def pack(self, data: Any, buffers: Any, n_examples: int) -> Any:
-        """Returns a message with a pickle and its buffers, and the file to send after it."""
-        self._slot = 1 - self._slot
-        sizes = [buffer.nbytes for buffer in buffers]
-        total = sum(map(_aligned, sizes))
-        memory = None
-        if total > self._slot_size:
-            memory = self._allocate(total, n_examples)
-        if self._memory is None or total > self._slot_size or total == 0:
-            return ('inline', data, [bytes(buffer) for buffer in buffers]), None
-        start = offset = self._slot * self._slot_size
-        for buffer, size in zip(buffers, sizes):
-            self._memory[offset : offset + size] = buffer
-            offset += _aligned(size)
-        return ('shared', data, memory is not None, start, sizes), memory
-
-    def _allocate(self, total, n_examples):
-        """Makes larger slots, if allowed and possible; returns the file."""
-        if self._shared_mem is not None:
-            size = self._shared_mem * n_examples
-            if self._memory is not None or size < total:
-                return None
-        else:
-            size = total + total // 4
-        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-        fd = None
-        try:
-            fd = os.memfd_create('chainer-batch')
-            # Reserves the space: writing without memory is a bus error.
-            os.posix_fallocate(fd, 0, 2 * size)
-            self._memory = mmap.mmap(fd, 2 * size)
-        except OSError:
-            if fd is not None:
-                os.close(fd)
-            return None
-        self._slot_size = size
-        return fd

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer._core.names import hints
-from chainer.iterators import _ordered_iterator
+from chainer.iterators import _lookahead_iterator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class MultiprocessIterator(_ordered_iterator.LookaheadIterator):
+class MultiprocessIterator(_lookahead_iterator.LookaheadIterator):
     """Iterator that prefetches batches in worker processes.
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. The first call of

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
 from chainer._core.names import hints
-from chainer.iterators import _ordered_iterator
+from chainer.iterators import _lookahead_iterator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class MultithreadIterator(_ordered_iterator.LookaheadIterator):
+class MultithreadIterator(_lookahead_iterator.LookaheadIterator):
     """Iterator that prefetches the next batch in threads.
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. Threads help if

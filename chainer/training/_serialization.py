@@ -1,6 +1,9 @@
+import json
 import warnings
 
-from chainer import serializer as serializer_module
+import numpy
+
+from chainer import reporter, serializer as serializer_module
 from chainer.serializers import npz
 
 
@@ -40,3 +43,19 @@ def serialize_extras(parts, serializer):
                 serialize_part(part, serializer, name)
             except KeyError:
                 pass
+
+
+def serialize_observation(serializer, observation):
+    """Writes the scalars of an observation and returns it, or returns one that it reads.
+
+    A snapshot is written before the stop trigger sees the observation of the iteration.
+    """
+    if not isinstance(serializer, serializer_module.Serializer):
+        return serializer_module._load_json(serializer, '_observation', dict, float, {})
+    values = {}
+    for key, value in observation.items():
+        value = reporter._unwrap(value)
+        if reporter._is_scalar(value) and not numpy.iscomplexobj(value):
+            values[key] = float(value)
+    serializer('_observation', json.dumps(values))
+    return observation

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
-    from chainer.training.trainer import Trainer
 
 
 class Updater:
@@ -49,7 +48,7 @@ class Updater:
     def __repr__(self) -> str:
         return representation.of_arguments(self)
 
-    def connect_trainer(self, trainer: Trainer) -> None:
+    def connect_trainer(self, trainer: Any) -> None:
         """Called once with the trainer that uses the updater.
 
         Args:

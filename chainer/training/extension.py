@@ -136,12 +136,11 @@ def make_extension(
         ((10, 'iteration'), 'say_hello', 100)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         invoke_before_training='invoke_before_training has been removed since '
         'Chainer v2.0.0. Use initializer= instead.',
     )
-    argument.assert_kwargs_empty(kwargs)
 
     def decorator(extension):
         extension.trigger = Extension.trigger if trigger is None else trigger

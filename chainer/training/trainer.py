@@ -2,22 +2,17 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import json
 import os
-import sys
 import time
-import traceback
 from typing import TYPE_CHECKING, Any
-
-import numpy
 
 from chainer import reporter as reporter_module, serializer as serializer_module
 from chainer._core.data import random_state, temporary_folder
 from chainer._core.reports import representation
 from chainer.training import (
+    _entries,
     _interrupts,
     _serialization,
-    extension as extension_module,
     util,
 )
 from chainer.utils import argument
@@ -29,10 +24,6 @@ if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
     from chainer.training._updater import Updater
     from chainer.types import TriggerSpec
-
-_ExtensionEntry = collections.namedtuple(
-    '_ExtensionEntry', 'extension priority trigger call_before_training'
-)
 
 
 class Trainer:
@@ -100,15 +91,9 @@ class Trainer:
         self.out = out
         self.reporter: Reporter = reporter_module.Reporter()
         for name, optimizer in updater.get_all_optimizers().items():
-            if optimizer.target is None:
-                raise RuntimeError(
-                    f'the optimizer {name!r} has no model: call optimizer.setup(model) first'
-                )
-            self.reporter.add_observer(name, optimizer.target)
-            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
-
+            self._observe(name, optimizer.target)
         self._done = False
-        self._extensions: collections.OrderedDict[str, _ExtensionEntry] = collections.OrderedDict()
+        self._extensions: collections.OrderedDict[str, _entries.Entry] = collections.OrderedDict()
         self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0
         self._final_elapsed_time = 0.0
@@ -119,6 +104,14 @@ class Trainer:
                 self.extend(*extension)
             else:
                 self.extend(extension)
+
+    def _observe(self, name, model):
+        if model is None:
+            raise RuntimeError(
+                f'the optimizer {name!r} has no model: call optimizer.setup(model) first'
+            )
+        self.reporter.add_observer(name, model)
+        self.reporter.add_observers(name, model.namedlinks(skipself=True))
 
     @property
     def elapsed_time(self) -> float:
@@ -168,47 +161,20 @@ class Trainer:
             ValueError: If the name is ``'training'``, which is reserved.
 
         """
-        argument.check_unexpected_kwargs(
+        argument.parse_kwargs(
             kwargs,
             invoke_before_training='invoke_before_training has been removed since '
             'Chainer v2.0.0. Use call_before_training= instead.',
         )
-        argument.assert_kwargs_empty(kwargs)
 
-        if not callable(extension):
-            raise TypeError(
-                'extension must be an extension such as extensions.LogReport(), or a function that '
-                f'takes the trainer, but {extension!r} was given'
-            )
-        if isinstance(extension, type) and issubclass(extension, extension_module.Extension):
-            raise TypeError(
-                f'extension must be an extension, but the class {extension.__name__} was given: '
-                f'call it, as in trainer.extend({extension.__name__}(...))'
-            )
-        for attribute in ('name', 'default_name', '__name__'):
-            if name is None:
-                name = getattr(extension, attribute, None)
+        _entries.check_extension(extension)
         if name is None:
-            raise TypeError('name is not given for the extension')
-        if name == 'training':
-            raise ValueError('the name "training" is prohibited as an extension name')
-
-        if trigger is None:
-            trigger = getattr(extension, 'trigger', (1, 'iteration'))
-        if priority is None:
-            priority = getattr(extension, 'priority', extension_module.PRIORITY_READER)
-
-        unique_name = name
-        ordinal = 0
-        while unique_name in self._extensions:
-            ordinal += 1
-            unique_name = f'{name}_{ordinal}'
-
+            name = _entries.name_of(extension)
+        name = _entries.unique_name(name, self._extensions)
+        entry = _entries.make(extension, trigger, priority, call_before_training)
         named: Any = extension  # functions take attributes, too
-        named.name = unique_name
-        self._extensions[unique_name] = _ExtensionEntry(
-            extension, priority, util.get_trigger(trigger), call_before_training
-        )
+        named.name = name
+        self._extensions[name] = entry
 
     def get_extension(self, name: str) -> Any:
         """Returns an extension by name.
@@ -268,26 +234,29 @@ class Trainer:
             try:
                 self._loop(entries, interrupts)
             except KeyboardInterrupt as e:
-                self._call_error_handlers(saves, e)
+                _entries.handle_error(saves, self, e)
                 raise
             completed = True
         except Exception as e:
             if show_message:
-                self._show_error(e)
-            self._call_error_handlers(entries, e)
+                _entries.show_error(e)
+            _entries.handle_error(entries, self, e)
             raise
         finally:
             # What stopped the training is more important than what failed afterwards.
-            error = self._finalize(entries)
-            if completed:
-                self._final_elapsed_time = self.elapsed_time
-                self._done = True
-                if error is not None:
-                    raise error
-            else:
-                # The loop may be run again: the time until then does not count.
-                self._snapshot_elapsed_time = self.elapsed_time
-                self._start_at = time.perf_counter()
+            error = _entries.finalize(entries, self.updater)
+            self._stop_clock(completed)
+            if completed and error is not None:
+                raise error
+
+    def _stop_clock(self, completed):
+        if completed:
+            self._final_elapsed_time = self.elapsed_time
+            self._done = True
+        else:
+            # The loop may be run again: the time until then does not count.
+            self._snapshot_elapsed_time = self.elapsed_time
+            self._start_at = time.perf_counter()
 
     def _initialize(self, entries):
         for entry in entries:
@@ -324,38 +293,6 @@ class Trainer:
         if interrupts.received:
             raise KeyboardInterrupt
 
-    def _show_error(self, error):
-        stream = sys.stderr
-        stream.write(f'Exception in main training loop: {error}\n')
-        stream.write('Traceback (most recent call last):\n')
-        traceback.print_tb(error.__traceback__, file=stream)
-        stream.write(
-            'Will finalize trainer extensions and updater before reraising the exception.\n'
-        )
-
-    def _call_error_handlers(self, entries, error):
-        for entry in entries:
-            handler = getattr(entry.extension, 'on_error', None)
-            if handler:
-                try:
-                    handler(self, error, error.__traceback__)
-                except Exception as e:
-                    stream = sys.stderr
-                    stream.write(f'Exception in error handler: {e}\n')
-                    stream.write('Traceback (most recent call last):\n')
-                    traceback.print_tb(e.__traceback__, file=stream)
-
-    def _finalize(self, entries):
-        """Finalizes everything, even if something fails; returns the first failure."""
-        finalizers = [getattr(entry.extension, 'finalize', None) for entry in entries]
-        first_error = None
-        for finalizer in [*filter(None, finalizers), self.updater.finalize]:
-            try:
-                finalizer()
-            except Exception as e:
-                first_error = first_error or e
-        return first_error
-
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater, the triggers and the extensions."""
         serializer_module._remember(serializer, self)
@@ -373,22 +310,8 @@ class Trainer:
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
         if serializer_module._takes_extras(serializer):
-            try:
-                self._serialize_observation(serializer)
+            with contextlib.suppress(KeyError):  # for example a snapshot of Chainer 7
+                self.observation = _serialization.serialize_observation(
+                    serializer, self.observation
+                )
                 random_state.serialize_global_states(serializer['_random_state'])
-            except KeyError:  # for example a snapshot of Chainer 7
-                pass
-
-    def _serialize_observation(self, serializer):
-        # A snapshot is written before the stop trigger sees the observation of the iteration.
-        if isinstance(serializer, serializer_module.Serializer):
-            values = {}
-            for key, value in self.observation.items():
-                value = reporter_module._unwrap(value)
-                if reporter_module._is_scalar(value) and not numpy.iscomplexobj(value):
-                    values[key] = float(value)
-            serializer('_observation', json.dumps(values))
-        else:
-            self.observation = serializer_module._load_json(
-                serializer, '_observation', dict, float, {}
-            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.utils import conv
+from chainer.utils import _patches
 from chainer.utils.conv import (  # noqa: F401
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
@@ -73,7 +73,7 @@ def im2col_nd_cpu(
 
     """
     ndim = img.ndim - 2
-    return conv._im2col(
+    return _patches.im2col(
         img,
         as_tuple(ksize, ndim),
         as_tuple(stride, ndim),
@@ -174,7 +174,7 @@ def col2im_nd_cpu(
 
     """
     ndim = len(dims)
-    return conv._col2im(
+    return _patches.col2im(
         col, as_tuple(stride, ndim), as_tuple(pad, ndim), tuple(dims), as_tuple(dilate, ndim)
     )
 

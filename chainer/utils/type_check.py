@@ -24,6 +24,7 @@ import numpy
 
 import chainerx
 from chainer.backends import cuda
+from chainer.utils import _type_info
 from chainer.utils._type_expressions import (
     Atom as Atom,
     BinaryOperator as BinaryOperator,
@@ -41,11 +42,18 @@ from chainer.utils._type_expressions import (
     _thread_local,
     eval as eval,
 )
+from chainer.utils._type_info import (
+    LightTypeInfoTuple as LightTypeInfoTuple,
+    TypeInfo as TypeInfo,
+    TypeInfoTuple as TypeInfoTuple,
+    get_light_types as get_light_types,
+    get_types as get_types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from chainer._core.settings.types import DTypeSpec, NdArray
+    from chainer._core.settings.types import NdArray
 
 
 # -- modes --------------------------------------------------------------------
@@ -120,144 +128,7 @@ def get_function_check_context(f: Any) -> Iterator[None]:
 # -- type information ---------------------------------------------------------
 
 
-class TypeInfo:
-    """Shape and dtype of an array.
-
-    Attributes:
-        shape (tuple of int): Shape.
-        dtype (numpy.dtype): Dtype.
-        ndim (int): Number of dimensions.
-        size (int): Number of elements.
-
-    .. admonition:: Example
-
-        >>> from chainer.utils import type_check
-        >>> info = type_check.TypeInfo((2, 3), np.dtype(np.float32))
-        >>> info.ndim, info.size
-        (2, 6)
-
-    """
-
-    def __init__(self, shape: tuple[int, ...], dtype: DTypeSpec) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.ndim: int = len(shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return _prod(self.shape)
-
-
-class TypeInfoTuple(tuple[Any, ...]):
-    """Types of the inputs as expressions.
-
-    Attributes:
-        name (str): Name of the tuple in messages.
-
-    .. admonition:: Example
-
-        >>> from chainer.utils import type_check
-        >>> types = type_check.get_types((np.zeros(2), np.zeros((3, 4))), 'in_types', False)
-        >>> print(types.size() == 3)
-        in_types.size == 3
-        >>> types.size().eval()
-        2
-
-    """
-
-    name = 'in_types'
-
-    def size(self) -> Expr:
-        """Returns the number of inputs as an expression."""
-        return Variable(len(self), f'{self.name}.size')
-
-
-class LightTypeInfoTuple(tuple[Any, ...]):
-    """Types of the inputs in light mode.
-
-    .. admonition:: Example
-
-        >>> from chainer.utils import type_check
-        >>> types = type_check.get_light_types((np.zeros(2), np.zeros((3, 4))))
-        >>> types.size(), types[1].shape
-        (2, (3, 4))
-
-    """
-
-    def size(self) -> int:
-        """Returns the number of inputs."""
-        return len(self)
-
-
-def get_types(
-    data: Sequence[NdArray],
-    name: str,
-    accept_none: bool,
-    *,
-    shapes: Sequence[tuple[int, ...]] | None = None,
-) -> TypeInfoTuple:
-    """Returns the types of arrays as expressions.
-
-    Args:
-        data (tuple): Arrays.
-        name (str): Name of the tuple in messages.
-        accept_none (bool): Ignored; every element is an array.
-        shapes: Shapes to use instead of those of the arrays.
-
-    Returns:
-        TypeInfoTuple: Tuple of :class:`Variable`.
-
-    Raises:
-        TypeError: If ``data`` is not a tuple.
-
-    .. admonition:: Example
-
-        >>> from chainer.utils import type_check
-        >>> x_type, = type_check.get_types((np.zeros((3, 4)),), 'in_types', False)
-        >>> str(x_type.shape[0] * 2), (x_type.shape[0] * 2).eval()
-        ('in_types[0].shape[0] * 2', 6)
-
-    """
-    if not isinstance(data, tuple):
-        raise TypeError(f'data must be a tuple, not {type(data)}')
-    types = TypeInfoTuple(
-        [Variable(_get_type(x, shapes and shapes[i]), f'{name}[{i}]') for i, x in enumerate(data)]
-    )
-    types.name = name
-    return types
-
-
-def _get_type(x, shape):
-    return TypeInfo(x.shape if shape is None else shape, x.dtype)
-
-
-def get_light_types(
-    data: Sequence[NdArray | None], *, shapes: Sequence[tuple[int, ...]] | None = None
-) -> LightTypeInfoTuple:
-    """Returns the types of arrays for the light mode; see :func:`get_types`.
-
-    Args:
-        data (tuple): Arrays.
-        shapes: Shapes of the arrays, if they are not their own.
-
-    Returns:
-        LightTypeInfoTuple: The arrays, or :class:`TypeInfo` objects if shapes are given.
-
-    .. admonition:: Example
-
-        >>> from chainer.utils import type_check
-        >>> x_type, = type_check.get_light_types((np.zeros((3, 4)),))
-        >>> x_type.shape[0] * 2
-        6
-
-    """
-    if shapes is None:
-        return LightTypeInfoTuple(data)
-    return LightTypeInfoTuple([_get_type(x, shape) for x, shape in zip(data, shapes)])
-
-
-def _argname(in_types, names):
+def expect_arguments(in_types: Any, names: Sequence[str]) -> None:
     """Names the inputs for messages and checks their number.
 
     Args:
@@ -267,6 +138,14 @@ def _argname(in_types, names):
     Raises:
         InvalidType: If the numbers differ.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> in_types = type_check.get_types((np.ones((2, 3)),), 'in_types', False)
+        >>> type_check.expect_arguments(in_types, ('x',))
+        >>> print(in_types[0].ndim == 2)
+        x.ndim == 2
+
     """
     if len(in_types) != len(names):
         raise InvalidType(f'{len(names)} argument(s)', f'{len(in_types)} argument(s)')
@@ -275,6 +154,9 @@ def _argname(in_types, names):
     for in_type, name in zip(in_types, names):
         if isinstance(in_type, Variable):
             in_type.name = name
+
+
+_argname = expect_arguments  # the name in Chainer 7
 
 
 def make_variable(value: Any, name: str) -> Any:
@@ -294,14 +176,7 @@ def make_variable(value: Any, name: str) -> Any:
     return value if in_light_mode() else Variable(value, name)
 
 
-def _prod(xs):
-    result = 1
-    for x in xs:
-        result *= x
-    return result
-
-
-_prod_variable = Variable(_prod, 'prod')
+_prod_variable = Variable(_type_info.product, 'prod')
 
 
 def prod(xs: Any) -> Any:
@@ -318,7 +193,7 @@ def prod(xs: Any) -> Any:
         ('prod(x.shape)', 6)
 
     """
-    return _prod(xs) if in_light_mode() else _prod_variable(xs)
+    return _type_info.product(xs) if in_light_mode() else _prod_variable(xs)
 
 
 def expect(*bool_exprs: Any) -> None:

@@ -19,10 +19,12 @@ class Effect:
 
     Attributes:
         interruptions (int): How often a run leaves the kernels of the plan for the effect.
+        reason (str): Why it does.
 
     """
 
     interruptions = 0
+    reason = ''
 
     def guard(self, scope: Scope) -> None:
         """Lets a plan run only while the effect is the same; called before it is recorded."""

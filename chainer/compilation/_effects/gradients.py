@@ -75,6 +75,11 @@ class Gradients(Observer):
             self._recorder.note('an array begins to need a gradient')
         self._now = now
 
+    def end_segment(self) -> None:
+        """Ends a segment of the plan, which sets the gradients that have changed."""
+        self.note()
+        self._recorder.mark()
+
     def renew(self) -> None:
         self._now = self._find()
 

@@ -13,6 +13,8 @@ from chainer.compilation._effects.planned_update import PlannedUpdate, plan_upda
 from chainer.compilation._trace import Again, GraphBreak
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
 
@@ -21,11 +23,19 @@ _CHANGE = 'an optimizer changes outside of its update'
 
 
 class Updates(Observer):
-    """Runs the updates of a call, each on its own, and looks for other changes of optimizers."""
+    """Runs the updates of a call, each on its own, and looks for other changes of optimizers.
 
-    def __init__(self, scope: Scope, recorder: Any) -> None:
+    Args:
+        scope: The optimizers.
+        recorder: Records the kernels.
+        end_segment: Ends a segment of the plan, with the gradients that it sets.
+
+    """
+
+    def __init__(self, scope: Scope, recorder: Any, end_segment: Callable[[], None]) -> None:
         self._scope = scope
         self._recorder = recorder
+        self._end_segment = end_segment
         self._effects: list[Effect] = []
         self._states: list[Any] = []
         self._needs_states = False
@@ -61,36 +71,38 @@ class Updates(Observer):
 
     def update(self, opt: Any) -> None:
         """Runs an update: in a segment of its own, or between segments."""
-        eager = EagerUpdate(opt, self._fixed)
-        planned, lacked_states = None, False
+        lacks_states = False
         try:
-            planned = self._plan(opt, eager)
-            lacked_states = planned is None and lacks_states(opt)
+            lacks_states = _lacks_states(opt)
+            planned = self._plan(opt)
+        except GraphBreak as reason:
+            self._update_eagerly(opt, str(reason), lacks_states)
         except Exception as error:  # noqa: BLE001 - the update itself raises what is wrong
             self._recorder.note(f'an optimizer that cannot be watched: {error}')
-        if planned is None:
             optimizer.GradientMethod.update(opt)
-            self._effects.append(eager)
-            # The first update makes states, so that the next one may be planned.
-            self._needs_states |= lacked_states and plan_update(opt, eager) is not None
-            return
-        self._states += planned.states
-        self._recorder.start()
-        planned.record(self._recorder)
-        self._recorder.stop()
-        self._recorder.mark()
-        self._effects.append(planned)
+        else:
+            self._states += planned.states
+            planned.record(self._recorder, self._end_segment)
+            self._effects.append(planned)
 
-    def _plan(self, opt: Any, eager: EagerUpdate) -> PlannedUpdate | None:
+    def _plan(self, opt: Any) -> PlannedUpdate:
+        # Backward passes of ChainerX leave none: they divide it out themselves.
         if any(v._loss_scale is not None for v in self._scope.variables):
-            self._recorder.note('a loss scale')
+            self._recorder.note('a loss scale of gradients that the function did not compute')
         if not all(id(param) in self._scope.known for param in opt.target.params()):
             self._recorder.note('an optimizer whose parameters are not known')
-        self._recorder.mark()
-        planned = plan_update(opt, eager)
-        if planned is not None:
-            planned.guard(self._scope)
+        self._end_segment()
+        planned = plan_update(opt, EagerUpdate(opt, self._fixed))
+        planned.guard(self._scope)
         return planned
+
+    def _update_eagerly(self, opt: Any, reason: str, lacks_states: bool) -> None:
+        eager = EagerUpdate(opt, self._fixed)
+        eager.reason = f'{type(opt).__name__} updates eagerly, as {reason}'
+        self._effects.append(eager)
+        optimizer.GradientMethod.update(opt)
+        # The first update makes states, so that the next one may be planned.
+        self._needs_states |= lacks_states and _can_plan(opt, eager)
 
     def _find_state(self) -> list[Any]:
         owners: list[Any] = []
@@ -103,7 +115,15 @@ class Updates(Observer):
         return [{k: _trees.key(v) for k, v in vars(o).items()} for o in owners]
 
 
-def lacks_states(opt: Any) -> bool:
+def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
+    try:
+        plan_update(opt, eager)
+    except Exception:  # noqa: BLE001 - the next recording finds it, too
+        return False
+    return True
+
+
+def _lacks_states(opt: Any) -> bool:
     """Tells whether the next update makes states, or moves them to the device."""
     rules = [param.update_rule for param in opt.target.params()]
     return any(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -32,9 +32,9 @@ class CReLU(_base.Operation):
         self.axis: int = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
-        _base.expect_axis(in_types[0], (self.axis,))
+        _arguments.expect_axis(in_types[0], (self.axis,))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainerx
-from chainer.functions import _base
+from chainer.functions import _arrays, _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ELU(_base.UnaryFunction):
     def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         negative = as_array(x) <= 0
         # What the masks discard must not overflow.
-        slope = m.exp(m.clip(x, None, 0)) * _base.select(negative, self.alpha, 0, gy.dtype)
+        slope = m.exp(m.clip(x, None, 0)) * _arrays.select(negative, self.alpha, 0, gy.dtype)
         return gy * (slope + (~negative).astype(gy.dtype))
 
 

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import chainerx
-from chainer.functions._base import UnaryFunction, kernels, special
+from chainer.functions._arrays import special
+from chainer.functions._base import UnaryFunction, kernels
 
 if TYPE_CHECKING:
     from chainer._core.names.namespace import Namespace, Operand

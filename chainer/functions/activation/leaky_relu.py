@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import chainerx
-from chainer.functions import _base
+from chainer.functions import _arrays, _base
 from chainer.variable import as_array
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class LeakyReLU(_base.UnaryFunction):
 
     def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         sign = as_array(y if x is None else x)
-        return gy * _base.select(sign >= 0, 1, self.slope, gy.dtype)
+        return gy * _arrays.select(sign >= 0, 1, self.slope, gy.dtype)
 
 
 def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:

@@ -10,7 +10,7 @@ import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
-from chainer.functions import _base
+from chainer.functions import _arrays, _base
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
@@ -58,14 +58,16 @@ class RReLU(_base.UnaryFunction):
 
     def compute(self, xp: Xp, x: NdArray) -> NdArray:
         if not config.train:
-            self.r = _base.sent_like(x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype))
+            self.r = _arrays.sent_like(
+                x, numpy.full(x.shape, (self.lower + self.upper) / 2, x.dtype)
+            )
         elif self.r is None:
             shape, dtype, lower, upper = x.shape, x.dtype, self.lower, self.upper
-            self.r = _base.draw_like(
-                x, lambda xp: _base._as_array(xp.random.uniform(lower, upper, shape), dtype)
+            self.r = _arrays.draw_like(
+                x, lambda xp: _arrays._as_array(xp.random.uniform(lower, upper, shape), dtype)
             )
         else:
-            self.r = _base.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)
+            self.r = _arrays.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)
         self._factors = xp.where(x >= 0, 1, self.r)
         return x * self._factors
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ class Softmax(_base.Operation):
     _kernels = _base.kernels(check=True)
 
     def __init__(self, axis: int = 1) -> None:
-        self.axis: int = _base.parse_int(axis)
+        self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
-        _base.expect_axis(in_types[0], (self.axis,))
+        _arguments.expect_axis(in_types[0], (self.axis,))
         type_check.expect(in_types[0].shape[self.axis] > 0)
 
     def forward_chainerx(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.functions.array.split_axis import SplitAxis
 from chainer.utils import type_check
 
@@ -40,11 +40,11 @@ class Concat(_base.Operation):
     _kernels = CHECKED_BY_CHAINERX
 
     def __init__(self, axis: int = 1) -> None:
-        self.axis: int = _base.parse_int(axis)
+        self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)
-        _base.expect_axis(in_types[0], (self.axis,))
+        _arguments.expect_axis(in_types[0], (self.axis,))
         _expect_alike(in_types, self.axis % type_check.eval(in_types[0].ndim))
 
     def forward_chainerx(

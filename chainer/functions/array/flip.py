@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
@@ -44,12 +44,12 @@ class Flip(_Reversal):
     """Reverses the order of elements along an axis."""
 
     def __init__(self, axis: int) -> None:
-        self.axis: int = _base.parse_int(axis)
+        self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
-        _base.expect_axis(in_types[0], (self.axis,))
+        _arguments.expect_axis(in_types[0], (self.axis,))
 
 
 def flip(x: VariableLike, axis: int) -> Variable:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation
 from chainer.utils import conv, type_check
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Im2Col(Operation):
         self.cover_all = cover_all
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:

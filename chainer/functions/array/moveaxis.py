@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
@@ -24,8 +24,8 @@ class Moveaxis(View):
     """Moves axes to new positions."""
 
     def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
-        self.source: tuple[int, ...] = _base.parse_ints(source, 'source')
-        self.destination: tuple[int, ...] = _base.parse_ints(destination, 'destination')
+        self.source: tuple[int, ...] = _arguments.parse_ints(source, 'source')
+        self.destination: tuple[int, ...] = _arguments.parse_ints(destination, 'destination')
         if len(self.source) != len(self.destination):
             raise ValueError(
                 'source and destination must have the same length: '
@@ -36,9 +36,9 @@ class Moveaxis(View):
                 raise ValueError(f'duplicate value in {name} axis: {axes}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
-        _base.expect_axis(in_types[0], self.source)
-        _base.expect_axis(in_types[0], self.destination)
+        type_check.expect_arguments(in_types, ('x',))
+        _arguments.expect_axis(in_types[0], self.source)
+        _arguments.expect_axis(in_types[0], self.destination)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

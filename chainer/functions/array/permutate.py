@@ -9,7 +9,7 @@ import numpy
 from chainer import backend
 from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -53,10 +53,10 @@ class Permutate(_base.Operation):
         self.inv = inv
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.ndim > 0)
-        _base.expect_axis(x_type, (self.axis,))
+        _arguments.expect_axis(x_type, (self.axis,))
         n = type_check.make_variable(len(self.indices), 'len(indices)')
         type_check.expect(x_type.shape[self.axis] == n)
 

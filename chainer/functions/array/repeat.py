@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 
@@ -31,18 +31,18 @@ class Repeat(_base.Operation):
     def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
         # True repeats once, False never, as in NumPy.
         counts = repeats if isinstance(repeats, tuple) else (repeats,)
-        self.repeats = _base.parse_ints(
+        self.repeats = _arguments.parse_ints(
             tuple([int(n) if isinstance(n, (bool, numpy.bool_)) else n for n in counts]), 'repeats'
         )
         if not all([n >= 0 for n in self.repeats]):
             raise ValueError(f'all elements in repeats must be zero or larger, got {repeats}')
-        self.axis: int | None = _base.parse_single_axis(axis)
+        self.axis: int | None = _arguments.parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         if self.axis is not None:
-            _base.expect_axis(x_type, (self.axis,))
+            _arguments.expect_axis(x_type, (self.axis,))
         if len(self.repeats) != 1:
             n = type_check.make_variable(len(self.repeats), 'len(repeats)')
             length = type_check.prod(x_type.shape) if self.axis is None else x_type.shape[self.axis]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
@@ -28,12 +28,12 @@ class Rollaxis(View):
     _kernels = NO_KERNELS
 
     def __init__(self, axis: int, start: int) -> None:
-        self.axis: int = _base.parse_int(axis)
-        self.start: int = _base.parse_int(start, 'start')
+        self.axis: int = _arguments.parse_int(axis)
+        self.start: int = _arguments.parse_int(start, 'start')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
-        _base.expect_axis(in_types[0], (self.axis,))
+        type_check.expect_arguments(in_types, ('x',))
+        _arguments.expect_axis(in_types[0], (self.axis,))
         if self.start >= 0:
             type_check.expect(in_types[0].ndim >= self.start)
         else:

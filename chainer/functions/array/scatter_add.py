@@ -8,7 +8,8 @@ import numpy
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
 
@@ -32,7 +33,7 @@ class ScatterAdd(Operation):
         self.slices: tuple[Any, ...] = _parse_slices(slices)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         consumed = 0
         for s in self.slices:
             if s is None or s is Ellipsis:

@@ -9,7 +9,8 @@ import numpy
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
-from chainer.functions._base import Operation, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -29,7 +30,7 @@ class SelectItem(Operation):
     _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             t_type.dtype.kind == 'i',

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -29,12 +29,12 @@ class Separate(View):
     _kernels = NO_KERNELS
 
     def __init__(self, axis: int) -> None:
-        self.axis: int = _base.parse_int(axis)
+        self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
-        _base.expect_axis(in_types[0], (self.axis,))
+        _arguments.expect_axis(in_types[0], (self.axis,))
         if type_check.eval(in_types[0].shape[self.axis]) == 0:
             raise ZeroDivisionError(f'axis {self.axis} of length zero has no parts')
 

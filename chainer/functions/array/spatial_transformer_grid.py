@@ -9,7 +9,8 @@ import numpy
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions._base import CallableFunction, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class SpatialTransformerGrid(CallableFunction):
         self.output_shape: tuple[int, ...] = tuple(output_shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('theta',))
+        type_check.expect_arguments(in_types, ('theta',))
         (theta_type,) = in_types
         ndim = len(self.output_shape)
         type_check.expect(
@@ -101,10 +102,9 @@ def spatial_transformer_grid(
         array([[-1.,  0.,  1.]], dtype=float32)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         use_cudnn='use_cudnn argument is not supported anymore. '
         "Use chainer.using_config('use_cudnn', value) context",
     )
-    argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerGrid(output_shape).apply((theta,))[0]

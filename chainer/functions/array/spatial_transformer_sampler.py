@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
-from chainer.functions._base import CallableFunction, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
@@ -86,7 +87,7 @@ class SpatialTransformerSampler(CallableFunction):
     _kernels = kernels(retain=(0, 1), least_size=4096)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'grid'))
+        type_check.expect_arguments(in_types, ('x', 'grid'))
         x_type, grid_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',
@@ -179,10 +180,9 @@ def spatial_transformer_sampler(x: VariableLike, grid: VariableLike, **kwargs: A
         array([[[[1.5, 0. ]]]], dtype=float32)
 
     """
-    argument.check_unexpected_kwargs(
+    argument.parse_kwargs(
         kwargs,
         use_cudnn='use_cudnn argument is not supported anymore. '
         "Use chainer.using_config('use_cudnn', value) context",
     )
-    argument.assert_kwargs_empty(kwargs)
     return SpatialTransformerSampler().apply((x, grid))[0]

@@ -10,7 +10,7 @@ import chainerx
 from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.backends import cuda
-from chainer.functions._base import expect_axis, parse_int
+from chainer.functions._arguments import expect_axis, parse_int
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -49,7 +49,7 @@ class SplitAxis(View):
         self.axis: int = parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         expect_axis(in_types[0], (self.axis,))
         length = in_types[0].shape[self.axis]
         if self.sections is not None:

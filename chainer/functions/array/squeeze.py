@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import TYPE_CHECKING, Any
 
-from chainer.functions import _base
+from chainer.functions import _arguments
 from chainer.functions.array._views import View
 from chainer.utils import type_check
 
@@ -51,11 +51,11 @@ class Squeeze(View):
     axis: tuple[int, ...] | None
 
     def __init__(self, axis: Axis = None) -> None:
-        self.axis = None if axis is None else _base.parse_ints(axis, 'axis')
+        self.axis = None if axis is None else _arguments.parse_ints(axis, 'axis')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
-        _base.expect_axis(in_types[0], self.axis)
+        type_check.expect_arguments(in_types, ('x',))
+        _arguments.expect_axis(in_types[0], self.axis)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (inputs[0].squeeze(self.axis),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer.backends import cuda
-from chainer.functions import _base
+from chainer.functions import _arguments, _base
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ class Tile(_base.Operation):
     _kernels = _base.kernels(least_size=4096)
 
     def __init__(self, reps: int | Sequence[int]) -> None:
-        self.reps: tuple[int, ...] = _base.parse_ints(reps, 'reps')
+        self.reps: tuple[int, ...] = _arguments.parse_ints(reps, 'reps')
         if not all([n >= 0 for n in self.reps]):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 import chainerx
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, kernels, pair
-from chainer.functions.connection._convolution_plan import get_plan
-from chainer.utils import conv, conv_nd, type_check
+from chainer.functions._base import Operation, kernels
+from chainer.functions.connection._convolution_base import ConvolutionBase
+from chainer.utils import conv, type_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,63 +22,11 @@ if TYPE_CHECKING:
 
 
 def _expect_bias(b_type, n_channels):
-    type_check._argname((b_type,), ('b',))
+    type_check.expect_arguments((b_type,), ('b',))
     type_check.expect(b_type.dtype.kind == 'f', b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
-class _Base(Operation):
-    """Base of convolution and deconvolution.
-
-    Attributes:
-        ndim (int): Number of spatial dimensions.
-        stride, pad, dilate (tuple of int): One per dimension.
-        groups (int): Number of groups.
-
-    """
-
-    @property
-    def transposed_class(self) -> type[_Base]:
-        """Class of the transposed function, looked up because the two refer to each other."""
-        raise NotImplementedError
-
-    def _set_geometry(self, ndim, stride, pad, dilate, groups):
-        self.ndim: int = ndim
-        self.stride: tuple[int, ...] = conv_nd.as_tuple(stride, ndim)
-        self.pad: tuple[int, ...] = conv_nd.as_tuple(pad, ndim)
-        self.dilate: tuple[int, ...] = conv_nd.as_tuple(dilate, ndim)
-        if min(self.dilate, default=1) < 1:
-            raise ValueError(f'dilate must be positive, got {dilate}')
-        self.groups: int = groups
-        if any([d < 1 for d in self.dilate]):
-            raise ValueError(f'dilate must be positive, got {dilate}')
-
-    def _transposed(self, size):
-        func = self.transposed_class.__new__(self.transposed_class)
-        func._set_geometry(self.ndim, self.stride, self.pad, self.dilate, self.groups)
-        func.outs = size
-        return func
-
-    def _plan_of(self, x_shape, w_shape, outs, array):
-        return get_plan(
-            x_shape,
-            w_shape,
-            outs,
-            self.stride,
-            self.pad,
-            self.dilate,
-            self.groups,
-            isinstance(array, numpy.ndarray),
-        )
-
-    def _check_outs(self, outs):
-        if any([out <= 0 for out in outs]):
-            raise AssertionError(f'Output size should be positive, but is {outs}')
-
-    def _chainerx_supports(self, inputs):
-        return len({x.dtype for x in inputs}) == 1
-
-
-class Convolution(_Base):
+class Convolution(ConvolutionBase):
     """Base of convolution functions.
 
     Attributes:
@@ -97,7 +43,7 @@ class Convolution(_Base):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -162,7 +108,7 @@ class Convolution(_Base):
         ]
 
 
-class Deconvolution(_Base):
+class Deconvolution(ConvolutionBase):
     """Base of deconvolution functions.
 
     Attributes:
@@ -178,7 +124,7 @@ class Deconvolution(_Base):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -317,21 +263,3 @@ def _groups_message(groups, what, n):
         f'The number of groups must be a divisor of that of {what} channels: '
         f'{groups} groups, {n} channels'
     )
-
-
-class TwoDimensional:
-    """Mix-in with attributes per axis for functions of images."""
-
-    kh: property = property(lambda self: self.inputs[1].shape[2])
-    kw: property = property(lambda self: self.inputs[1].shape[3])
-    sy: property = property(lambda self: self.stride[0])
-    sx: property = property(lambda self: self.stride[1])
-    ph: property = property(lambda self: self.pad[0])
-    pw: property = property(lambda self: self.pad[1])
-    dy: property = property(lambda self: self.dilate[0])
-    dx: property = property(lambda self: self.dilate[1])
-
-    def _set_geometry(self, ndim, stride, pad, dilate, groups):
-        super()._set_geometry(
-            ndim, pair('stride', stride), pair('pad', pad), pair('dilate', dilate), groups
-        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.set_module import set_module
-from chainer.functions.connection._convolution import Convolution, Deconvolution, TwoDimensional
+from chainer.functions.connection._convolution import Convolution, Deconvolution
+from chainer.functions.connection._convolution_base import TwoDimensional
 from chainer.utils import argument
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from chainer.backends import cuda
-from chainer.utils import conv
+from chainer.utils import _patches
 from chainer.utils.array import _cast
 
 # Number of patch elements per chunk.
@@ -88,7 +88,7 @@ class Plan:
         self.padded_dims = tuple([p + dim + a for p, dim, a in zip(pad, dims, after)])
         self.interior = tuple([slice(p, p + dim) for p, dim in zip(pad, dims)])
 
-        axes = [conv._get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
+        axes = [_patches.get_taps(*row) for row in zip(ksize, stride, pad, dims, dilate, outs)]
         self.taps = [tuple(zip(*taps)) for taps in itertools.product(*axes)]
 
         # With unit strides, the transpose is also a convolution. It is faster unless it collects
@@ -162,7 +162,7 @@ class Plan:
             matrices = self._trim(columns, r)
             patches = self._as_patches(matrices, r)
             s_n, s_c, *steps = source.strides
-            patches[...] = conv._as_strided(
+            patches[...] = _patches.as_strided(
                 source,
                 patches.shape,
                 (

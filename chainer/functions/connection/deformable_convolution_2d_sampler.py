@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer._core.names.namespace import F
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:

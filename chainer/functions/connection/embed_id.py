@@ -8,7 +8,8 @@ import chainerx
 from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.debug import is_debug
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, parse_int
+from chainer.functions._arguments import parse_int
+from chainer.functions._base import Operation, kernels
 from chainer.functions._scatter import add_rows
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -34,7 +35,7 @@ class EmbedIDFunction(Operation):
         )
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'W'))
+        type_check.expect_arguments(in_types, ('x', 'W'))
         x_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f', w_type.ndim == 2

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer.backends import cuda
-from chainer.functions._base import Operation, pair
+from chainer.functions._arguments import pair
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Shift(Operation):
             raise ValueError(f'kw must be odd, but is {self.kw}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', x_type.ndim == 4, x_type.shape[1] >= self.kh * self.kw

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import _as_array, _Routine, kernels
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import _Routine, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_pair(in_types, names=('x0', 'x1')):
     """Type check of two floating point arrays of one shape and dtype."""
-    type_check._argname(in_types, names)
+    type_check.expect_arguments(in_types, names)
     type_check.expect(
         in_types[0].dtype.kind == 'f',
         in_types[0].dtype == in_types[1].dtype,

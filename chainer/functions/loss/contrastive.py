@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels, norm_of_squared, positive_part
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import norm_of_squared, positive_part
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -31,7 +33,7 @@ class Contrastive(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x0', 'x1', 'y'))
+        type_check.expect_arguments(in_types, ('x0', 'x1', 'y'))
         x0_type, x1_type, y_type = in_types
         type_check.expect(
             x0_type.dtype.kind == 'f',

@@ -9,7 +9,8 @@ import numpy
 from chainer import backend
 from chainer._core.names.namespace import F
 from chainer.backends import cuda
-from chainer.functions._base import check_reduce, sent_like
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import sent_like
 from chainer.variable import as_array, as_variable
 
 if TYPE_CHECKING:

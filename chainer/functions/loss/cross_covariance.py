@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import utils
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class CrossCovariance(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('y', 'z'))
+        type_check.expect_arguments(in_types, ('y', 'z'))
         y_type, z_type = in_types
         type_check.expect(
             y_type.dtype.kind == 'f',

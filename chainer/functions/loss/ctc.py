@@ -10,7 +10,8 @@ from chainer import backend
 from chainer._core.autograd.array_namespace import arrays_like
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.names.namespace import F
-from chainer.functions._base import CallableFunction, check_reduce
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import CallableFunction
 from chainer.functions.array.get_item import GetItemGrad
 from chainer.utils import type_check
 from chainer.variable import as_array, as_variable
@@ -111,7 +112,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
-        type_check._argname(
+        type_check.expect_arguments(
             (input_length, label_length, t_type), ('input_length', 'label_length', 't')
         )
         x0 = x_types[0]

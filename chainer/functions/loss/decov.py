@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import utils
-from chainer.functions._base import CallableFunction, check_reduce, kernels, sent_like
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -30,7 +32,7 @@ class DeCov(CallableFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('h',))
+        type_check.expect_arguments(in_types, ('h',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2)
 
     @staticmethod

@@ -9,7 +9,7 @@ import numpy
 from chainer import backend
 from chainer._core.names.namespace import F
 from chainer.backends import cuda
-from chainer.functions._base import sent_like
+from chainer.functions._arrays import sent_like
 from chainer.utils import type_check
 from chainer.variable import as_array
 

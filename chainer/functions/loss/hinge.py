@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, utils
-from chainer.functions._base import (
-    CallableFunction,
-    check_reduce,
-    kernels,
-    positive_part,
-    sent_like,
-)
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import positive_part, sent_like
+from chainer.functions._base import CallableFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -39,7 +35,7 @@ class Hinge(CallableFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

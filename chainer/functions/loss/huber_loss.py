@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.functions.loss._difference import check_pair
 
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, check_reduce, sent_like
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation
 from chainer.functions.connection.embed_id import EmbedIDGrad
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
@@ -39,7 +41,7 @@ class NegativeSamplingFunction(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't', 'W'))
+        type_check.expect_arguments(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -32,7 +33,7 @@ class SigmoidCrossEntropy(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', x_type.shape == t_type.shape

@@ -11,7 +11,8 @@ import chainerx
 from chainer import backend, utils
 from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.debug import is_debug
-from chainer.functions._base import Operation, check_reduce, kernels
+from chainer.functions._arguments import check_reduce
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable, as_array
 
@@ -73,7 +74,7 @@ class SoftmaxCrossEntropy(Operation):
         self._target_has_gradient = False
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim > 1)
         if type_check.eval(t_type.dtype.kind) == 'f':

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, utils
-from chainer.functions._base import Operation, check_reduce, kernels, positive_part
+from chainer.functions._arguments import check_reduce
+from chainer.functions._arrays import positive_part
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -31,7 +33,7 @@ class Triplet(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('anchor', 'positive', 'negative'))
+        type_check.expect_arguments(in_types, ('anchor', 'positive', 'negative'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
         for in_type in in_types[1:]:
             type_check.expect(

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chainer._core.names.namespace import F
-from chainer.functions._base import check_reduce
+from chainer.functions._arguments import check_reduce
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.namespace import F
-from chainer.functions._base import ReductionFunction, parse_axis
+from chainer.functions._arguments import parse_axis
+from chainer.functions._base import ReductionFunction
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:

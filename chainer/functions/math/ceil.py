@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import apply_without_gradient
+from chainer.functions._arrays import apply_without_gradient
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import UnaryFunction, special
+from chainer.functions._arrays import special
+from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
     from chainer._core.names.namespace import Namespace, Operand

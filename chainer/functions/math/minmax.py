@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.autograd.tape import NoGradient
-from chainer.functions._base import (
-    Operation,
-    ReductionFunction,
-    _as_array,
-    expect_axis,
-    kernels,
-    parse_single_axis,
-)
+from chainer.functions._arguments import expect_axis, parse_single_axis
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import Operation, ReductionFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -73,7 +68,7 @@ class IndexSelectorBase(Operation):
         self.axis: int | None = parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         expect_axis(in_types[0], None if self.axis is None else (self.axis,))
 

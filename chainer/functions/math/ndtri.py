@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
-from chainer.functions._base import UnaryFunction, special
+from chainer.functions._arrays import special
+from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
     from chainer._core.names.namespace import Namespace, Operand

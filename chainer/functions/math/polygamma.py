@@ -10,7 +10,8 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, _as_array, sent_like, special
+from chainer.functions._arrays import _as_array, sent_like, special
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -35,7 +36,7 @@ class PolyGamma(Operation):
         return 'polygamma'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('n', 'x'))
+        type_check.expect_arguments(in_types, ('n', 'x'))
         n_type, x_type = in_types
         type_check.expect(n_type.dtype.kind == 'i', x_type.dtype.kind == 'f')
         type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)

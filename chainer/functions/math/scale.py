@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import broadcast_along
+from chainer.functions._arrays import broadcast_along
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions._base import apply_without_gradient
+from chainer.functions._arrays import apply_without_gradient
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike

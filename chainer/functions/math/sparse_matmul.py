@@ -10,7 +10,8 @@ import numpy
 import chainerx
 from chainer import backend, utils
 from chainer.backends import cuda
-from chainer.functions._base import Operation, kernels, sent_like
+from chainer.functions._arrays import sent_like
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
 from chainer.variable import as_array
@@ -78,7 +79,7 @@ class CooMatMul(Operation):
         self.dtype = dtype
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('sp', 'dn'))
+        type_check.expect_arguments(in_types, ('sp', 'dn'))
         sp_type, dn_type = in_types
         type_check.expect(
             sp_type.dtype.kind == 'f',

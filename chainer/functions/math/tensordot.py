@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._base import Operation, _as_array, expect_axis, kernels, parse_axis
+from chainer.functions._arguments import expect_axis, parse_axis
+from chainer.functions._arrays import _as_array
+from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class TensorDot(Operation):
         return [[i % n for i in group] for group, n in zip(self._groups, (a_ndim, b_ndim))]
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f')
         if self.a_axes is None:

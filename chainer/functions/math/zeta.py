@@ -9,7 +9,8 @@ import numpy
 import chainerx
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.backends import cuda
-from chainer.functions._base import UnaryFunction, sent_like, special
+from chainer.functions._arrays import sent_like, special
+from chainer.functions._base import UnaryFunction
 
 if TYPE_CHECKING:
     from chainer._core.names.namespace import Namespace, Operand

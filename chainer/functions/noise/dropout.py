@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from chainer import backend
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer.configuration import config
-from chainer.functions._base import Operation, draw_like
-from chainer.utils import argument, type_check
+from chainer.functions._arrays import draw_like
+from chainer.functions._base import Operation
+from chainer.utils import _old_arguments, argument, type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Dropout(Operation):
         self.return_mask = return_mask
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -129,7 +130,7 @@ def dropout(
         kwargs,
         ('mask', None),
         ('return_mask', False),
-        train='train argument is not supported anymore. Use chainer.using_config',
+        train=_old_arguments.TRAIN,
     )
     if not config.train:
         y = as_variable(x)

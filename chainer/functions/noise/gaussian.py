@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from chainer import backend, utils
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, draw_like, sent_like
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Gaussian(Operation):
         self.eps = eps
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('mean', 'ln_var'))
+        type_check.expect_arguments(in_types, ('mean', 'ln_var'))
         m_type, v_type = in_types
         type_check.expect(
             m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape

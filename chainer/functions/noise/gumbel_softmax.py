@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer._core.names.namespace import F
-from chainer.functions._base import draw_like
+from chainer.functions._arrays import draw_like
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._base import Operation, draw_like, sent_like
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.utils.array import _cast
 from chainer.variable import Variable
@@ -47,7 +48,7 @@ class SimplifiedDropconnect(Operation):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -57,7 +58,7 @@ class SimplifiedDropconnect(Operation):
         )
         if n_in == 3:
             b_type = in_types[2]
-            type_check._argname((b_type,), ('b',))
+            type_check.expect_arguments((b_type,), ('b',))
             type_check.expect(
                 b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
             )

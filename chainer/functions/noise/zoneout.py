@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
-from chainer.functions._base import Operation, draw_like, sent_like
-from chainer.utils import argument, type_check
+from chainer.functions._arrays import draw_like, sent_like
+from chainer.functions._base import Operation
+from chainer.utils import _old_arguments, argument, type_check
 from chainer.variable import as_variable
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Zoneout(Operation):
         self.flag_x = None
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('h', 'x'))
+        type_check.expect_arguments(in_types, ('h', 'x'))
         h_type, x_type = in_types
         type_check.expect(h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype)
         type_check.expect_broadcast_shapes(h_type.shape, x_type.shape)
@@ -91,10 +92,7 @@ def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5, **kwargs: Any)
 
     """
     if kwargs:
-        argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
-        )
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, train=_old_arguments.TRAIN)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]
     return as_variable(x)

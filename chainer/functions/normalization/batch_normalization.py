@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections.abc
-import numbers
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +13,14 @@ from chainer._core.names.namespace import F
 from chainer._core.reports.fallback import Fallback
 from chainer.backends import cuda
 from chainer.configuration import config
-from chainer.functions._base import Operation, kernels
+from chainer.functions._base import kernels
 from chainer.functions.normalization import _moments
-from chainer.utils import argument, type_check
-from chainer.utils.array import _cast
+from chainer.functions.normalization._fixed_batch_normalization import (
+    FixedBatchNormalization as FixedBatchNormalization,
+    fixed_batch_normalization as fixed_batch_normalization,
+)
+from chainer.functions.normalization._normalization import Normalization, flat
+from chainer.utils import _old_arguments, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,27 +28,7 @@ if TYPE_CHECKING:
     from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer._core.reports.fallback import FallbackType
     from chainer.types import Axis, NdArray, VariableLike
-    from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
-
-
-def _flat(a):
-    return a if a.ndim == 1 else a.reshape(-1)
-
-
-def _parse_axis(axis):
-    if axis is None:
-        return None
-    if isinstance(axis, numbers.Integral):
-        return (int(axis),)
-    if not (
-        isinstance(axis, collections.abc.Sequence)
-        and all([isinstance(a, numbers.Integral) for a in axis])
-    ):
-        raise TypeError(f'axis must be int, tuple of int or None, not {axis!r}')
-    if any(a >= b for a, b in zip(axis, axis[1:])):
-        raise RuntimeError(f'numbers in axis must be sorted in ascending order: {axis}')
-    return tuple([int(a) for a in axis])
 
 
 class _BatchNormalizationImpl:
@@ -74,80 +56,7 @@ def _impl_selector(batch_norm_func, inputs):
     return _general
 
 
-class _Normalization(Operation):
-    """Base of the functions below: axes, type checks and the affine map."""
-
-    statistics: tuple[str, ...] = ()
-    axis: tuple[int, ...] | None
-
-    def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
-        self.eps = eps
-        self.axis = _parse_axis(axis)
-
-    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3 + len(self.statistics))
-        x_type, gamma_type = in_types[:2]
-        type_check._argname(in_types, ('x', 'gamma', 'beta', *self.statistics))
-        type_check.expect(
-            x_type.dtype.kind == 'f',
-            gamma_type.dtype.kind == 'f',
-            x_type.ndim >= gamma_type.ndim + 1,
-        )
-        for t in in_types[2:]:
-            type_check.expect(t.dtype.kind == 'f', t.shape == gamma_type.shape)
-        type_check.expect(gamma_type.dtype == in_types[2].dtype)
-        gamma_ndim = type_check.eval(gamma_type.ndim)
-        if self.axis is None:
-            type_check.expect(x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape)
-            return
-        key_axis = [i for i in range(type_check.eval(x_type.ndim)) if i not in self.axis]
-        type_check.expect(gamma_type.ndim == len(key_axis))
-        for i, a in enumerate(key_axis):
-            type_check.expect(x_type.shape[a] == gamma_type.shape[i])
-
-    def _axes(self, x_ndim: int, gamma_ndim: int) -> tuple[int, ...]:
-        """Axes of the statistics."""
-        return self.axis or (0, *range(gamma_ndim + 1, x_ndim))
-
-    @property
-    def key_axis(self) -> tuple[int, ...] | None:
-        """Axes of the channels, which exporters read; ``None`` without a graph."""
-        if self.inputs is None:
-            return None
-        x_ndim, gamma_ndim = [len(node.shape) for node in self.inputs[:2]]
-        axes = self._axes(x_ndim, gamma_ndim)
-        return tuple([a for a in range(x_ndim) if a not in axes])
-
-    def _layout_of(self, x, gamma):
-        return _moments.layout(x.shape, self._axes(x.ndim, gamma.ndim))
-
-    def _normalize(self, xp, x, mean, scale, shift, out_dtype):
-        """(x - mean) * scale + shift."""
-        mean, scale, shift = mean[:, None], scale[:, None], shift[:, None]
-        y = xp.empty(x.shape, out_dtype)
-        direct = out_dtype == scale.dtype
-        buffer = None if direct else _moments.scratch(xp, x, scale.dtype)
-        for block in _moments.blocks(x):
-            part = x[block]
-            t = y[block] if direct else buffer[: len(part)]
-            xp.subtract(part, mean, out=t)
-            t *= scale
-            t += shift
-            if not direct:
-                y[block] = _cast(t, out_dtype)
-        return y
-
-    def _sums(self, m, centered, gy):
-        """Sums over channels of gy, and of gy times the centered input."""
-        return m.sum(gy, axis=(0, 2)), _moments.channel_dot(m, centered, gy)
-
-    def _fitted(self, m, gxs, targets):
-        """Gradients of ``targets``, in the shapes and dtypes of the inputs."""
-        inputs = self.inputs
-        return [m.cast(gxs[i], inputs[i].dtype).reshape(inputs[i].shape) for i in targets]
-
-
-class BatchNormalization(_Normalization):
+class BatchNormalization(Normalization):
     """Normalization by the statistics of the batch.
 
     Attributes:
@@ -239,7 +148,7 @@ class BatchNormalization(_Normalization):
         mean, var = self._batch_statistics(xp, x3, dtype)
         std = var + dtype.type(self.eps)
         inv_std = dtype.type(1) / xp.sqrt(std, out=std)
-        scale, shift = self._affine(mean, var, _flat(gamma), _flat(beta))
+        scale, shift = self._affine(mean, var, flat(gamma), flat(beta))
         y = self._normalize(xp, x3, mean, inv_std * scale, shift, x.dtype)
         if self._updates_statistics() and x.size:
             m = self._count(x3)
@@ -311,7 +220,7 @@ class BatchNormalization(_Normalization):
         gx = None
         if 0 in targets:
             total, n = self._impl.total, gy.dtype.type(1.0 / self._count(centered))
-            scale = self._scale(m.cast(_flat(gamma), gy.dtype)) * inv_std
+            scale = self._scale(m.cast(flat(gamma), gy.dtype)) * inv_std
             gx = gy * scale[:, None]
             gx -= centered * (scale * inv_std * total(gscale) * n)[:, None]
             gx -= (scale * total(gshift) * n)[:, None]
@@ -377,121 +286,7 @@ def batch_normalization(
         ('running_var', None),
         ('decay', 0.9),
         ('axis', None),
-        train='train argument is not supported anymore. Use chainer.using_config',
+        train=_old_arguments.TRAIN,
     )
     func = BatchNormalization(eps, running_mean, running_var, decay, axis)
     return func.apply((x, gamma, beta))[0]
-
-
-class FixedBatchNormalization(_Normalization):
-    """Normalization with given statistics."""
-
-    statistics: tuple[str, ...] = ('mean', 'var')
-    _kernels = kernels(retain=(0, 1, 3, 4), check=True)
-
-    @property
-    def inv_var(self) -> Any:
-        """Inverse of the variance; ``None`` without a graph."""
-        retained: Any = (None,) * 4 if self.inputs is None else self._retained_arrays()[0]
-        x, gamma, _, var = retained
-        if x is None:
-            return None
-        dtype = _moments.compute_dtype(x, gamma)
-        return 1 / (var.astype(dtype, copy=False) + dtype.type(self.eps))
-
-    @property
-    def inv_std(self) -> Any:
-        """Inverse of the standard deviation; ``None`` without a graph."""
-        inv_var = self.inv_var
-        return None if inv_var is None else inv_var**0.5
-
-    def forward_chainerx(
-        self, inputs: tuple[chainerx.ndarray, ...]
-    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
-        x, gamma, beta, mean, var = inputs
-        axes = self._axes(x.ndim, gamma.ndim)
-        return (chainerx.fixed_batch_norm(x, gamma, beta, mean, var, self.eps, axes),)
-
-    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        self.retain_inputs((0, 1, 3, 4))
-        x, gamma, beta, mean, var = inputs
-        xp = cuda.get_array_module(x)
-        layout = self._layout_of(x, gamma)
-        dtype = _moments.compute_dtype(x, gamma)
-        inv_std = 1 / xp.sqrt(var.astype(dtype, copy=False) + dtype.type(self.eps))
-        y = self._normalize(
-            xp,
-            layout.view(x),
-            _flat(mean).astype(dtype, copy=False),
-            _flat(gamma * inv_std),
-            _flat(beta),
-            x.dtype,
-        )
-        return (layout.restore(y),)
-
-    def gradients(
-        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
-    ) -> Sequence[Operand | None]:
-        layout = self._layout_of(*xs[:2])
-        dtype = _moments.compute_dtype(*xs[:2])
-        x, gamma, mean, var = [m.cast(a, dtype) for a in xs]
-        gamma, mean, var = _flat(gamma), _flat(mean), _flat(var)
-        inv_std = 1 / m.sqrt(var + dtype.type(self.eps))
-        scale = inv_std * gamma
-        gy = layout.view(m.cast(gys[0], dtype))
-        gxs = [None] * 5
-        if 0 in targets:
-            gxs[0] = layout.restore(gy * scale[:, None])
-        if targets != (0,):
-            gbeta, product = self._sums(m, layout.view(x) - mean[:, None], gy)
-            ggamma = product * inv_std
-            gvar = ggamma * scale * inv_std * dtype.type(-0.5)
-            gxs[1:] = ggamma, gbeta, -scale * gbeta, gvar
-        return self._fitted(m, gxs, targets)
-
-
-def fixed_batch_normalization(
-    x: VariableLike,
-    gamma: VariableLike,
-    beta: VariableLike,
-    mean: VariableLike,
-    var: VariableLike,
-    eps: float = 2e-5,
-    axis: Axis = None,
-) -> Variable:
-    """Batch normalization with given statistics.
-
-    .. math:: y = \\gamma_c \\frac{x - \\mu_c}{\\sqrt{\\sigma_c^2 + \\epsilon}} + \\beta_c
-
-    It is :func:`~chainer.functions.batch_normalization` for evaluation: mean and variance are
-    inputs with gradients.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-        gamma (:class:`~chainer.Variable` or array): Scale, floating point with one element
-            for each channel.
-        beta (:class:`~chainer.Variable` or array): Shift, of the shape and dtype of
-            ``gamma``.
-        mean (:class:`~chainer.Variable` or array): Mean, of the shape of ``gamma``.
-        var (:class:`~chainer.Variable` or array): Variance, of the shape of ``gamma``.
-        eps (float): Added to the variance.
-        axis (None, int or tuple of int): Axes other than the channels, in ascending order.
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        RuntimeError: If ``axis`` is invalid or not sorted.
-        ~chainer.utils.type_check.InvalidType: If shapes or dtypes do not fit.
-
-    .. admonition:: Example
-
-        >>> x = np.array([[1, 10], [3, 30]], np.float32)
-        >>> gamma, beta = np.ones(2, np.float32), np.zeros(2, np.float32)
-        >>> mean, var = np.array([1, 0], np.float32), np.array([4, 100], np.float32)
-        >>> F.fixed_batch_normalization(x, gamma, beta, mean, var, eps=0).array
-        array([[0., 1.],
-               [1., 3.]], dtype=float32)
-
-    """
-    return FixedBatchNormalization(eps, axis).apply((x, gamma, beta, mean, var))[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend
-from chainer.functions import _base
+from chainer.functions import _arguments, _arrays, _base
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -25,20 +25,20 @@ class NormalizeL2(_base.Operation):
 
     def __init__(self, eps: float = 1e-5, axis: Axis = 1) -> None:
         self.eps = eps
-        self.axis: tuple[int, ...] | None = _base.parse_axis(axis)
+        self.axis: tuple[int, ...] | None = _arguments.parse_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
-        _base.expect_axis(in_types[0], self.axis)
+        _arguments.expect_axis(in_types[0], self.axis)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
         xp = backend.get_array_module(x)
-        norm = _base.norm_of_squared(xp, xp.square(x).sum(axis=self.axis, keepdims=True))
+        norm = _arrays.norm_of_squared(xp, xp.square(x).sum(axis=self.axis, keepdims=True))
         norm = norm + x.dtype.type(self.eps)
-        return (_base._as_array(x / norm, x.dtype),)
+        return (_arrays._as_array(x / norm, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx: Any = forward

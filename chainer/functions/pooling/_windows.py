@@ -11,7 +11,7 @@ import numpy
 
 from chainer.backends import cuda
 from chainer.functions._base import Operation
-from chainer.utils import conv
+from chainer.utils import _patches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class Windows:
         self.pad = pad
         self.outs = outs
         self._axes = [
-            conv._get_taps(k, s, p, dim, 1, out)
+            _patches.get_taps(k, s, p, dim, 1, out)
             for k, s, p, dim, out in zip(ksize, stride, pad, dims, outs)
         ]
         self._are_disjoint = all([s >= k for s, k in zip(stride, ksize)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
 if TYPE_CHECKING:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions.pooling._roi import (
-    Mean,
-    Samples,
-    _interpolation,
-    parse_outsize,
-    parse_sampling_ratio,
-    parse_spatial_scale,
-)
+from chainer.functions.pooling._roi import parse_outsize, parse_sampling_ratio, parse_spatial_scale
+from chainer.functions.pooling._roi_mean import Mean
+from chainer.functions.pooling._roi_samples import Samples, interpolation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +38,7 @@ class ROIAverageAlign2D(Samples, Mean):
         self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
 
     def _mean_matrix(self, division, out):
-        first, matrix = _interpolation(*division)
+        first, matrix = interpolation(*division)
         return int(first), matrix.reshape(out, -1, matrix.shape[1]).mean(axis=1)
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions.pooling._roi import Bins, Mean, parse_outsize, parse_spatial_scale
+from chainer.functions.pooling._roi import Bins, parse_outsize, parse_spatial_scale
+from chainer.functions.pooling._roi_mean import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

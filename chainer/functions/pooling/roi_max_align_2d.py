@@ -8,16 +8,14 @@ import numpy
 
 from chainer.backends import cuda
 from chainer.functions.pooling._roi import (
-    Maximum,
-    Samples,
-    _channels_first,
-    _channels_last,
-    _interpolation,
-    first_maxima,
+    channels_first,
+    channels_last,
     parse_outsize,
     parse_sampling_ratio,
     parse_spatial_scale,
 )
+from chainer.functions.pooling._roi_maximum import Maximum, first_maxima
+from chainer.functions.pooling._roi_samples import Samples, interpolation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +48,12 @@ class ROIMaxAlign2D(Samples, Maximum):
 
     def _pool(self, x):
         xp = cuda.get_array_module(x)
-        image = _channels_last(x)
+        image = channels_last(x)
         outh, outw, c = self.outh, self.outw, x.shape[1]
         shape = len(self._indices), outh, outw, c
         y, points = xp.empty(shape, image.dtype), [xp.empty(shape, int) for _ in range(2)]
         for r, (i, (rows, columns)) in enumerate(zip(self._indices.tolist(), self._regions)):
-            (top, vertical), (left, horizontal) = _interpolation(*rows), _interpolation(*columns)
+            (top, vertical), (left, horizontal) = interpolation(*rows), interpolation(*columns)
             vertical, horizontal = [xp.asarray(m, image.dtype) for m in (vertical, horizontal)]
             part = image[i, top : top + vertical.shape[1], left : left + horizontal.shape[1]]
             values = vertical.dot(part.reshape(len(part), -1))
@@ -68,8 +66,8 @@ class ROIMaxAlign2D(Samples, Maximum):
             )
             points[0][r] = best // grid_w + grid_h * xp.arange(outh)[:, None, None]
             points[1][r] = best % grid_w + grid_w * xp.arange(outw)[:, None]
-        self._points = [_channels_first(a, a.dtype) for a in points]
-        return _channels_first(y, x.dtype)
+        self._points = [channels_first(a, a.dtype) for a in points]
+        return channels_first(y, x.dtype)
 
     def _corners(self):
         if not self._regions:

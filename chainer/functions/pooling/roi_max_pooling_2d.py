@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions.pooling._roi import MaximumOfBins, parse_outsize, parse_spatial_scale
+from chainer.functions.pooling._roi import parse_outsize, parse_spatial_scale
+from chainer.functions.pooling._roi_maximum import MaximumOfBins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

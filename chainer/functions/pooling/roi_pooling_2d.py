@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer.functions._base import parse_int
-from chainer.functions.pooling._roi import MaximumOfBins, parse_spatial_scale
+from chainer.functions._arguments import parse_int
+from chainer.functions.pooling._roi import parse_spatial_scale
+from chainer.functions.pooling._roi_maximum import MaximumOfBins
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class ROIPooling2D(MaximumOfBins):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
-        type_check._argname(in_types, ('x', 'rois'))
+        type_check.expect_arguments(in_types, ('x', 'rois'))
         x_type, roi_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

@@ -10,7 +10,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer.backends import cuda
-from chainer.functions._base import sent_like
+from chainer.functions._arrays import sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.unpooling_2d import _Unpooling2D
 from chainer.utils import type_check

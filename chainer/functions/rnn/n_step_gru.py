@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.namespace import F
 from chainer.functions.rnn._cell import sigmoid
-from chainer.functions.rnn.n_step_rnn import BaseNStepRNN, _apply, _old_arguments
+from chainer.functions.rnn._n_step import BaseNStepRNN
+from chainer.functions.rnn._n_step_call import apply_network, old_arguments
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -183,7 +184,6 @@ def n_step_gru_base(
 ) -> tuple[Variable, tuple[Variable, ...]]:
     """Implementation of :func:`n_step_gru` and :func:`n_step_bigru`."""
     if kwargs:
-        argument.check_unexpected_kwargs(kwargs, **_old_arguments)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, **old_arguments)
     cls = NStepBiGRU if use_bi_direction else NStepGRU
-    return _apply(cls, n_layers, dropout_ratio, (hx,), ws, bs, xs)
+    return apply_network(cls, n_layers, dropout_ratio, (hx,), ws, bs, xs)

@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.namespace import F
 from chainer.functions.rnn._cell import sigmoid
-from chainer.functions.rnn.n_step_rnn import (
-    BaseNStepRNN,
-    _apply,
-    _old_arguments,
-    _stack_weight,
-)
+from chainer.functions.rnn._n_step import BaseNStepRNN
+from chainer.functions.rnn._n_step_call import apply_network, old_arguments
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -19,6 +15,12 @@ if TYPE_CHECKING:
 
     from chainer.types import VariableLike
     from chainer.variable import Variable
+
+
+def _stack_weight(ws):
+    """Interleaves the rows of weights, as :func:`~chainer.functions.lstm` expects."""
+    w = F.stack(ws, axis=1)
+    return w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
 
 
 def _lstm(x, h, c, w, b):
@@ -207,7 +209,6 @@ def n_step_lstm_base(
 ) -> tuple[Variable, Variable, tuple[Variable, ...]]:
     """Implementation of :func:`n_step_lstm` and :func:`n_step_bilstm`."""
     if kwargs:
-        argument.check_unexpected_kwargs(kwargs, **_old_arguments)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, **old_arguments)
     cls = NStepBiLSTM if use_bi_direction else NStepLSTM
-    return _apply(cls, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)
+    return apply_network(cls, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)

@@ -68,11 +68,7 @@ class Maxout(link.Chain):
         initial_bias = _of_groups('initial_bias', initial_bias, groups)
         with self.init_scope():
             self.linear: linear.Linear = linear.Linear(
-                in_size,
-                out_size * pool_size,
-                nobias=initial_bias is None,
-                initialW=initialW,
-                initial_bias=initial_bias,
+                in_size, out_size * pool_size, initial_bias is None, initialW, initial_bias
             )
 
     def forward(self, x: VariableLike) -> Variable:

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chainer import functions, initializers, link, variable
+from chainer.links.connection import _bias
 
 if TYPE_CHECKING:
     from chainer.types import InitializerSpec, NdArray, VariableLike
@@ -62,19 +63,12 @@ class SimplifiedDropconnect(link.Link):
         super().__init__()
         self.out_size = out_size
         self.ratio = ratio
-        if initialW is None:
-            initialW = initializers.HeNormal(1.0 / math.sqrt(2))
-
+        initialW = initializers.HeNormal(1.0 / math.sqrt(2)) if initialW is None else initialW
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
-            if nobias:
-                self.b = None
-            else:
-                if initial_bias is None:
-                    initial_bias = 0
-                self.b = variable.Parameter(initializers._get_initializer(initial_bias), out_size)
+            self.b = _bias.make_bias(nobias, initial_bias, out_size)
 
     def _initialize_params(self, in_size):
         self.W.initialize((self.out_size, in_size))

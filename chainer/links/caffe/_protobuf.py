@@ -182,37 +182,43 @@ class Schema:
     def _decode(self, field, wire_type, value):
         """Returns the list of values; a packed field contains several."""
         kind = field.kind
-        if kind in self.classes:
+        if kind in _NUMBER_DTYPES:
+            return _read_numbers(field, wire_type, value)
+        if kind in self.classes or kind == 'string':
             if wire_type != _BYTES:
                 raise _wrong_type(field)
+            if kind == 'string':
+                return [bytes(value).decode('utf-8')]
             message = self.classes[kind]()
             self.read_into(message, value)
             return [message]
-        if kind == 'string':
-            if wire_type != _BYTES:
-                raise _wrong_type(field)
-            return [bytes(value).decode('utf-8')]
-        if kind in _NUMBER_DTYPES:
-            dtype = numpy.dtype(_NUMBER_DTYPES[kind])
-            if wire_type != _BYTES and wire_type != {4: _FIXED32, 8: _FIXED64}[dtype.itemsize]:
-                raise _wrong_type(field)
-            if len(value) % dtype.itemsize:
-                raise ValueError(f'field {field.name!r} has an incomplete number')
-            values = numpy.frombuffer(value, dtype)
-            # Weights stay arrays, of which the message makes one.
-            return [values] if field.repeated else values.tolist()
-        if wire_type == _VARINT:
-            values = [value]
-        elif wire_type == _BYTES:
-            values, position = [], 0
-            while position < len(value):
-                item, position = _read_varint(value, position)
-                values.append(item)
-        else:
-            raise _wrong_type(field)
+        values = _read_integers(field, wire_type, value)
         if kind == 'bool':
             return [bool(v) for v in values]
         return [v - (1 << 64) if v >= 1 << 63 else v for v in values]
+
+
+def _read_numbers(field, wire_type, value):
+    dtype = numpy.dtype(_NUMBER_DTYPES[field.kind])
+    if wire_type != _BYTES and wire_type != {4: _FIXED32, 8: _FIXED64}[dtype.itemsize]:
+        raise _wrong_type(field)
+    if len(value) % dtype.itemsize:
+        raise ValueError(f'field {field.name!r} has an incomplete number')
+    values = numpy.frombuffer(value, dtype)
+    # Weights stay arrays, of which the message makes one.
+    return [values] if field.repeated else values.tolist()
+
+
+def _read_integers(field, wire_type, value):
+    if wire_type == _VARINT:
+        return [value]
+    if wire_type != _BYTES:
+        raise _wrong_type(field)
+    values, position = [], 0
+    while position < len(value):
+        item, position = _read_varint(value, position)
+        values.append(item)
+    return values
 
 
 def _parse_field(text):

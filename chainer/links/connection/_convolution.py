@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import initializers, link, variable
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
+from chainer.links.connection import _bias
 
 if TYPE_CHECKING:
     from chainer.variable import Parameter
@@ -37,16 +38,10 @@ class ConvolutionBase(link.Link):
 
     def _make_params(self, in_channels, n_bias, nobias, initialW, initial_bias):
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_channels is not None:
                 self._initialize_params(in_channels)
-            if nobias:
-                self.b = None
-            else:
-                self.b = variable.Parameter(
-                    initializers._get_initializer(0 if initial_bias is None else initial_bias),
-                    n_bias,
-                )
+            self.b = _bias.make_bias(nobias, initial_bias, n_bias)
 
     def _initialize_params(self, in_channels):
         self.W.initialize(self._weight_shape(in_channels))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions, variable
 from chainer._core.names import hints
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
 
@@ -116,18 +116,9 @@ class Convolution2D(_convolution.ConvolutionBase):
         """
         dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
         out_channels, in_channels, kh, kw = W.shape
-        return cls(
-            in_channels * groups,
-            out_channels,
-            (kh, kw),
-            stride,
-            pad,
-            nobias or b is None,
-            variable.as_array(W),
-            variable.as_array(b),
-            dilate=dilate,
-            groups=groups,
-        )
+        sizes = in_channels * groups, out_channels, (kh, kw)
+        arrays = variable.as_array(W), variable.as_array(b)
+        return cls(*sizes, stride, pad, nobias or b is None, *arrays, dilate=dilate, groups=groups)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

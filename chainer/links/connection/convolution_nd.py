@@ -119,20 +119,9 @@ class ConvolutionND(_convolution.ConvolutionBase):
         # Subclasses with a fixed number of axes do not take ndim.
         ndim = () if issubclass(cls, (Convolution1D, Convolution3D)) else (len(ksize),)
         make: Callable[..., Self] = cls
-        return make(
-            *ndim,
-            in_channels * groups,
-            out_channels,
-            tuple(ksize),
-            stride,
-            pad,
-            nobias or b is None,
-            variable.as_array(W),
-            variable.as_array(b),
-            cover_all,
-            dilate,
-            groups,
-        )
+        sizes = *ndim, in_channels * groups, out_channels, tuple(ksize), stride, pad
+        arrays = variable.as_array(W), variable.as_array(b)
+        return make(*sizes, nobias or b is None, *arrays, cover_all, dilate, groups)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution.
@@ -205,20 +194,9 @@ class Convolution1D(ConvolutionND):
         dilate: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__(
-            1,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            initialW,
-            initial_bias,
-            cover_all,
-            dilate,
-            groups,
-        )
+        sizes = in_channels, out_channels, ksize, stride, pad
+        options = initialW, initial_bias, cover_all, dilate, groups
+        super().__init__(1, *sizes, nobias, *options)
 
 
 @hints.explain_arguments
@@ -268,17 +246,6 @@ class Convolution3D(ConvolutionND):
         dilate: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__(
-            3,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            initialW,
-            initial_bias,
-            cover_all,
-            dilate,
-            groups,
-        )
+        sizes = in_channels, out_channels, ksize, stride, pad
+        options = initialW, initial_bias, cover_all, dilate, groups
+        super().__init__(3, *sizes, nobias, *options)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions
 from chainer._core.names import hints
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.links.connection import _convolution
 from chainer.utils import argument
 

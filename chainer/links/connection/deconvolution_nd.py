@@ -162,20 +162,9 @@ class Deconvolution1D(DeconvolutionND):
         dilate: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__(
-            1,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            outsize,
-            initialW,
-            initial_bias,
-            dilate,
-            groups,
-        )
+        sizes = in_channels, out_channels, ksize, stride, pad
+        options = outsize, initialW, initial_bias, dilate, groups
+        super().__init__(1, *sizes, nobias, *options)
 
 
 @hints.explain_arguments
@@ -226,17 +215,6 @@ class Deconvolution3D(DeconvolutionND):
         dilate: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__(
-            3,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            outsize,
-            initialW,
-            initial_bias,
-            dilate,
-            groups,
-        )
+        sizes = in_channels, out_channels, ksize, stride, pad
+        options = outsize, initialW, initial_bias, dilate, groups
+        super().__init__(3, *sizes, nobias, *options)

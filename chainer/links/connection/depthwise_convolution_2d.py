@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import functions
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
 from chainer.links.connection import _convolution
 
 if TYPE_CHECKING:

@@ -56,13 +56,10 @@ class Highway(link.Chain):
     ) -> None:
         super().__init__()
         self.activate = activate
+        sizes = in_out_size, in_out_size
         with self.init_scope():
-            self.plain: linear.Linear = linear.Linear(
-                in_out_size, in_out_size, nobias, initialW=init_Wh, initial_bias=init_bh
-            )
-            self.transform: linear.Linear = linear.Linear(
-                in_out_size, in_out_size, nobias, initialW=init_Wt, initial_bias=init_bt
-            )
+            self.plain: linear.Linear = linear.Linear(*sizes, nobias, init_Wh, init_bh)
+            self.transform: linear.Linear = linear.Linear(*sizes, nobias, init_Wt, init_bt)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the highway layer.

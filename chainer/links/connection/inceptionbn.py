@@ -127,11 +127,12 @@ class InceptionBN(link.Chain):
         h = relu(self.conv33an(self.conv33a(h)))
         outs.append(relu(self.conv33bn(self.conv33b(h))))
 
+        outs.append(self._pool(x))
+        return functions.concat(outs, axis=1)
+
+    def _pool(self, x):
         if self.pooltype == 'max':
             p = functions.max_pooling_2d(x, 3, stride=self.stride, pad=1, cover_all=False)
         else:
             p = functions.average_pooling_2d(x, 3, stride=self.stride, pad=1)
-        if self.proj_pool is not None:
-            p = relu(self.poolpn(self.poolp(p)))
-        outs.append(p)
-        return functions.concat(outs, axis=1)
+        return p if self.proj_pool is None else functions.relu(self.poolpn(self.poolp(p)))

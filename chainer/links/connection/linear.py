@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from chainer import initializers, link, variable
 from chainer._core.names import hints
 from chainer.functions.connection import linear
+from chainer.links.connection import _bias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,17 +71,11 @@ class Linear(link.Link):
             in_size, out_size = None, in_size
         self.in_size = in_size
         self.out_size = out_size
-
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
-            if nobias:
-                self.b = None
-            else:
-                if initial_bias is None:
-                    initial_bias = 0
-                self.b = variable.Parameter(initializers._get_initializer(initial_bias), out_size)
+            self.b = _bias.make_bias(nobias, initial_bias, out_size)
 
     def _initialize_params(self, in_size):
         self.W.initialize((self.out_size, in_size))

@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link, variable
-from chainer.functions._base import pair
+from chainer.functions._arguments import pair
+from chainer.links.connection import _bias
 from chainer.utils import argument, conv
 
 if TYPE_CHECKING:
@@ -71,13 +72,8 @@ class LocalConvolution2D(link.Link):
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
-            if nobias:
-                self.b = None
-            else:
-                self.b = variable.Parameter(
-                    initializers._get_initializer(0 if initial_bias is None else initial_bias)
-                )
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
+            self.b = _bias.make_bias(nobias, initial_bias)
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, in_size)
 

@@ -120,29 +120,26 @@ class MultiHeadAttention(link.Chain):
             size)``.
 
         """
-        if key is None:
-            key = query
-        if value is None:
-            value = key
+        key = query if key is None else key
+        value = key if value is None else value
         q = self._split_heads(self.query(query, n_batch_axes=2))
         k = self._split_heads(self.key(key, n_batch_axes=2))
         v = self._split_heads(self.value(value, n_batch_axes=2))
-
         mask = self._complete_mask(mask, causal, q.shape[2], k.shape[2])
         heads = functions.scaled_dot_product_attention(
             q, k, v, mask, self.dropout, is_causal=causal and mask is None
         )
-
-        batch, length = query.shape[:2]
-        heads = functions.reshape(
-            functions.transpose(heads, (0, 2, 1, 3)), (batch, length, self.n_heads * v.shape[3])
-        )
-        return self.output(heads, n_batch_axes=2)
+        return self.output(self._join_heads(heads), n_batch_axes=2)
 
     def _split_heads(self, x):
         batch, length, size = x.shape
         x = functions.reshape(x, (batch, length, self.n_heads, size // self.n_heads))
         return functions.transpose(x, (0, 2, 1, 3))
+
+    def _join_heads(self, x):
+        batch, _, length, size = x.shape
+        x = functions.transpose(x, (0, 2, 1, 3))
+        return functions.reshape(x, (batch, length, self.n_heads * size))
 
     def _complete_mask(self, mask, causal, length, memory_length):
         """Returns the mask for all heads, including the causal mask."""

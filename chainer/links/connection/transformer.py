@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link
 from chainer.functions.activation import relu
-from chainer.links.connection import linear, multi_head_attention
-from chainer.links.normalization import layer_normalization
+from chainer.links.connection import linear
+from chainer.links.connection.multi_head_attention import MultiHeadAttention
+from chainer.links.normalization.layer_normalization import LayerNormalization
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +35,11 @@ class _TransformerLayer(link.Chain):
         if hidden_size is None:
             hidden_size = 4 * size
         with self.init_scope():
-            self.self_attention: multi_head_attention.MultiHeadAttention = (
-                multi_head_attention.MultiHeadAttention(size, n_heads, dropout)
-            )
+            self.self_attention: MultiHeadAttention = MultiHeadAttention(size, n_heads, dropout)
             self.linear1: linear.Linear = linear.Linear(size, hidden_size)
             self.linear2: linear.Linear = linear.Linear(hidden_size, size)
-            self.norm1: layer_normalization.LayerNormalization = (
-                layer_normalization.LayerNormalization(size, eps)
-            )
-            self.norm2: layer_normalization.LayerNormalization = (
-                layer_normalization.LayerNormalization(size, eps)
-            )
+            self.norm1: LayerNormalization = LayerNormalization(size, eps)
+            self.norm2: LayerNormalization = LayerNormalization(size, eps)
 
     def _drop(self, x):
         # A mask of ones would take the time of drawing random numbers.
@@ -175,14 +170,10 @@ class TransformerDecoderLayer(_TransformerLayer):
     ) -> None:
         super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
         with self.init_scope():
-            self.cross_attention: multi_head_attention.MultiHeadAttention = (
-                multi_head_attention.MultiHeadAttention(
-                    size, n_heads, dropout, memory_size=memory_size
-                )
+            self.cross_attention: MultiHeadAttention = MultiHeadAttention(
+                size, n_heads, dropout, memory_size=memory_size
             )
-            self.norm3: layer_normalization.LayerNormalization = (
-                layer_normalization.LayerNormalization(size, eps)
-            )
+            self.norm3: LayerNormalization = LayerNormalization(size, eps)
 
     def forward(
         self,

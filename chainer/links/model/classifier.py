@@ -92,21 +92,7 @@ class Classifier(link.Chain):
             ValueError: The labels are missing.
 
         """
-        if isinstance(self.label_key, int):
-            if not -len(args) <= self.label_key < len(args):
-                raise ValueError(
-                    f'Label key {self.label_key} is out of bounds: {len(args)} positional '
-                    'arguments were given'
-                )
-            positions = range(len(args))
-            key = positions[self.label_key]
-            t = args[key]
-            args = args[:key] + args[key + 1 :]
-        else:
-            if self.label_key not in kwargs:
-                raise ValueError(f'Label key "{self.label_key}" is not found')
-            t = kwargs.pop(self.label_key)
-
+        t, args = self._take_label(args, kwargs)
         self.y = None
         self.loss = None
         self.accuracy = None
@@ -117,3 +103,17 @@ class Classifier(link.Chain):
             self.accuracy = self.accfun(self.y, t)
             reporter.report({'accuracy': self.accuracy}, self)
         return self.loss
+
+    def _take_label(self, args, kwargs):
+        """Returns the label and the other positional arguments."""
+        if not isinstance(self.label_key, int):
+            if self.label_key not in kwargs:
+                raise ValueError(f'Label key "{self.label_key}" is not found')
+            return kwargs.pop(self.label_key), args
+        if not -len(args) <= self.label_key < len(args):
+            raise ValueError(
+                f'Label key {self.label_key} is out of bounds: {len(args)} positional '
+                'arguments were given'
+            )
+        key = range(len(args))[self.label_key]
+        return args[key], args[:key] + args[key + 1 :]

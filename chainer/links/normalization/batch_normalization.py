@@ -9,7 +9,7 @@ from chainer._core.names import hints
 from chainer._core.settings.dtype import get_dtype
 from chainer.backend import using_device
 from chainer.links.normalization import _parameters
-from chainer.utils import argument
+from chainer.utils import _old_arguments, argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +138,7 @@ class BatchNormalization(link.Link):
                 param.initialize(shape)
 
     def _make_array(self, initializer, default, shape):
-        initializer = initializers._get_initializer(default if initializer is None else initializer)
+        initializer = initializers.get_initializer(default if initializer is None else initializer)
         return initializers.generate_array(
             initializer, shape, self.xp, dtype=self._highprec_dtype, device=self.device
         )
@@ -188,30 +188,16 @@ class BatchNormalization(link.Link):
             ~chainer.Variable: Array of the shape of ``x``.
 
         """
-        (finetune,) = argument.parse_kwargs(
-            kwargs,
-            ('finetune', False),
-            test='test argument is not supported anymore. Use chainer.using_config',
-        )
+        (finetune,) = argument.parse_kwargs(kwargs, ('finetune', False), test=_old_arguments.TEST)
         gamma, beta = self._prepare(x)
         if not configuration.config.train:
             return functions.fixed_batch_normalization(
                 x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
             )
-        decay = self._advance(finetune)
-        avg_mean, avg_var = self.avg_mean, self.avg_var
-        if configuration.config.in_recomputing:
-            avg_mean = avg_var = None
-        return functions.batch_normalization(
-            x,
-            gamma,
-            beta,
-            eps=self.eps,
-            running_mean=avg_mean,
-            running_var=avg_var,
-            decay=decay,
-            axis=self.axis,
-        )
+        options = {'eps': self.eps, 'decay': self._advance(finetune), 'axis': self.axis}
+        if not configuration.config.in_recomputing:
+            options.update(running_mean=self.avg_mean, running_var=self.avg_var)
+        return functions.batch_normalization(x, gamma, beta, **options)
 
     def start_finetuning(self) -> None:
         """Resets the batch count, so that averages restart with the next batch."""

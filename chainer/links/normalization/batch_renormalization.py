@@ -100,15 +100,7 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         # The update changes the statistics, which the output depends on.
         before = forget.remember(lambda: tuple([a.copy() for a in statistics]))
         mean, var = before if recomputing else statistics
+        settings = self.rmax, self.dmax, self.eps, mean, var, self._advance(finetune)
         return functions.batch_renormalization(
-            x,
-            gamma,
-            beta,
-            self.rmax,
-            self.dmax,
-            self.eps,
-            mean,
-            var,
-            self._advance(finetune),
-            update_statistics=not recomputing,
+            x, gamma, beta, *settings, update_statistics=not recomputing
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link
@@ -42,13 +43,9 @@ class GRUBase(link.Chain):
         bias_init: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-
-        def upward():
-            return linear.Linear(in_size, out_size, initialW=init, initial_bias=bias_init)
-
-        def lateral():
-            return linear.Linear(out_size, out_size, initialW=inner_init, initial_bias=bias_init)
-
+        lateral_args = out_size, out_size, False, inner_init, bias_init
+        upward = functools.partial(linear.Linear, in_size, out_size, False, init, bias_init)
+        lateral = functools.partial(linear.Linear, *lateral_args)
         with self.init_scope():
             self.W_r: linear.Linear = upward()
             self.U_r: linear.Linear = lateral()

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from chainer import functions, initializers, link, variable
 from chainer.backend import using_device
-from chainer.utils import argument
+from chainer.links.rnn._sequence_order import (
+    argsort_list_descent as argsort_list_descent,
+    permutate_list as permutate_list,
+)
+from chainer.utils import _old_arguments, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,55 +17,6 @@ if TYPE_CHECKING:
 
     from chainer.types import InitializerSpec, VariableLike
     from chainer.variable import Parameter, Variable
-
-
-def argsort_list_descent(lst: Sequence[VariableLike]) -> numpy.ndarray:
-    """Returns the indices that sort a list of arrays by descending length.
-
-    Arrays of equal lengths keep their order.
-
-    Args:
-        lst (list of arrays): Arrays to sort.
-
-    Returns:
-        numpy.ndarray: int32 indices.
-
-    .. admonition:: Example
-
-        >>> from chainer.links.rnn import n_step_rnn
-        >>> [int(i) for i in n_step_rnn.argsort_list_descent([[1], [2, 3, 4], [5, 6]])]
-        [1, 2, 0]
-
-    """
-    return numpy.argsort([-len(x) for x in lst], kind='stable').astype(numpy.int32)
-
-
-def permutate_list(lst: list[Any], indices: Sequence[int] | numpy.ndarray, inv: bool) -> list[Any]:
-    """Permutes a list by indices, or inverts the permutation.
-
-    Args:
-        lst (list): List to permute.
-        indices (sequence of ints): Source indices of the elements of the result.
-        inv (bool): If ``True``, inverts the permutation.
-
-    Returns:
-        list: Permuted list.
-
-    .. admonition:: Example
-
-        >>> from chainer.links.rnn import n_step_rnn
-        >>> n_step_rnn.permutate_list(['a', 'b', 'c'], [2, 0, 1], inv=False)
-        ['c', 'a', 'b']
-        >>> n_step_rnn.permutate_list(['c', 'a', 'b'], [2, 0, 1], inv=True)
-        ['a', 'b', 'c']
-
-    """
-    if not inv:
-        return [lst[i] for i in indices]
-    ret = [None] * len(lst)
-    for value, i in zip(lst, indices):
-        ret[i] = value
-    return ret
 
 
 class NStepRNNBase(link.ChainList):
@@ -114,37 +67,34 @@ class NStepRNNBase(link.ChainList):
         initial_bias: InitializerSpec | None = None,
         **kwargs: Any,
     ) -> None:
-        argument.check_unexpected_kwargs(
+        argument.parse_kwargs(
             kwargs,
-            use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
+            use_cudnn=_old_arguments.USE_CUDNN,
             use_bi_direction='use_bi_direction is not supported anymore',
             activation='activation is not supported anymore',
         )
-        argument.assert_kwargs_empty(kwargs)
         if n_layers < 1:
             raise ValueError(f'n_layers must be positive, but is {n_layers}')
         direction = 2 if self.use_bi_direction else 1
-        W_initializer = initializers._get_initializer(initialW)
-        bias_initializer = initializers._get_initializer(
-            0 if initial_bias is None else initial_bias
-        )
-
-        layers = []
-        for i in range(n_layers * direction):
-            below = in_size if i < direction else out_size * direction
-            layer = link.Link()
-            with layer.init_scope():
-                for j in range(self.n_weights):
-                    n_in = below if j < self.n_weights // 2 else out_size
-                    setattr(layer, f'w{j}', variable.Parameter(W_initializer, (out_size, n_in)))
-                    setattr(layer, f'b{j}', variable.Parameter(bias_initializer, (out_size,)))
-            layers.append(layer)
-        super().__init__(*layers)
+        initial_bias = 0 if initial_bias is None else initial_bias
+        sizes = [in_size] * direction + [out_size * direction] * direction * (n_layers - 1)
+        super().__init__(*[self._make_layer(n, out_size, initialW, initial_bias) for n in sizes])
         self.n_layers = n_layers
         self.dropout = dropout
         self.out_size = out_size
         self.direction = direction
         self._list_params()
+
+    def _make_layer(self, in_size, out_size, initialW, initial_bias):
+        W_initializer = initializers.get_initializer(initialW)
+        bias_initializer = initializers.get_initializer(initial_bias)
+        layer = link.Link()
+        with layer.init_scope():
+            for j in range(self.n_weights):
+                n_in = in_size if j < self.n_weights // 2 else out_size
+                setattr(layer, f'w{j}', variable.Parameter(W_initializer, (out_size, n_in)))
+                setattr(layer, f'b{j}', variable.Parameter(bias_initializer, (out_size,)))
+        return layer
 
     def _list_params(self):
         self.ws: list[list[Parameter]] = self._params_of_layers('w')
@@ -202,10 +152,7 @@ class NStepRNNBase(link.ChainList):
         return self._forward((hx,), xs, kwargs)
 
     def _forward(self, states, xs, kwargs):
-        argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
-        )
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, train=_old_arguments.TRAIN)
         assert isinstance(xs, (list, tuple)), (
             f'xs must be a list or tuple of sequences, but is {type(xs)}'
         )
@@ -214,27 +161,23 @@ class NStepRNNBase(link.ChainList):
 
         # The functions want time steps, of the longest sequences first.
         lengths = [len(x) for x in xs]
-        indices = None
-        if any(m < n for m, n in zip(lengths, lengths[1:])):
-            indices = argsort_list_descent(xs)
-            xs = permutate_list(xs, indices, inv=False)
+        if not any(m < n for m, n in zip(lengths, lengths[1:])):
+            return self._apply(states, xs)
+        indices = argsort_list_descent(xs)
+        states = [s if s is None else functions.permutate(s, indices, axis=1) for s in states]
+        *states, ys = self._apply(states, permutate_list(xs, indices, inv=False))
+        states = [functions.permutate(s, indices, axis=1, inv=True) for s in states]
+        return (*states, permutate_list(ys, indices, inv=True))
 
-        def permutate(state, inv):
-            if indices is None:
-                return state
-            return functions.permutate(state, indices, axis=1, inv=inv)
-
-        states = [
-            self.init_hx(xs) if state is None else permutate(state, False) for state in states
-        ]
+    def _apply(self, states, xs):
+        """Applies the network to sequences of descending length."""
+        states = [self.init_hx(xs) if state is None else state for state in states]
         steps = functions.transpose_sequence(xs)
         *states, steps = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
         ys = list(functions.transpose_sequence(steps))
         # Empty sequences take part in no step.
         ys += [ys[0][:0]] * (len(xs) - len(ys))
-        if indices is not None:
-            ys = permutate_list(ys, indices, inv=True)
-        return (*[permutate(state, True) for state in states], ys)
+        return (*states, ys)
 
 
 class _OneStateRNN(NStepRNNBase):

@@ -21,13 +21,12 @@ class _TreeLSTM(link.Chain):
         given = next((v for v in (x, *cs, *hs) if v is not None), None)
         if given is None:
             raise ValueError('All inputs (cs, hs, x) are None.')
-        batch, dtype = given.shape[0], given.dtype
 
         def fill(value, size):
             if value is not None:
                 return value
             with using_device(self.device):
-                return variable.Variable(self.xp.zeros((batch, size), dtype=dtype))
+                return variable.Variable(self.xp.zeros((given.shape[0], size), dtype=given.dtype))
 
         return (
             [fill(c, self.state_size) for c in cs],

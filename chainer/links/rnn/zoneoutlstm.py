@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from chainer import functions
 from chainer.links.connection import linear
 from chainer.links.rnn import _gates, _stateful
-from chainer.utils import argument
+from chainer.utils import _old_arguments, argument
 
 if TYPE_CHECKING:
     from chainer.types import VariableLike
@@ -57,10 +57,7 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        argument.check_unexpected_kwargs(
-            kwargs, train='train argument is not supported anymore. Use chainer.using_config'
-        )
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, train=_old_arguments.TRAIN)
         self.state_size = out_size
         self.c_ratio = c_ratio
         self.h_ratio = h_ratio

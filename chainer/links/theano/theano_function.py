@@ -40,13 +40,7 @@ class TheanoFunction(link.Link):
     """
 
     def __init__(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        try:
-            # Importing Theano is slow, so import it on first use.
-            import theano
-        except ImportError as e:
-            raise RuntimeError(
-                f'TheanoFunction needs Theano, which cannot be imported: install Theano ({e})'
-            ) from e
+        theano = _import_theano()
         super().__init__()
         inputs = _to_variables(theano, 'inputs', inputs)
         outputs = _to_variables(theano, 'outputs', outputs)
@@ -75,6 +69,17 @@ class TheanoFunction(link.Link):
         func = _TheanoFunctionNode(self.forward_func, self.backward_func)
         outputs = func.apply(args)
         return outputs if len(outputs) > 1 else outputs[0]
+
+
+def _import_theano():
+    try:
+        # Importing Theano is slow, so import it on first use.
+        import theano
+    except ImportError as e:
+        raise RuntimeError(
+            f'TheanoFunction needs Theano, which cannot be imported: install Theano ({e})'
+        ) from e
+    return theano
 
 
 def _to_variables(theano, name, variables):

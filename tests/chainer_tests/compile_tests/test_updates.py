@@ -228,8 +228,8 @@ CHANGES = {
     'another optimizer': (_setup, True),
     'weight decay': (_hook(hooks.WeightDecay(0.1)), True),
     'Lasso': (_hook(hooks.Lasso(0.1)), True),
-    'clipping': (_hook(hooks.GradientClipping(0.1)), False),
-    'a hook afterwards': (_hook(hooks.WeightDecay(0.1), 'post'), False),
+    'clipping': (_hook(hooks.GradientClipping(0.1)), True),
+    'a hook afterwards': (_hook(hooks.WeightDecay(0.1), 'post'), True),
     'a function': (lambda p: p.optimizer.add_hook(_call, 'call'), False),
     'a hook of a rule': (_rule_hook, False),
     'a method': (_method, None),
@@ -312,7 +312,7 @@ def test_two_optimizers():
     for i in range(10):
         if i == 6:
             for program in pair.programs:
-                program.other.optimizer.add_hook(hooks.GradientClipping(0.1))
+                program.other.optimizer.add_hook(_call, 'call')
         pair.run(batch(i))
     assert kinds(pair) == [PlannedUpdate, EagerUpdate, PlannedUpdate]
     assert pair.function.replays == 7

@@ -13,7 +13,7 @@ from chainer.configuration import using_config
 from chainer.dataset import convert, download
 from chainer.function import no_backprop_mode
 from chainer.serializers import npz
-from chainer.utils import argument, imgproc
+from chainer.utils import _old_arguments, argument, imgproc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from chainer.link import Link
     from chainer.types import VariableLike
     from chainer.variable import Variable
-
-TRAIN = 'train argument is not supported anymore. Use chainer.using_config'
-TEST = 'test argument is not supported anymore. Use chainer.using_config'
-VOLATILE = 'volatile argument is not supported anymore. Use chainer.using_config'
 
 
 def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> numpy.ndarray:
@@ -50,17 +46,20 @@ def prepare_image(image: Any, size: Sequence[int], mean: tuple[float, ...]) -> n
         ) from e
     dtype = get_dtype(map_mixed16=numpy.float16)
     if isinstance(image, numpy.ndarray):
-        if image.ndim == 3:
-            if image.shape[0] == 1:
-                image = image[0]
-            elif image.shape[0] == 3:
-                image = image.transpose(1, 2, 0)
-        image = Image.fromarray(image.astype(numpy.uint8))
+        image = Image.fromarray(_channels_last(image).astype(numpy.uint8))
     image = image.convert('RGB')
     if size:
         image = image.resize(size)
     image = numpy.asarray(image, dtype=dtype)[:, :, ::-1]
     return (image - numpy.array(mean, dtype=dtype)).transpose(2, 0, 1)
+
+
+def _channels_last(image):
+    if image.ndim == 3 and image.shape[0] == 1:
+        return image[0]
+    if image.ndim == 3 and image.shape[0] == 3:
+        return image.transpose(1, 2, 0)
+    return image
 
 
 def load_from_cache(name: str, make: Callable[..., Any], model: Link) -> None:
@@ -122,8 +121,7 @@ class ImageModel(link.Chain):
             dict: Activations, variables by the name of the layer.
 
         """
-        argument.check_unexpected_kwargs(kwargs, test=TEST, train=TRAIN)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(kwargs, test=_old_arguments.TEST, train=_old_arguments.TRAIN)
         targets = {'prob'} if layers is None else set(layers)
         self._check_layers(targets)
         activations = {}
@@ -169,8 +167,12 @@ class ImageModel(link.Chain):
             dict: Activations, variables by the name of the layer.
 
         """
-        argument.check_unexpected_kwargs(kwargs, test=TEST, train=TRAIN, volatile=VOLATILE)
-        argument.assert_kwargs_empty(kwargs)
+        argument.parse_kwargs(
+            kwargs,
+            test=_old_arguments.TEST,
+            train=_old_arguments.TRAIN,
+            volatile=_old_arguments.VOLATILE,
+        )
         x = convert.concat_examples([self._prepare(image, size) for image in images])
         return self(self._to_variable(x), [self._default_layer] if layers is None else layers)
 

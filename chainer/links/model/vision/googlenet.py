@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
-from chainer.links.connection import convolution_2d, inception, linear
+from chainer.links.connection import inception, linear
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
 
@@ -137,38 +138,39 @@ class GoogLeNet(_image_model.ImageModel):
 
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__()
-        # Skip the random initialization of parameters that are loaded next.
-        if pretrained_model:
-            kwargs: dict[str, Any] = {'initialW': 0, 'initial_bias': 0}
-            inception_kwargs: dict[str, Any] = {'conv_init': 0, 'bias_init': 0}
-        else:
-            kwargs = {'initialW': initializers.LeCunUniform(), 'initial_bias': 0}
-            inception_kwargs = {}
-        conv, fc = convolution_2d.Convolution2D, linear.Linear
         with self.init_scope():
-            self.conv1: convolution_2d.Convolution2D = conv(3, 64, 7, stride=2, pad=3, **kwargs)
-            self.conv2_reduce: convolution_2d.Convolution2D = conv(64, 64, 1, **kwargs)
-            self.conv2: convolution_2d.Convolution2D = conv(64, 192, 3, stride=1, pad=1, **kwargs)
-            for name, sizes in _INCEPTIONS.items():
-                setattr(self, f'inc{name}', inception.Inception(*sizes, **inception_kwargs))
-            self.loss3_fc: linear.Linear = fc(1024, 1000, **kwargs)
-            self.loss1_conv: convolution_2d.Convolution2D = conv(512, 128, 1, **kwargs)
-            self.loss1_fc1: linear.Linear = fc(2048, 1024, **kwargs)
-            self.loss1_fc2: linear.Linear = fc(1024, 1000, **kwargs)
-            self.loss2_conv: convolution_2d.Convolution2D = conv(528, 128, 1, **kwargs)
-            self.loss2_fc1: linear.Linear = fc(2048, 1024, **kwargs)
-            self.loss2_fc2: linear.Linear = fc(1024, 1000, **kwargs)
-
+            if pretrained_model:
+                # Skip the random initialization of parameters that are loaded next.
+                self._add_layers(0, conv_init=0, bias_init=0)
+            else:
+                self._add_layers(initializers.LeCunUniform())
         if pretrained_model == 'auto':
-            _image_model.load_from_cache(
-                'bvlc_googlenet.npz',
-                lambda path: self.convert_caffemodel_to_npz(
-                    download.cached_download(_CAFFEMODEL_URL, checksum=_CHECKSUM), path
-                ),
-                self,
-            )
+            self._download()
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
+
+    def _add_layers(self, initialW, **inception_kwargs):
+        kwargs: dict[str, Any] = {'initialW': initialW, 'initial_bias': 0}
+        conv, fc = Convolution2D, linear.Linear
+        self.conv1: Convolution2D = conv(3, 64, 7, stride=2, pad=3, **kwargs)
+        self.conv2_reduce: Convolution2D = conv(64, 64, 1, **kwargs)
+        self.conv2: Convolution2D = conv(64, 192, 3, stride=1, pad=1, **kwargs)
+        for name, sizes in _INCEPTIONS.items():
+            setattr(self, f'inc{name}', inception.Inception(*sizes, **inception_kwargs))
+        self.loss3_fc: linear.Linear = fc(1024, 1000, **kwargs)
+        self.loss1_conv: Convolution2D = conv(512, 128, 1, **kwargs)
+        self.loss1_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+        self.loss1_fc2: linear.Linear = fc(1024, 1000, **kwargs)
+        self.loss2_conv: Convolution2D = conv(528, 128, 1, **kwargs)
+        self.loss2_fc1: linear.Linear = fc(2048, 1024, **kwargs)
+        self.loss2_fc2: linear.Linear = fc(1024, 1000, **kwargs)
+
+    def _download(self):
+        def convert(path):
+            source = download.cached_download(_CAFFEMODEL_URL, checksum=_CHECKSUM)
+            self.convert_caffemodel_to_npz(source, path)
+
+        _image_model.load_from_cache('bvlc_googlenet.npz', convert, self)
 
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:
@@ -188,10 +190,11 @@ class GoogLeNet(_image_model.ImageModel):
         layers['loss3_fc'] = [_dropout, self.loss3_fc]
         layers['prob'] = [functions.softmax]
         # The auxiliary classifiers come last, because most calls stop before them.
-        for i in 1, 2:
-            conv, fc1, fc2 = [self[f'loss{i}_{name}'] for name in ('conv', 'fc1', 'fc2')]
-            layers[f'loss{i}_fc2'] = [_average_pooling_2d_k5, conv, relu, fc1, relu, fc2]
-        return layers
+        return layers | {f'loss{i}_fc2': self._auxiliary_classifier(i) for i in (1, 2)}
+
+    def _auxiliary_classifier(self, i):
+        conv, fc1, fc2 = [self[f'loss{i}_{name}'] for name in ('conv', 'fc1', 'fc2')]
+        return [_average_pooling_2d_k5, conv, functions.relu, fc1, functions.relu, fc2]
 
     @classmethod
     def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:

@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import functions, initializers, link
+from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
-from chainer.links.connection import convolution_2d, linear
+from chainer.links.connection import linear
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.model.vision import _image_model
-from chainer.links.normalization import batch_normalization
+from chainer.links.model.vision._resnet_blocks import (
+    BottleneckA as BottleneckA,
+    BottleneckB as BottleneckB,
+    BuildingBlock as BuildingBlock,
+)
+from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.serializers import npz
 
 if TYPE_CHECKING:
@@ -18,8 +23,6 @@ if TYPE_CHECKING:
 
     import numpy
 
-    from chainer.types import InitializerSpec, VariableLike
-    from chainer.variable import Variable
 
 _N_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
@@ -54,191 +57,6 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
 
 def _global_average_pooling_2d(x):
     return functions.reshape(functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
-
-
-class _Bottleneck(link.Chain):
-    """Three convolutions with batch normalization and a shortcut."""
-
-    def __init__(
-        self, in_channels: int, mid_channels: int, out_channels: int, strides: Any, initialW: Any
-    ) -> None:
-        super().__init__()
-
-        def conv(n_in, n_out, ksize, stride=1, pad=0):
-            return convolution_2d.Convolution2D(
-                n_in, n_out, ksize, stride, pad, initialW=initialW, nobias=True
-            )
-
-        norm = batch_normalization.BatchNormalization
-        with self.init_scope():
-            self.conv1: convolution_2d.Convolution2D = conv(
-                in_channels, mid_channels, 1, strides[0]
-            )
-            self.bn1: batch_normalization.BatchNormalization = norm(mid_channels)
-            self.conv2: convolution_2d.Convolution2D = conv(
-                mid_channels, mid_channels, 3, strides[1], 1
-            )
-            self.bn2: batch_normalization.BatchNormalization = norm(mid_channels)
-            self.conv3: convolution_2d.Convolution2D = conv(mid_channels, out_channels, 1)
-            self.bn3: batch_normalization.BatchNormalization = norm(out_channels)
-            if strides[2] is not None:
-                self.conv4: convolution_2d.Convolution2D = conv(
-                    in_channels, out_channels, 1, strides[2]
-                )
-                self.bn4: batch_normalization.BatchNormalization = norm(out_channels)
-
-    def _shortcut(self, x):
-        return x
-
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the block.
-
-        Args:
-            x (~chainer.Variable): Batch of images.
-
-        Returns:
-            ~chainer.Variable: Batch of images.
-
-        """
-        h = functions.relu(self.bn1(self.conv1(x)))
-        h = functions.relu(self.bn2(self.conv2(h)))
-        h = self.bn3(self.conv3(h))
-        return functions.relu(h + self._shortcut(x))
-
-
-class BottleneckA(_Bottleneck):
-    """Bottleneck block that may change the size, with a convolution as the shortcut.
-
-    Args:
-        in_channels (int): Number of channels of inputs.
-        mid_channels (int): Number of channels in between.
-        out_channels (int): Number of channels of outputs.
-        stride (int or pair of ints): Stride of the block.
-        initialW (initializer): Initializer of the filters.
-        downsample_fb (bool): If ``True``, the 3x3 convolution has the stride,
-            as in Facebook's models. If ``False``, the first convolution has it,
-            as in the original models.
-
-    .. admonition:: Example
-
-        >>> from chainer.links.model.vision import resnet
-        >>> block = resnet.BottleneckA(4, 2, 8, stride=2)
-        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
-        (1, 8, 3, 3)
-
-    """
-
-    def __init__(
-        self,
-        in_channels: int,
-        mid_channels: int,
-        out_channels: int,
-        stride: int | Sequence[int] = 2,
-        initialW: InitializerSpec | None = None,
-        downsample_fb: bool = False,
-    ) -> None:
-        first, second = (1, stride) if downsample_fb else (stride, 1)
-        super().__init__(in_channels, mid_channels, out_channels, (first, second, stride), initialW)
-
-    def _shortcut(self, x):
-        return self.bn4(self.conv4(x))
-
-
-class BottleneckB(_Bottleneck):
-    """Bottleneck block that keeps the size.
-
-    Args:
-        in_channels (int): Number of channels of inputs and outputs.
-        mid_channels (int): Number of channels in between.
-        initialW (initializer): Initializer of the filters.
-
-    .. admonition:: Example
-
-        >>> from chainer.links.model.vision import resnet
-        >>> block = resnet.BottleneckB(4, 2)
-        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
-        (1, 4, 6, 6)
-
-    """
-
-    def __init__(
-        self, in_channels: int, mid_channels: int, initialW: InitializerSpec | None = None
-    ) -> None:
-        super().__init__(in_channels, mid_channels, in_channels, (1, 1, None), initialW)
-
-
-class BuildingBlock(link.Chain):
-    """Sequence of bottleneck blocks, ``a``, ``b1``, ``b2``, ...; the first block has a stride.
-
-    Args:
-        n_layers (int): Number of blocks.
-        in_channels (int): Number of channels of inputs.
-        mid_channels (int): Number of channels in between.
-        out_channels (int): Number of channels of outputs.
-        stride (int or pair of ints): Stride of the first block.
-        initialW (initializer): Initializer of the filters.
-        downsample_fb (bool): See :class:`BottleneckA`.
-
-    .. admonition:: Example
-
-        >>> from chainer.links.model.vision import resnet
-        >>> block = resnet.BuildingBlock(3, 4, 2, 8, stride=2)
-        >>> block(np.zeros((1, 4, 6, 6), np.float32)).shape
-        (1, 8, 3, 3)
-        >>> sorted(child.name for child in block.children())
-        ['a', 'b1', 'b2']
-
-    """
-
-    def __init__(
-        self,
-        n_layers: int | None = None,
-        in_channels: int | None = None,
-        mid_channels: int | None = None,
-        out_channels: int | None = None,
-        stride: int | Sequence[int] | None = None,
-        initialW: InitializerSpec | None = None,
-        downsample_fb: bool | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__()
-        if 'n_layer' in kwargs:
-            warnings.warn(
-                'Argument `n_layer` is deprecated. Please use `n_layers` instead',
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            n_layers = kwargs.pop('n_layer')
-        if kwargs:
-            raise TypeError(
-                'BuildingBlock() got unexpected keyword argument(s) ' + ', '.join(sorted(kwargs))
-            )
-        # The arguments have defaults since there was another name of the first one.
-        sizes: tuple[Any, Any, Any] = in_channels, mid_channels, out_channels
-        options: tuple[Any, Any, Any] = stride, initialW, downsample_fb
-        n: Any = n_layers
-        with self.init_scope():
-            self.a: BottleneckA = BottleneckA(*sizes, *options)
-            self._forward = ['a']
-            for i in range(1, n):
-                name = f'b{i}'
-                setattr(self, name, BottleneckB(sizes[2], sizes[1], initialW))
-                self._forward.append(name)
-
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the blocks.
-
-        Args:
-            x (~chainer.Variable): Batch of images.
-
-        Returns:
-            ~chainer.Variable: Batch of images.
-
-        """
-        h: Any = x
-        for name in self._forward:
-            h = self[name](h)
-        return h
 
 
 class ResNetLayers(_image_model.ImageModel):
@@ -285,32 +103,22 @@ class ResNetLayers(_image_model.ImageModel):
             )
         # Skip the random initialization of parameters that are loaded next.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
-        n_blocks = _N_BLOCKS[n_layers]
         with self.init_scope():
-            self.conv1: convolution_2d.Convolution2D = convolution_2d.Convolution2D(
-                3, 64, 7, 2, 3, initialW=initialW
-            )
-            self.bn1: batch_normalization.BatchNormalization = (
-                batch_normalization.BatchNormalization(64)
-            )
-            self.res2: BuildingBlock = BuildingBlock(
-                n_blocks[0], 64, 64, 256, 1, initialW, downsample_fb
-            )
-            self.res3: BuildingBlock = BuildingBlock(
-                n_blocks[1], 256, 128, 512, 2, initialW, downsample_fb
-            )
-            self.res4: BuildingBlock = BuildingBlock(
-                n_blocks[2], 512, 256, 1024, 2, initialW, downsample_fb
-            )
-            self.res5: BuildingBlock = BuildingBlock(
-                n_blocks[3], 1024, 512, 2048, 2, initialW, downsample_fb
-            )
-            self.fc6: linear.Linear = linear.Linear(2048, 1000)
-
+            self._add_layers(_N_BLOCKS[n_layers], initialW, downsample_fb)
         if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
             _load_caffemodel(pretrained_model, n_layers, self)
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
+
+    def _add_layers(self, n_blocks, initialW, downsample_fb):
+        options = initialW, downsample_fb
+        self.conv1: Convolution2D = Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
+        self.bn1: BatchNormalization = BatchNormalization(64)
+        self.res2: BuildingBlock = BuildingBlock(n_blocks[0], 64, 64, 256, 1, *options)
+        self.res3: BuildingBlock = BuildingBlock(n_blocks[1], 256, 128, 512, 2, *options)
+        self.res4: BuildingBlock = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, *options)
+        self.res5: BuildingBlock = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, *options)
+        self.fc6: linear.Linear = linear.Linear(2048, 1000)
 
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from chainer import functions, initializers
 from chainer.dataset import download
 from chainer.links.caffe import caffe_function
-from chainer.links.connection import convolution_2d, linear
+from chainer.links.connection import linear
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.model.vision import _image_model
 from chainer.serializers import npz
 
@@ -95,42 +96,39 @@ class VGGLayers(_image_model.ImageModel):
                 f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
             )
         self._n_layers = n_layers
-        # Skip the random initialization of parameters that are loaded next.
-        kwargs: dict[str, Any] = {
-            'initialW': 0 if pretrained_model else initializers.Normal(0.01),
-            'initial_bias': 0,
-        }
-
-        def add_convolution(stage, i):
-            n_in = _CHANNELS[stage - 1 if i == 1 else stage]
-            setattr(
-                self,
-                f'conv{stage}_{i}',
-                convolution_2d.Convolution2D(n_in, _CHANNELS[stage], 3, 1, 1, **kwargs),
-            )
-
         with self.init_scope():
-            for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
-                for i in range(1, n + 1):
-                    add_convolution(stage, i)
-            self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
-            self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
-            self.fc8: linear.Linear = linear.Linear(4096, 1000, **kwargs)
-            if n_layers == 19:
-                for stage in 3, 4, 5:
-                    add_convolution(stage, 4)
-
+            # Skip the random initialization of parameters that are loaded next.
+            self._add_layers(0 if pretrained_model else initializers.Normal(0.01))
         if pretrained_model == 'auto':
-            url = _CAFFEMODEL_URL.format(n_layers)
-            _image_model.load_from_cache(
-                f'VGG_ILSVRC_{n_layers}_layers.npz',
-                lambda path: self.convert_caffemodel_to_npz(
-                    download.cached_download(url, checksum=_CHECKSUMS[n_layers]), path
-                ),
-                self,
-            )
+            self._download()
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
+
+    def _add_layers(self, initialW):
+        kwargs: dict[str, Any] = {'initialW': initialW, 'initial_bias': 0}
+
+        def add_convolution(stage, i):
+            sizes = _CHANNELS[stage - 1 if i == 1 else stage], _CHANNELS[stage]
+            setattr(self, f'conv{stage}_{i}', Convolution2D(*sizes, 3, 1, 1, **kwargs))
+
+        for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
+            for i in range(1, n + 1):
+                add_convolution(stage, i)
+        self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
+        self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
+        self.fc8: linear.Linear = linear.Linear(4096, 1000, **kwargs)
+        if self._n_layers == 19:
+            for stage in 3, 4, 5:
+                add_convolution(stage, 4)
+
+    def _download(self):
+        n = self._n_layers
+        url, checksum = _CAFFEMODEL_URL.format(n), _CHECKSUMS[n]
+
+        def convert(path):
+            self.convert_caffemodel_to_npz(download.cached_download(url, checksum=checksum), path)
+
+        _image_model.load_from_cache(f'VGG_ILSVRC_{n}_layers.npz', convert, self)
 
     @property
     def functions(self) -> dict[str, list[Callable[..., Any]]]:

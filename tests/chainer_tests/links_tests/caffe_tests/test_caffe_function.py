@@ -346,7 +346,7 @@ def test_impossible_weights(args, match, load):
 
 
 def test_more_layers_can_be_registered(load, monkeypatch):
-    monkeypatch.setattr(caffe_function, '_type_to_method', dict(caffe_function._type_to_method))
+    monkeypatch.setitem(caffe_function._type_to_method, 'Square', None)  # to be taken out again
 
     @caffe_function._layer('Square', None)
     def setup(self, layer):
