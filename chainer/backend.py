@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import ModuleType
 
+    from chainer._core.devices.array_kinds import Kind
     from chainer._core.devices.types import DeviceSpec
     from chainer._core.settings.types import NdArray
 
@@ -166,15 +167,17 @@ def _get_device_from_str(spec: str) -> Device:
 
 def _get_named_device(spec: str) -> Device:
     name, colon, number = spec[1:].partition(':')
-    kind = next((kind for kind in _TABLE if kind.name == name), None)
-    if kind is None or kind.current_device is None:
-        raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
-    if not colon:
-        return kind.current_device()
+    for kind in _TABLE:
+        if kind.name == name and kind.current_device is not None:
+            return _get_indexed_device(spec, kind, number) if colon else kind.current_device()
+    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+
+
+def _get_indexed_device(spec: str, kind: Kind, number: str) -> Device:
     if kind.device_of_index is None:
-        raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
+        raise ValueError(f'Invalid device specifier: {spec!r}\n@{kind.name} takes no index.')
     if not number.isdecimal():
-        problem = f"'@{name}:' must be followed by a GPU id."
+        problem = f"'@{kind.name}:' must be followed by a GPU id."
         raise ValueError(f'Invalid device specifier: {spec!r}\n{problem}')
     return kind.device_of_index(int(number))
 

@@ -55,7 +55,7 @@ def to_gpu(array: Any, device: Any, stream: Any = None) -> Any:
     if isinstance(array, _cupy.public.ndarray):
         if array.device == device:
             return array
-    else:
+    elif not isinstance(array, numpy.ndarray):
         array = _host_array(array, 'gpu must be an array or a NumPy scalar')
     with device:
         if stream is None or stream.ptr == 0:
@@ -82,9 +82,9 @@ def to_chainerx(array: Any, device: chainerx.Device | None = None) -> Any:
         raise RuntimeError(_availability.message())
     if isinstance(array, _cupy.public.ndarray):
         return _cupy_to_chainerx(array, device)
-    array = _host_array(
-        array, 'ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar'
-    )
+    if not isinstance(array, numpy.ndarray):
+        target = 'ChainerX must be a NumPy, CuPy or ChainerX array, or a NumPy scalar'
+        array = _host_array(array, target)
     if device is None:
         return chainerx.array(array, device='native:0', copy=False)
     return chainerx.array(array, device=device, copy=device.backend.name != 'native')

@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.devices.array_kinds import get_array_module as get_array_module
-from chainer.backends import _cudnn, _cupy, _gpu_device
+from chainer.backends import _cudnn, _cupy
 from chainer.backends._copies import copy as copy, to_cpu as to_cpu, to_gpu as to_gpu
 from chainer.backends._cuda_devices import (
     DummyDevice as DummyDevice,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     cudnn: Any
     libcudnn: Any
 
-_get_device_or_current = _gpu_device.get_device_or_current
 _cupy.public = sys.modules[__name__]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.autograd.variable_state import VariableState
-from chainer.backends import _cpu, cuda, intel64
+from chainer.backends import _cpu, _gpu_device, intel64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,7 @@ class VariableTransfers(VariableState):
 
     def to_gpu(self, device: CudaDeviceSpec | None = None) -> None:
         """Moves the array and the gradient to a CUDA device (the current one by default)."""
-        cuda.check_cuda_available()
-        self.to_device(cuda._get_device_or_current(device))
+        self.to_device(_gpu_device.get_device_or_current(device))
 
     def to_intel64(self) -> None:
         """Moves the array and the gradient to iDeep arrays if available."""
