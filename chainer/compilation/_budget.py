@@ -38,12 +38,14 @@ class Budget:
         self._credit += 1
         if self._unused:
             self._unused = self.wait = 0
+        # Searches are cheap beside what a run gains: a plan in every ninth call keeps them going.
         if self._in_vain > 0:
             self._in_vain -= _GAIN_OF_RUN
 
     def count_plan(self) -> bool:
         """Counts a recording; returns whether none of the last ones was of use."""
         self._credit -= COST_OF_RECORDING * (SHARE_FOR_MORE if self.has_given_up else 1)
+        # A plan ran since the last recording, so pauses start short again.
         if self._unused == 0:
             self._pause = 0
         self._unused += 1

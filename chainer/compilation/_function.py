@@ -51,6 +51,7 @@ class CompiledFunction(Generic[_P, _R]):
         self._plans = Plans(max_plans)
         self._budget = Budget(max_plans)
         self._codes: dict[int, Any] = {}
+        # With the objects, as ids of dead ones would be those of others.
         self._slots: dict[tuple[int, str], Any] = {}
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
@@ -97,6 +98,7 @@ class CompiledFunction(Generic[_P, _R]):
             form = _trees.flatten_arguments(args, kwargs, arrays)
         except GraphBreak as error:
             return self._run_eagerly(args, kwargs, str(error))
+        # Hooks see calls of functions, of which a plan has none.
         if has_hooks():
             return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
         plan, inputs = self._plans.find(arrays, form)
@@ -121,10 +123,12 @@ class CompiledFunction(Generic[_P, _R]):
             return call()
         if not chainerx.is_available():
             return self._run_eagerly(args, kwargs, 'ChainerX is not built')
+        # The trace would take its place.
         if sys.getprofile() is not None:
             return self._run_eagerly(args, kwargs, 'a profiler is active')
         if not self._is_traced:
             return self._trace(call)
+        # Objects among the arguments are compared by identity only, so the scope watches them.
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
             recording = Recording(roots, self._codes, self._slots, arrays, form)
@@ -156,6 +160,7 @@ class CompiledFunction(Generic[_P, _R]):
             self._keep(found, key)
             return _trees.without_graphs(value)
         if isinstance(found, Again):
+            # The next recording knows of code that ran for the first time, and of slots.
             self._codes.update(recording.trace.codes)
         else:
             self._refuse(_text_of(found))

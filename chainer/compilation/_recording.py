@@ -151,11 +151,13 @@ class Recording:
             raise GraphBreak(f'{self._recorder.graph_break} ({self._lines[0]})')
         if self.trace.graph_break is not None:
             raise GraphBreak(self.trace.graph_break)
+        # Code may switch a mode and leave it so, which a plan would not do.
         now = environment()
         if self._environment[:-1] != now[:-1]:
             raise GraphBreak('the state of the thread changes')
         if self._environment != now:  # it imports something, perhaps
             raise Again
+        # The scope has looked for names of known code only.
         if not self.trace.codes.keys() <= self._codes.keys():
             raise Again
         self._scope.check_code(self.trace.codes)

@@ -106,6 +106,7 @@ def key(value: Any) -> Any:
         return slice, key(value.start), key(value.stop), key(value.step)
     if not is_constant(value):
         return Same(value)
+    # Python's `==` is too coarse for guards, and for NaN too fine:
     # 1, 1.0 and True are equal, and so are 0.0 and -0.0, whereas NaN is not.
     if kind is float or kind is complex:
         return kind, repr(value)

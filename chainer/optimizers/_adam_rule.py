@@ -161,6 +161,7 @@ class AdamRule(_elementwise.ElementwiseRule):
 
     def _scalars(self):
         hp = self.hyperparam
+        # Infinite bounds let one kernel serve with and without AdaBound.
         bounds = self.bounds if hp.adabound else (-math.inf, math.inf)
         return (
             self.alpha_t,
@@ -173,6 +174,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         )
 
     def _step(self, p, g, m, v, *args):
+        # In place and in this order, so that it rounds as the kernel of ChainerX does.
         if self.hyperparam.amsgrad:
             vhat, *args = args
         alpha_t, rate1, rate2, eps, eta, weight_decay_rate, lower, upper = args

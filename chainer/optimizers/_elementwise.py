@@ -27,6 +27,7 @@ def set_numbers(hyperparam: Hyperparameter, **values: Any) -> None:
         TypeError: A value is something else; no hyperparameter is set then.
 
     """
+    # All are looked at before one is set, so that an error changes nothing.
     for name, value in values.items():
         if not hasattr(type(value), '__float__') and value is not None:
             _refuse(name, value)
@@ -95,6 +96,7 @@ class ElementwiseRule(UpdateRule):
             return
         eps = self.hyperparam.eps
         dtype = numpy.promote_types(dtype, numpy.float32)
+        # A division by zero would make parameters NaN at the first gradient of zeros.
         if eps != 0 and dtype.type(eps) == 0:
             name = type(self).__name__.removesuffix('Rule')
             raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')

@@ -56,6 +56,8 @@ class Step(NamedTuple):
                 if views is not None and run_kernel(self.kernel, views, self.scalars):
                     continue
             size = arrays[0].size
+            # `_compute` makes temporary arrays of the size of what it gets: blocks keep them in the
+            # cache. Below some blocks the loop costs more than it saves.
             if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
                 arrays = [array.reshape(-1) for array in arrays]
                 for start in range(0, size, _BLOCK):
@@ -76,6 +78,7 @@ class Step(NamedTuple):
         if arrays[0].dtype != numpy.float16:
             self.compute(*arrays, *scalars)
             return
+        # Small gradients squared would vanish in float16.
         wide = [array.astype(numpy.float32) for array in arrays]
         self.compute(*wide, *scalars)
         for k, array in enumerate(arrays):
@@ -124,11 +127,14 @@ class Buffers:
         copies in later updates.
         """
         arrays = columns[0]
+        # The arrays of parameters stay from update to update, so their ids find their memory.
         key = tuple(map(id, arrays))
         joined = self._before.pop(key, None)
         if joined is None or len(joined.flat) != len(columns):
             joined = _Joined(arrays, len(columns))
         self._joined[key] = joined
+        # Other code may write to parameters and gradients, whose arrays are not pieces. States are
+        # pieces since the first update, unless somebody has replaced them.
         copied = [
             k
             for k, pieces in enumerate(joined.pieces)
@@ -138,6 +144,7 @@ class Buffers:
             for piece, array in zip(joined.pieces[k], columns[k]):
                 piece[...] = array
         step.compute(*joined.flat, *step.scalars)
+        # Pieces of float32 cannot be the states of float16 parameters.
         keeps_states = arrays[0].dtype == joined.flat[0].dtype
         for k in copied:
             if k == 1:  # the gradient is unchanged

@@ -40,6 +40,7 @@ def unscale_grad(param: Parameter) -> None:
 
 def move_state(state: dict[str, Any], param: Parameter) -> None:
     """Moves the arrays of a state to the device of a parameter."""
+    # Looking for a device costs more than to see that all is of NumPy, as it mostly is.
     if type(param.array) is numpy.ndarray:
         for value in state.values():
             if type(value) is not numpy.ndarray:
@@ -114,6 +115,8 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
 
     Fills missing gradients of initialized parameters with zeros.
     """
+    # One loop without calls of helpers: it runs for each parameter at each update, which for small
+    # models costs more than the arithmetic.
     groups: dict[Any, Group] = {}
     rest: list[Parameter] = []
     last = group = None
@@ -145,6 +148,8 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
         hyperparam: Any = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # all values inherited
             hyperparam = hyperparam._parent
+        # All that a step depends on. Values of a rule's own keep it out of the groups of others,
+        # since sets of hyperparameters are compared by identity.
         key = (
             type(rule),
             type(param),
@@ -155,6 +160,7 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
             array.dtype,
             device,
         )
+        # Parameters in a row mostly have equal keys, and hashing one costs more than comparing.
         if key != last:
             last = key
             # mypy thinks that classes with `__hash__` are unhashable.
@@ -204,6 +210,7 @@ class Group:
 
     def count(self) -> None:
         """Counts an update."""
+        # Rules of a group have equal counts, which are a part of its key.
         t = self.rules[0].t + 1
         for rule in self.rules:
             rule.t = t
@@ -219,6 +226,7 @@ class Group:
         t = rule.t
         if any([r.t != t for r in self.rules]):
             return None
+        # Scalars such as Adam's step size depend on the count, which must stay if this is all.
         rule.t = t + 1
         try:
             scalars: list[float] = rule._scalars_for(self.arrays[0].dtype)

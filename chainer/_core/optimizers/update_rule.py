@@ -125,6 +125,7 @@ class UpdateRule:
             return
         self.t += 1
         array = param._array
+        # Kernels of CuPy run on the current device, whatever that of their arrays is.
         if isinstance(array, cuda.ndarray):
             with array.device:
                 self._update(param)
@@ -172,6 +173,7 @@ class UpdateRule:
     def _give_master(self, param: Parameter) -> None:
         """Copies the value of the master copy to the parameter."""
         master = self._fp32_param
+        # It would keep memory of twice the parameter's size until the next update.
         master.cleargrad()
         param.array = master.array.astype(param.dtype)
 
@@ -291,6 +293,7 @@ class UpdateRule:
             probe.init_state(Variable(array, grad=array))
         finally:
             self._state = None
+        # Names of states are known only from `init_state`, which an array of one element shows.
         state = {}
         for key in probe._state:
             try:

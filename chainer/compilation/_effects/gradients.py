@@ -23,6 +23,7 @@ class ReadGradients(Effect):
     def find_inputs(self, arrays: list[Any]) -> bool:
         for array in self._arrays:
             grad = array.grad
+            # The watch of the scope tells, too, but runs last.
             if grad is None:
                 return False
             arrays.append(grad)
@@ -94,6 +95,7 @@ class Gradients(Observer):
         if read:
             draft.effects.append(ReadGradients(read))
         draft.effects.append(SetGradients(self._arrays))
+        # Where kernels add to the gradient of before, a run must keep it; other memory is free.
         renewed = {id(array) for array in self._arrays} - {id(array) for array in read}
         for array, grad, segment in self._changes:
             draft.set_grad(array, grad, segment, segment == 0 and id(array) in renewed)

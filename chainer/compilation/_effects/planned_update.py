@@ -110,6 +110,7 @@ class PlannedUpdate(Effect):
         end_segment()
 
     def run(self, plan: Any, segment: int) -> int:
+        # All numbers are read before anything runs: an eager update must find all as it was.
         scalars: list[list[float]] = []
         for stage in self._stages:
             found = stage.scalars()
@@ -158,6 +159,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     """
     _check_optimizer(opt)
     params = list(opt.target.params())
+    # Before `divide`, which fills missing gradients: hooks of an eager update may see that.
     for param in params:
         _check_parameter(param)
     hooks = [stage_of_hook(hook, opt) for hook in opt._pre_update_hooks.values()]

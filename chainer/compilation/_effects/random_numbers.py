@@ -56,6 +56,7 @@ class RandomNumbers(Observer):
         self._state = _state_of_generators()
 
     def check(self) -> None:
+        # The numbers are constants of the plan now, wherever they went.
         if self._state != _state_of_generators():
             raise GraphBreak(_REASON)
 

@@ -66,6 +66,7 @@ class _Listener(reporter.Reporter):
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         self._current.report(values, observer)
+        # As reporters do. With graphs, the values are a graph break, for the next call's have none.
         if not config.keep_graph_on_report:
             values = _trees.without_graphs(values)
         self._notes.append((dict(values), observer))

@@ -152,6 +152,7 @@ class Steps(Stage):
     def guard(self, scope: Scope) -> None:
         for rule in self.group.rules:
             scope.visit(type(rule), type(rule).__name__)
+            # Each update changes the count; arrays of states are compared one by one below.
             scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
             for hooks in rule._pre_update_hooks, rule._post_update_hooks:
                 scope.add(scope.watch.add_items, 'hooks of an update rule', hooks)
@@ -170,6 +171,7 @@ class Steps(Stage):
 
     def record(self, recorder: Any) -> None:
         group = self.group
+        # First, as in eager updates: hooks of rules read the count.
         group.count()
         self._step()
         group.grads.clear()  # the plan has its own

@@ -105,6 +105,7 @@ class States(Observer):
                 self._check_variable(changed, label)
             elif id(changed) not in handled and type(changed) is not _chx_ndarray:
                 raise GraphBreak(f'{label} changes')
+        # All slots are found before the next recording, which otherwise would be one of many.
         for owner, old in zip(self._scope.objects, self._objects):
             found |= self._find_slots(owner, old)
         if found:

@@ -45,6 +45,7 @@ def save_attributes(owners: Iterable[Any]) -> Callable[[], None]:
 
 def save_optimizer(opt: Any) -> Callable[[], None]:
     """Returns a function that restores an optimizer, its rules and their states."""
+    # Attributes first: they may bring back arrays whose contents follow.
     rules = [param.update_rule for param in opt.target.params()]
     restore_attributes = save_attributes([opt, *[rule for rule in rules if rule is not None]])
     restore_contents = save_contents(states_of(opt))

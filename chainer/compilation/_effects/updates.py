@@ -54,6 +54,7 @@ class Updates(Observer):
         self._state = self._find_state()
 
     def check(self) -> None:
+        # Attributes of optimizers are not watched one by one: plans follow most of them.
         if self._state != self._find_state():
             raise GraphBreak(_CHANGE)
         if self._needs_states:

@@ -54,6 +54,7 @@ def _watch_builtin(scope: Scope, value: Any, label: str) -> None:
     scope.note_reader(value.__name__)
     if type(value) is types.BuiltinFunctionType:
         _watch_named(scope, BUILTIN, value, label)
+    # Methods in C of an object: what they return depends on it. Those of modules have no state.
     owner = value.__self__
     if owner is not None and not isinstance(owner, types.ModuleType):
         scope.visit(owner, label)
@@ -68,6 +69,7 @@ def _watch_field(scope: Scope, value: Any, label: str) -> None:
 
 
 def _watch_ufunc(scope: Scope, value: numpy.ufunc, label: str) -> None:
+    # `numpy.frompyfunc` makes ufuncs of functions of the program.
     if getattr(numpy, value.__name__, None) is not value:
         raise GraphBreak(f'{label} is a ufunc that is not one of NumPy: its effects are unknown')
     _watch_named(scope, UFUNC, value, label)

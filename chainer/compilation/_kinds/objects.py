@@ -88,6 +88,7 @@ def _watch_slots(scope: Scope, value: Any, label: str) -> None:
     for cls in kind.__mro__:
         for name, member in vars(cls).items():
             if type(member) is types.MemberDescriptorType:
+                # An empty slot may be filled later, which nothing notices.
                 if getattr(kind, name) is not member or not hasattr(value, name):
                     raise GraphBreak(f'the slot {name} of {label} is empty or hidden')
                 scope.add(scope.watch.add_member, f'{label}.{name}', value, name)

@@ -32,6 +32,7 @@ def _watch_rule(scope: Scope, value: Any, label: str) -> None:
     """Watches what code reads of an optimizer or an update rule; updates are no part of that."""
     kind = type(value)
     scope.visit(kind, kind.__name__)
+    # Such as `alpha_t` of Adam: the plan would keep the value of the recording.
     for name in sorted(scope.names):
         computed = getattr(kind, name, None)
         if isinstance(computed, property) and is_own_object(computed):

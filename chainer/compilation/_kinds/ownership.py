@@ -25,6 +25,7 @@ def is_own_object(value: Any) -> bool:
 
 def is_patched(kind: type) -> bool:
     """Tells whether a program has replaced methods of this package's classes."""
+    # Plans run kernels instead of these methods, so a replaced one would not be called.
     methods = (types.FunctionType, property, staticmethod, classmethod)
     return any(
         not is_own_object(part) if isinstance(part, methods) else _is_foreign_callable(part)

@@ -28,6 +28,7 @@ bool Plan::Fits(const std::vector<Array>& inputs) const {
     if (inputs.size() > parts_.inputs.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (&inputs[i].device() != parts_.device || !HasForm(inputs[i], parts_.inputs[i])) return false;
+        // The plan may write to what it holds or to another input before it reads this one.
         const Storage* storage = inputs[i].body()->storage.get();
         if (std::binary_search(parts_.held.begin(), parts_.held.end(), storage)) return false;
         for (size_t j = 0; j < i; ++j) {
@@ -45,6 +46,7 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         const ArrayBody& input = *inputs[i].body();
         for (const PlanBinding& b : parts_.input_bindings[i]) Bind(*b.body, input.storage, input.offset + b.offset);
     }
+    // First, so that the blocks below can be made in the memory of gradients that nobody reads any more.
     for (const Array& a : parts_.renewed) a.ClearGrad();
     std::vector<StoragePtr> blocks;
     blocks.reserve(parts_.output_bytes.size());
@@ -65,6 +67,7 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         outputs_.push_back(
                 internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *parts_.device, storage, offset));
     }
+    // Before the kernels run: if one raises an error, what it has changed must count as changed, too.
     for (const StoragePtr& storage : parts_.changed) storage->BumpVersion();
     for (size_t i : parts_.changed_inputs) inputs[i].body()->storage->BumpVersion();
     return outputs_;
@@ -89,6 +92,7 @@ void Plan::Run(size_t segment) {
             grad.target.ClearGrad();
         }
     }
+    // The program owns the results now, and shall be able to free them.
     if (segment + 1 != parts_.segments.size()) return;
     outputs_.clear();
     streams_.clear();

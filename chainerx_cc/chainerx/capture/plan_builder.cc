@@ -13,6 +13,7 @@
 namespace chainerx {
 namespace {
 
+// A line of the cache, and the widest vector of the kernels.
 constexpr int64_t kAlignment = 64;
 
 bool IsSameView(const Array& a, const Array& b) {
@@ -63,6 +64,7 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
                                          std::vector<PlanGrad> grads, std::vector<Array> renewed) {
     parts_.grads = std::move(grads);
     parts_.renewed = std::move(renewed);
+    // Calls are fused when it is known which memory somebody sees, since fused calls leave out the rest.
     PlaceInputs(inputs);
     PlaceResults(results);
     TakeCalls();
@@ -90,6 +92,7 @@ void PlanBuilder::EndSegments() {
     std::vector<size_t> call_ends = std::move(recording_.segment_ends);
     call_ends.push_back(parts_.calls.size());
     std::vector<PlanGrad>& grads = parts_.grads;
+    // Stable: of gradients of one array in a segment, the last one counts.
     std::stable_sort(grads.begin(), grads.end(),
                      [](const PlanGrad& a, const PlanGrad& b) { return a.segment < b.segment; });
     size_t draw = 0;

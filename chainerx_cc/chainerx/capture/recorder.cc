@@ -31,6 +31,7 @@ void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
         StoragePtr& storage = a.body()->storage;
         if (&a.device() != &recording_.device)
             OnGraphBreak("arrays on " + a.device().name() + " and on " + recording_.device.name());
+        // The call lives on in the plan, and would keep the memory that the program gives up.
         if (auto it = recording_.stand_ins.find(storage.get()); it != recording_.stand_ins.end()) {
             storage = it->second;
             a.body()->data = nullptr;
@@ -46,6 +47,7 @@ void Recorder::OnCall(std::unique_ptr<KernelCall> call) {
 
 void Recorder::OnAllocate(const StoragePtr& storage) {
     if (&storage->device() != &recording_.device) OnGraphBreak("an array on " + storage->device().name());
+    // Kept until FreeUnused, so that no other memory gets the address by which the stand-in is found.
     made_.push_back(storage);
     recording_.stand_ins.emplace(storage.get(), recording_.MakeStandIn(storage->bytes()));
 }
@@ -69,6 +71,7 @@ void Recorder::OnData(const Array& data) {
     if (!data.IsContiguous() || !recording_.device.HasHostMemory())
         OnGraphBreak("data of the program with gaps or not in host memory");
     if (!graph_break_.empty()) return;
+    // The copy is that of the recorder: its memory is no part of the step.
     internal::UnwatchedScope unwatched;
     StoragePtr copy = recording_.device.Allocate(storage->bytes());
     std::memcpy(copy->data(), storage->data(), storage->bytes());

@@ -20,6 +20,7 @@ const Storage* Recording::AsRecorded(const Storage* storage) const {
 
 void Recording::CheckData(const std::vector<Array>& results) const {
     for (const auto& [storage, d] : data) {
+        // Versions tell of kernels only; NumPy writes to the memory without one.
         if (storage->version() != d.version || std::memcmp(storage->data(), d.copy->data(), storage->bytes()) != 0) {
             throw ChainerxError{"an array made of data of the program changes"};
         }
@@ -38,6 +39,7 @@ void Recording::CheckOrigins(const std::vector<Array>& inputs, const std::vector
     for (const std::vector<Array>* arrays : {&inputs, &held}) {
         for (const Array& a : *arrays) known.insert(a.body()->storage.get());
     }
+    // Such memory has no owner that guards watch: it may be that of another array at the next call.
     for (const auto& [storage, f] : found) {
         if (known.count(storage) == 0) throw ChainerxError{"an array whose origin is not known is used"};
     }
@@ -47,6 +49,7 @@ void Recording::CheckOrigins(const std::vector<Array>& inputs, const std::vector
             throw ChainerxError{"an array whose origin is not known is a result"};
         }
     }
+    // Arrays are bound one by one, so a plan would not see that a write to one changes the other.
     for (const Array& a : held) {
         for (const Array& input : inputs) {
             if (a.body()->storage.get() == input.body()->storage.get()) {
