@@ -11,6 +11,7 @@ import numpy
 import chainerx
 from chainer import configuration
 from chainer._core.autograd.base_function import BaseFunction
+from chainer._core.autograd.base_variable import from_array as _from_array
 from chainer._core.autograd.changes import Contents
 from chainer._core.autograd.gradients import find_nan
 from chainer._core.autograd.input_checks import check_array_kinds, check_types
@@ -40,7 +41,6 @@ __all__ = ['FunctionNode', 'grad']
 _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 _config = configuration.config
-_variable = Variable._from_array
 
 # Methods that compute on NumPy arrays.
 _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
@@ -184,7 +184,7 @@ class FunctionNode(BaseFunction):
         if debug and find_nan(outputs):
             raise RuntimeError(f'NaN is detected on forward computation of {self.label}')
 
-        result = tuple([_variable(y, requires_grad) for y in outputs])
+        result = tuple([_from_array(y, requires_grad) for y in outputs])
         if self._extras is not None and self._extras.output_layouts is not None:
             for y, layout in zip(result, self._extras.output_layouts):
                 y._layout = layout

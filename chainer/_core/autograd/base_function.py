@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chainer import configuration
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.variable_node import VariableNode
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class BaseFunction:
 
     def _replace_output(self, index: int, array: Any) -> Any:
         """Puts a new variable in the place of an output that is gone."""
-        var = BaseVariable._from_array(array, True)
+        var = from_array(array, True)
         var.creator_node = self
         var._node._data = array
         outputs = list(self.outputs)

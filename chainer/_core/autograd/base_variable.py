@@ -10,8 +10,8 @@ _new_object = object.__new__
 class BaseVariable:
     """Fields of a variable.
 
-    Engines and backpropagation make variables without importing the public class: the subclass
-    declared with ``public=True``.
+    Engines and backpropagation make variables by :func:`from_array`, without importing the public
+    class: the subclass declared with ``public=True``.
     """
 
     # Defaults live in the class: a result of a function sets only `_array` and
@@ -29,10 +29,10 @@ class BaseVariable:
         if public:
             BaseVariable._public_class = cls
 
-    @staticmethod
-    def _from_array(array: Any, requires_grad: bool) -> Any:
-        """Makes a variable of a trusted array without checks."""
-        self = _new_object(BaseVariable._public_class)
-        self._array = array
-        self._requires_grad = requires_grad
-        return self
+
+def from_array(array: Any, requires_grad: bool) -> Any:
+    """Makes a variable of a trusted array without checks."""
+    var = _new_object(BaseVariable._public_class)
+    var._array = array
+    var._requires_grad = requires_grad
+    return var

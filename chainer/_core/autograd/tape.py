@@ -15,14 +15,12 @@ import numpy
 
 from chainer import utils
 from chainer._core.autograd.array_namespace import arrays_like
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import from_array
 
 if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.gradients import Gradients
     from chainer._core.autograd.variable_node import VariableNode
-
-_from_array = BaseVariable._from_array
 
 
 class Tape(Protocol):
@@ -80,7 +78,7 @@ class VariableRule:
     ) -> tuple[Any, ...]:
         """Gradients by ``backward``: wraps the arrays in variables that record nothing."""
         if not double:
-            gys = tuple([None if g is None else _from_array(g, False) for g in gys])
+            gys = tuple([None if g is None else from_array(g, False) for g in gys])
         gxs = cls._backward(func, targets, gys, double, known)
         if not isinstance(gxs, tuple):
             if not isinstance(gxs, list):
@@ -120,7 +118,7 @@ class AccumulatingRule(VariableRule):
         for i in targets:
             node = func.inputs[i]
             grad = known.peek(node) if taken[node] == i else None
-            grads.append(grad if grad is None or double else _from_array(grad, False))
+            grads.append(grad if grad is None or double else from_array(grad, False))
         for node in taken:
             known.set(node, None)
         return func.backward_accumulate(targets, gys, tuple(grads))

@@ -17,7 +17,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.devices.array_types import get_array_types
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ class VariableGradient(BaseVariable):
                 grad = self._array.grad if self._requires_grad else None
             except chainerx.ChainerxError:
                 return None
-            return None if grad is None else self._from_array(grad, grad.is_backprop_required())
+            return None if grad is None else from_array(grad, grad.is_backprop_required())
         if self._grad_var is None and self._grad is not None:
-            self._grad_var = self._from_array(self._grad, True)
+            self._grad_var = from_array(self._grad, True)
         return self._grad_var
 
     @grad_var.setter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import from_array
 
 if TYPE_CHECKING:
     import numpy
@@ -163,7 +163,7 @@ class VariableNode:
         """Returns the variable of this node, making a new one if it is gone."""
         var = self._variable()
         if var is None:
-            var = BaseVariable._from_array(self._data, self.requires_grad)
+            var = from_array(self._data, self.requires_grad)
             var._name = self._name
             var._layout = self._layout
             var._node = self

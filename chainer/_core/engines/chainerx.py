@@ -25,7 +25,7 @@ _ndarray = chainerx.ndarray
 
 
 def _variable(array: Any, requires_grad: bool) -> Variable:
-    """The same as ``Variable._from_array``, one bound method shorter."""
+    """The same as ``from_array``, for the class at hand."""
     var = _new_object(Variable)
     var._array = array
     var._requires_grad = requires_grad

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.gradient_errors import describe_misfit, refuse_gradient
 from chainer._core.autograd.input_checks import check_types
 from chainer._core.autograd.tape import ArrayRule, raw
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     _Run = Callable[[BaseFunction, Sequence[Any], tuple[Any, ...]], Sequence[Any]]
 
 _config = configuration.config
-_from_array = BaseVariable._from_array
 
 
 def engine(reason: str) -> _Run:
@@ -68,7 +67,7 @@ def _run(func: BaseFunction, in_data: tuple[Any, ...], reason: str) -> Sequence[
     if not any([in_data[i].is_backprop_required() for i in present]):
         return outputs
     # Nodes carry shapes and dtypes for backward; ChainerX keeps the arrays themselves.
-    func.inputs = tuple([_from_array(x, x is not None).node for x in views])
+    func.inputs = tuple([from_array(x, x is not None).node for x in views])
     return chainerx._core._function_node_forward(
         _FallbackTape(func, present, len(outputs), reason),
         [in_data[i] for i in present],
@@ -125,7 +124,7 @@ def _attributes(func: BaseFunction, device: Any) -> Iterator[None]:
 
 
 def _chainerx_variable(array: Any) -> Any:
-    return None if array is None else _from_array(array, array.is_backprop_required())
+    return None if array is None else from_array(array, array.is_backprop_required())
 
 
 class _FallbackTape:
@@ -179,7 +178,7 @@ class _FallbackTape:
         given = dict(zip(self._retained(), inputs))
         func._retain_views(
             [
-                given[i] if i in given else _from_array(None, False)
+                given[i] if i in given else from_array(None, False)
                 for i in func._input_indexes_to_retain
             ],
             outputs,
@@ -226,7 +225,7 @@ class _FallbackTape:
         chx = [*retained, *[g for g in grad_outputs if g is not None]]
         double = _is_differentiated(chx)
         # A backward may itself differentiate by retained variables.
-        variables = [_from_array(_view(x), double or i < len(retained)) for i, x in enumerate(chx)]
+        variables = [from_array(_view(x), double or i < len(retained)) for i, x in enumerate(chx)]
         rest = iter(variables)
         self._retain([next(rest) for _ in retained_inputs], [next(rest) for _ in retained_outputs])
         gys = [None if g is None else next(rest) for g in grad_outputs]
@@ -285,7 +284,7 @@ class _RecordedTape:
         present = [g for g in grad_outputs if g is not None]
         chx = [*retained_inputs, *present]
         double = _is_differentiated(chx)
-        gys = [_from_array(_view(g), double) for g in present]
+        gys = [from_array(_view(g), double) for g in present]
         ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
         with _using_views(self._device, self._device.fallback_device):
             inputs = [self._in_vars[i] for i in targets]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.tape import NoGradient
 from chainer._core.engines import arrays, cupy_views
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     ]
 
 _config = configuration.config
-_from_array = BaseVariable._from_array
 
 if chainerx.is_available():
     from chainerx import _core
@@ -129,7 +128,7 @@ class KernelTape:
             known = [gx for gx in gxs if gx is not None]
             required = [gx.is_backprop_required() for gx in known]
         outputs, _ = self._outputs(gys_present, known)
-        results = [_from_array(*pair) for pair in zip(outputs, required)]
+        results = [from_array(*pair) for pair in zip(outputs, required)]
         if any(required):
             tape = type(self)(self._graph.of_gradients(gys_present, known))
             # The arrays in variables of inputs do not matter: ChainerX keeps those it needs.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 import chainerx
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.variable_state import VariableState
 from chainer._core.names.namespace import F
 from chainer.backends import cuda
@@ -147,7 +147,7 @@ class VariableConversions(VariableState):
         array = self._array
         if isinstance(array, chainerx.ndarray):
             array = array.as_grad_stopped()
-        var = BaseVariable._from_array(array, False)
+        var = from_array(array, False)
         if self._layout is not None:
             var._layout = self._layout
         return var

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import configuration
 from chainer._core.autograd.backprop import keep, scaled_root, store
-from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
 from chainer._core.autograd.walk import Queue, device_of, walk
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.variable_node import VariableNode
     from chainer._core.variables.variable import Variable
-
-_from_array = BaseVariable._from_array
 
 
 @set_module('chainer.function_node')
@@ -138,14 +136,14 @@ class _Request:
         with device_of(y._array):
             array = scaled_root(y._array, raw(gy), self.loss_scale)
         own(array)
-        return _from_array(array, True) if self.double else array
+        return from_array(array, True) if self.double else array
 
     def _results(self, grads: Gradients, own: Any) -> list[Variable | None]:
         results = []
         for x in self.inputs:
             gx = grads.peek(x.node) if x.node in grads else None
             if gx is not None and not self.double:
-                gx = _from_array(own(gx), True)
+                gx = from_array(own(gx), True)
             if self.set_grad and gx is not None:
                 x.grad_var = gx
             results.append(gx)
@@ -163,7 +161,7 @@ class _Request:
             loss_scale=self.loss_scale,
         )
         results: list[Variable | None] = [
-            None if gx is None else _from_array(gx, gx.is_backprop_required()) for gx in gxs
+            None if gx is None else from_array(gx, gx.is_backprop_required()) for gx in gxs
         ]
         if self.grad_inputs is None:
             return results

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy
 
 import chainerx
+from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.variable_gradient import check_array
 from chainer._core.names import hints
 from chainer._core.names.set_module import set_module
@@ -219,10 +220,10 @@ def as_variable(obj: VariableLike | None) -> Variable:
     if isinstance(obj, Variable):
         return obj
     if isinstance(obj, _chx_ndarray):
-        return Variable._from_array(obj, obj.is_backprop_required())
+        return from_array(obj, obj.is_backprop_required())
     if not isinstance(obj, _ndarray):
         check_array(obj)
-    return Variable._from_array(obj, False)
+    return from_array(obj, False)
 
 
 @overload
