@@ -10,6 +10,7 @@ onnx = pytest.importorskip('onnx')
 from onnx import helper  # noqa: E402
 from onnx_chainer_tests.helpers_of_import import info, model_of  # noqa: E402
 
+import chainerx  # noqa: E402
 import onnx_chainer  # noqa: E402
 from onnx_chainer._schemas import schema_at, schemas_of  # noqa: E402
 from onnx_chainer.importing import ModelError, registry  # noqa: E402
@@ -68,6 +69,14 @@ def test_functions_take_what_operators_have(key):
         assert not {name for name in row.keywords if row.input_of(name) is not None}
     for numbers in row.host, row.statistics, row.trained:
         assert all(i < max(schema.most for schema in row.schemas) for i in numbers)
+
+
+@pytest.mark.chainerx
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+def test_table_has_the_operators_of_the_runner():
+    for name in chainerx.onnx.operators():
+        domain, _, op = name.rpartition('.')
+        assert schemas_of(domain, op), name
 
 
 def test_functions_of_other_domains_say_what_they_take():

@@ -9,7 +9,7 @@ namespace {
 
 // A function of floating point numbers; integers are rounded already.
 template <const auto& kFunction>
-Kernel Rounding(const Node& node) {
+Kernel Rounding(const Node&) {
     return [](const Inputs& in) { return IsFloat(in[0].dtype()) ? kFunction(in[0]) : in[0]; };
 }
 

@@ -234,7 +234,7 @@ Kernel UniqueNode(const Node& node) {
         Array x = axis ? in[0] : Ravel(in[0]);
         int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
         int64_t length = x.shape()[at];
-        Array rows = AsContiguous(AsType(ToDevice(Moveaxis(x, Axes{at}, Axes{0}), HostDevice()), Dtype::kFloat64));
+        Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}));
         int64_t width = length == 0 ? 0 : rows.GetTotalSize() / length;
         const double* p = rows.data<double>();
         auto less = [&](int64_t a, int64_t b) {
