@@ -13,7 +13,7 @@ from onnx_chainer_tests.helpers_of_import import info, model_of  # noqa: E402
 import chainerx  # noqa: E402
 import onnx_chainer  # noqa: E402
 from onnx_chainer._schemas import schema_at, schemas_of  # noqa: E402
-from onnx_chainer.importing import ModelError, registry  # noqa: E402
+from onnx_chainer.importing import ModelError, _domains, registry  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -56,6 +56,19 @@ def test_defaults():
     assert schemas_of('', 'MeanVarianceNormalization')[0].attributes['axes'].default == [0, 2, 3]
     assert schemas_of('', 'MaxPool')[0].types == ('def',)
     assert schemas_of('their', 'MaxPool') == ()
+
+
+def test_values_are_of_attributes_of_onnx():
+    kinds = {}
+    for (op, name), values in _domains._domains().items():
+        found = {s.attributes[name].kind for s in schemas_of('', op) if name in s.attributes}
+        assert found, (op, name)
+        kinds.setdefault(isinstance(values, _domains._Range), set()).update(found)
+        for schema in schemas_of('', op):
+            attribute = schema.attributes.get(name)
+            if attribute is not None and attribute.default is not None:
+                _domains.check(op, name, attribute.default)
+    assert kinds == {True: {'i', 'I', 'f'}, False: {'s'}}
 
 
 @pytest.mark.parametrize('key', registry.names(), ids='.'.join)

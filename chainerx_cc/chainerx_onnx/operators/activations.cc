@@ -57,7 +57,7 @@ Kernel Shrink(const Node& node) {
 }
 
 Kernel Gelu(const Node& node) {
-    bool is_tanh = node.Choice("approximate", {"none", "tanh"}) == 1;
+    bool is_tanh = node.String("approximate") == "tanh";
     return [is_tanh](const Inputs& in) {
         const Array& x = in[0];
         if (!is_tanh) return chainerx::Gelu(x);

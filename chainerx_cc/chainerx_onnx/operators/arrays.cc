@@ -211,7 +211,7 @@ Kernel Pad(const Node& node) {
     IntsParameter given{node, node.Has("paddings") ? "paddings" : "pads"};
     IntsParameter axes{node, "axes"};
     constexpr PadMode kModes[] = {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap};
-    PadMode mode = kModes[node.Choice("mode", {"constant", "reflect", "edge", "wrap"})];
+    PadMode mode = kModes[node.Choice("mode")];
     double fill = node.Float("value");
     return [given, axes, mode, fill](const Inputs& in) {
         Array x = in[0];
@@ -255,7 +255,7 @@ Kernel Pad(const Node& node) {
 
 Kernel DepthToSpace(const Node& node) {
     int64_t block = node.Int("blocksize");
-    bool is_dcr = node.Choice("mode", {"DCR", "CRD"}) == 0;
+    bool is_dcr = node.String("mode") == "DCR";
     return [block, is_dcr](const Inputs& in) {
         Shape s = in[0].shape();
         if (s.size() != 4 || block < 1 || s[1] / block % block != 0) throw ModelError{"the shape is ", s};
@@ -270,7 +270,7 @@ Kernel DepthToSpace(const Node& node) {
 
 Kernel SpaceToDepth(const Node& node) {
     int64_t block = node.Int("blocksize");
-    bool is_dcr = node.Choice("mode", {"DCR", "CRD"}) == 0;
+    bool is_dcr = node.String("mode") == "DCR";
     return [block, is_dcr](const Inputs& in) {
         Shape s = in[0].shape();
         if (s.size() != 4 || block < 1) throw ModelError{"the shape is ", s};

@@ -116,8 +116,8 @@ Kernel ConvTransposeNode(const Node& node) {
 }
 
 Kernel CausalConvWithState(const Node& node) {
-    int activation = node.Choice("activation", {"none", "silu", "swish"});
-    return [activation](const Inputs& in) -> Arrays {
+    bool is_silu = node.String("activation") != "none";
+    return [is_silu](const Inputs& in) -> Arrays {
         const Array& w = in[1];
         Array x = in[0];
         if (x.ndim() != 3 || w.ndim() != 3) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
@@ -125,7 +125,7 @@ Kernel CausalConvWithState(const Node& node) {
         Array past = in.Has(3) ? in[3] : Zeros(Shape{x.shape()[0], x.shape()[1], count}, x.dtype(), x.device());
         x = Concatenate({past, x}, 2);
         Array y = Conv(x, w, in.Optional(2), 1, 0, false, x.shape()[1]);
-        if (activation != 0) y = y * Sigmoid(y);
+        if (is_silu) y = y * Sigmoid(y);
         return {y, SliceAxis(x, 2, x.shape()[2] - count, x.shape()[2])};
     };
 }

@@ -120,9 +120,7 @@ Kernel GatherNd(const Node& node) {
 
 enum Reduction { kNone, kAdd, kMul, kMax, kMin };
 
-Reduction ReductionOf(const Node& node) {
-    return static_cast<Reduction>(node.Choice("reduction", {"none", "add", "mul", "max", "min"}));
-}
+Reduction ReductionOf(const Node& node) { return static_cast<Reduction>(node.Choice("reduction")); }
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
 Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block, const Array& updates,
@@ -172,7 +170,7 @@ Kernel ScatterNd(const Node& node) {
 
 Kernel TensorScatter(const Node& node) {
     int64_t axis = node.Int("axis");
-    bool circular = node.Choice("mode", {"linear", "circular"}) == 1;
+    bool circular = node.String("mode") == "circular";
     return [axis, circular](const Inputs& in) {
         const Array& past = in[0];
         const Array& update = in[1];

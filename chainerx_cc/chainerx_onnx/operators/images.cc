@@ -144,16 +144,14 @@ std::vector<double> Places(int mode, int64_t size, double scale, int64_t length,
 
 Kernel Resize(const Node& node) {
     Resampling resample;
-    resample.mode = node.Choice("mode", {"nearest", "linear", "cubic"});
-    resample.rounding = node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+    resample.mode = node.Choice("mode");
+    resample.rounding = node.Choice("nearest_mode");
     resample.antialias = node.Flag("antialias");
     resample.exclude_outside = node.Flag("exclude_outside");
     resample.a = node.Float("cubic_coeff_a");
     double fill = node.Float("extrapolation_value");
-    int policy = node.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
-    int coordinates = node.Choice("coordinate_transformation_mode",
-                                  {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
-                                   "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"});
+    int policy = node.Choice("keep_aspect_ratio_policy");
+    int coordinates = node.Choice("coordinate_transformation_mode");
     bool is_old = node.opset() < 11;  // its second input are the scales
     if (is_old) {
         coordinates = kAsymmetric;
@@ -322,8 +320,7 @@ struct GridSampler {
 
 Kernel GridSample(const Node& node) {
     constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
-    GridSampler sample{kModes[node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"})],
-                       node.Choice("padding_mode", {"zeros", "border", "reflection"}), node.Flag("align_corners")};
+    GridSampler sample{kModes[node.Choice("mode")], node.Choice("padding_mode"), node.Flag("align_corners")};
     return [sample](const Inputs& in) { return sample(in[0], in[1]); };
 }
 

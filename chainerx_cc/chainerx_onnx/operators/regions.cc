@@ -90,9 +90,8 @@ struct Neighbors {
 };
 
 Kernel RoiAlign(const Node& node) {
-    bool is_half = node.Choice("coordinate_transformation_mode", {"half_pixel", "output_half_pixel"}) == 0 &&
-                   node.opset() >= 16;
-    bool is_mean = node.Choice("mode", {"avg", "max"}) == 0;
+    bool is_half = node.opset() >= 16 && node.String("coordinate_transformation_mode") == "half_pixel";
+    bool is_mean = node.String("mode") == "avg";
     int64_t outs[2] = {node.Int("output_height"), node.Int("output_width")};
     int64_t ratio = node.Int("sampling_ratio");
     double scale = node.Float("spatial_scale");

@@ -38,7 +38,7 @@ inline PerAxis Sizes(const Ints& values) { return PerAxis{ToShape(values)}; }
 // The attributes that windows have in common.
 struct WindowAttributes {
     explicit WindowAttributes(const Node& node)
-        : auto_pad{node.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""})},
+        : auto_pad{node.Choice("auto_pad")},
           pads{node.IntsOrNone("pads")},
           strides{node.IntsOrNone("strides")},
           dilations{node.IntsOrNone("dilations")} {}
