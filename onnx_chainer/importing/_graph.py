@@ -100,23 +100,12 @@ class Planner:
             if name in weights:
                 raise ModelError(f'graph {graph.name!r} has two initializers {name!r}')
             # A number without dimensions is a constant of a formula, such as 2 in 2 * x.
-            trained = (
-                is_float(array)
-                and name not in constants
-                and (name in learned or (array.ndim > 0 and name not in fixed))
-            )
+            varies = name in learned or (array.ndim > 0 and name not in fixed)
+            trained = is_float(array) and name not in constants and varies
             weights[name] = self._keep(name, array, trained)
         inputs = [name for name in inputs if name not in weights or outer]
-        return self._plan(
-            graph.name,
-            inputs,
-            [value.name for value in graph.output],
-            graph.node,
-            weights,
-            outer,
-            opsets,
-            bound,
-        )
+        outputs = [value.name for value in graph.output]
+        return self._plan(graph.name, inputs, outputs, graph.node, weights, outer, opsets, bound)
 
     def _initializers(self, graph: GraphProto) -> Iterable[tuple[str, np.ndarray[Any, Any]]]:
         for tensor in graph.initializer:
@@ -142,12 +131,13 @@ class Planner:
         steps = []
         for proto in nodes:
             node = _node_of(proto, opsets)
+            visible = own | outer
             with naming(node):
-                _check_inputs(node, own | outer, later)
+                _check_inputs(node, visible, later)
                 _check_outputs(node, own)
                 if node.domain not in opsets and (node.domain or opsets):
                     raise ModelError(f'the model imports no version of the domain {node.domain!r}')
-                step = self._step(node, proto, own | outer, opsets, bound)
+                step = self._step(node, proto, visible, opsets, bound)
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
             if step.operator is CONSTANT:

@@ -122,15 +122,8 @@ class Operator(NamedTuple):
     def _form(self, schema: Schema) -> Form:
         known = {name: a for each in self.schemas for name, a in each.attributes.items()}
         known |= {n: a for n, a in schema.attributes.items() if a.default is not None}
-        inputs = {
-            name.lower(): i for each in reversed(self.schemas) for i, name in enumerate(each.inputs)
-        }
-        places = {
-            name: (inputs[name.lower()], np.int64 if attribute.kind in 'iI' else np.float32)
-            for name, attribute in known.items()
-            if name.lower() in inputs
-        }
-        used = known.keys() if self.keywords is None else self.keywords | places.keys()
+        places = self._places(known)
+        taken = known.keys() if self.keywords is None else self.keywords
         required = (name for name, a in sorted(schema.attributes.items()) if a.required)
         least = min(each.least for each in self.schemas)
         return Form(
@@ -138,14 +131,20 @@ class Operator(NamedTuple):
             max(each.most for each in self.schemas),
             tuple(i for i in range(least) if i not in schema.optional),
             frozenset(known),
-            tuple(name for name in required if name in used),
-            {
-                name: a.default
-                for name, a in known.items()
-                if self.keywords is None or name in self.keywords
-            },
+            tuple(name for name in required if name in taken or name in places),
+            {name: a.default for name, a in known.items() if name in taken},
             places,
         )
+
+    def _places(self, known: dict[str, Attribute]) -> dict[str, tuple[int, Any]]:
+        inputs = {
+            name.lower(): i for each in reversed(self.schemas) for i, name in enumerate(each.inputs)
+        }
+        return {
+            name: (inputs[name.lower()], np.int64 if attribute.kind in 'iI' else np.float32)
+            for name, attribute in known.items()
+            if name.lower() in inputs
+        }
 
 
 _TABLE: dict[tuple[str, str], Operator] = {}
