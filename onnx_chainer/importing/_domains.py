@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import onnx_chainer
-
+from .._schemas import rows_of
 from .errors import ModelError
 
 _MOST = 2**31 - 1
@@ -26,10 +24,7 @@ class _Range(NamedTuple):
 def _domains() -> dict[tuple[str, str], _Range | tuple[str, ...]]:
     """By operator and attribute, a range of integers or a tuple of words."""
     domains: dict[tuple[str, str], _Range | tuple[str, ...]] = {}
-    text = Path(onnx_chainer.__file__).with_name('attribute_values.txt').read_text()
-    for line in text.splitlines():
-        if line.startswith('#'):
-            continue
+    for line in rows_of('attribute_values.txt'):
         name, values, *ops = line.split()
         least, is_range, most = values.partition('..')
         domain: _Range | tuple[str, ...] = tuple(values.split('|'))
