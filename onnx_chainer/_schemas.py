@@ -39,15 +39,19 @@ class Schema(NamedTuple):
     attributes: dict[str, Attribute]
 
 
+def rows_of(table: str) -> list[str]:
+    """The lines of a file of this package that are no comments."""
+    text = Path(__file__).with_name(table).read_text()
+    return [line for line in text.splitlines() if not line.startswith('#')]
+
+
 @functools.lru_cache(None)
 def _lines() -> dict[str, list[str]]:
     """The lines of the file by operator."""
     lines: dict[str, list[str]] = {}
-    text = Path(__file__).with_name('schemas.txt').read_text()
-    for line in text.splitlines():
-        if not line.startswith('#'):
-            name, _, rest = line.partition(' ')
-            lines.setdefault(name, []).append(rest)
+    for line in rows_of('schemas.txt'):
+        name, _, rest = line.partition(' ')
+        lines.setdefault(name, []).append(rest)
     return lines
 
 

@@ -223,10 +223,9 @@ def export(
     if opset_version is not None:
         opset_version = _opsets.checked(opset_version)
     converters: dict[str, Callable[..., Any]] = {
-        name: FunctionConverter(c.convert) for name, c in CONVERTERS.items()
+        **{name: FunctionConverter(c.convert) for name, c in CONVERTERS.items()},
+        **{name: as_converter(name, c) for name, c in (external_converters or {}).items()},
     }
-    for name, converter in (external_converters or {}).items():
-        converters[name] = as_converter(name, converter)
     with _trace.off_chainerx(model), _trace.unchanged(model) as restore:
         args = _trace.map_arrays(from_chx, args)
 
@@ -237,13 +236,7 @@ def export(
         main = run(args)
         constant = _find_constants(main, run, args)
         _warn_of_unused(model)
-        axes = None
-        shapes = [x.shape for x in main.inputs]
-        if input_shapes is not None:
-            shapes = format_customized_shapes(args, input_shapes)
-            names, shapes = _axes.find_names([x.array for x in main.inputs], shapes)
-            if names:
-                axes = _axes.explore(run, main, args, shapes, names)
+        axes, shapes = _dynamic_axes(run, main, args, input_shapes)
 
         def convert(opset):
             exporter = _Exporter(model, main, axes, opset, converters)
@@ -272,6 +265,15 @@ def export(
     if return_named_inout:
         return onnx_model, exporter.inputs, exporter.outputs
     return onnx_model
+
+
+def _dynamic_axes(run, main, args, input_shapes):
+    """The dynamic axes, if there are any, and the shapes of the inputs."""
+    if input_shapes is None:
+        return None, [x.shape for x in main.inputs]
+    shapes = format_customized_shapes(args, input_shapes)
+    names, shapes = _axes.find_names([x.array for x in main.inputs], shapes)
+    return _axes.explore(run, main, args, shapes, names) if names else None, shapes
 
 
 def _find_constants(main: Trace, run: Callable[[Any], Trace], args: Any) -> str | None:
@@ -326,10 +328,7 @@ class _Exporter:
         )
         graph.to_onnx_graph()
         outputs = {context.get_name(y): y for y in outputs.values()}
-        for name, y in outputs.items():
-            if id(y.array) in self.sources:
-                source = context.get_name(self.sources[id(y.array)])
-                graph.add_nodes([onnx_helper.make_node('Identity', [source], [name], name=name)])
+        graph.add_nodes(self._copies(outputs))
         self.outputs = dict(zip(outputs, self.main.outputs))
         input_infos = [
             self._value_info(name, x, shape)
@@ -348,12 +347,26 @@ class _Exporter:
             opset_imports=opsets,
         )
         model.ir_version = helper.find_min_ir_version_for(opsets[:1])
-        for name, array in context.initializers.items():
-            tensor = model.graph.initializer.add(doc_string=onnx_helper.CONSTANT)
-            onnx_helper.fill_tensor(tensor, name, array)
-        for name, array in context.parameters.items() if export_params else ():
-            onnx_helper.fill_tensor(model.graph.initializer.add(), name, array)
+        self._fill(model.graph, export_params)
         return model
+
+    def _fill(self, graph, export_params):
+        """Gives a graph its constants and parameters."""
+        for name, array in self.context.initializers.items():
+            tensor = graph.initializer.add(doc_string=onnx_helper.CONSTANT)
+            onnx_helper.fill_tensor(tensor, name, array)
+        for name, array in self.context.parameters.items() if export_params else ():
+            onnx_helper.fill_tensor(graph.initializer.add(), name, array)
+
+    def _copies(self, outputs):
+        """Nodes of outputs that are inputs, parameters or other outputs."""
+        return [
+            onnx_helper.make_node(
+                'Identity', [self.context.get_name(self.sources[id(y.array)])], [name], name=name
+            )
+            for name, y in outputs.items()
+            if id(y.array) in self.sources
+        ]
 
     def _name_outputs(self, names):
         """Outputs by name, and sources of those that no function makes.

@@ -36,6 +36,10 @@ LETTERS = {
 }  # fmt: skip
 
 
+# A default that onnx misspells, of recurrent operators in opset 1.
+MISSPELT = {b'foward': b'forward'}
+
+
 def element_types(parameter):
     """The letters of the tensors that an input takes; none if it takes others, too."""
     letters = ''
@@ -63,7 +67,7 @@ def text(value):
     if isinstance(value, float):
         short = f'{value:.6g}'
         return repr(float(short)) if np.float32(short) == value else repr(value)
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return MISSPELT.get(value, value).decode() if isinstance(value, bytes) else str(value)
 
 
 def attribute_token(attribute, has_default):

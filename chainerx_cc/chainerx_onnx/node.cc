@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chainerx_onnx/domains.h"
 #include "chainerx_onnx/error.h"
 #include "chainerx_onnx/planner.h"
 #include "chainerx_onnx/registry.h"
@@ -45,15 +46,13 @@ std::optional<Dtype> Node::OptionalType(const char* name) const {
     return type == 0 ? std::nullopt : std::optional{DtypeOf(static_cast<int32_t>(type))};
 }
 
-int Node::Choice(const char* name, std::initializer_list<const char*> words) const {
-    if (!Has(name)) return 0;
-    std::string word = String(name);
-    int i = 0;
-    for (const char* each : words) {
-        if (word == each) return i;
-        ++i;
-    }
-    throw ModelError{"its attribute '", name, "' is '", word, "'"};
+int Node::Choice(const char* name) const {
+    const AttributeDomain* domain = FindDomain(op_type(), name);
+    return domain == nullptr ? 0 : Choice(name, domain->words);
+}
+
+int Node::Choice(const char* name, const std::vector<std::string>& words) const {
+    return Has(name) ? PlaceOfWord(name, String(name), words) : 0;
 }
 
 std::shared_ptr<const Plan> Node::Body(const char* name) const {

@@ -67,8 +67,10 @@ public:
     }
     Array Tensor(const char* name) const;
     Array SparseTensor(const char* name) const;
-    // The word's place in a list, 0 if it is missing. Raises ModelError if it is not in it.
-    int Choice(const char* name, std::initializer_list<const char*> words) const;
+    // The place of a word in a list, by default that of attribute_values.txt, in whose order enumerations of operators
+    // are; 0 if the attribute is missing. Raises ModelError if the word is not in the list.
+    int Choice(const char* name) const;
+    int Choice(const char* name, const std::vector<std::string>& words) const;
     // A graph, which is run with its own inputs and then `captured` values of the graphs around.
     std::shared_ptr<const Plan> Body(const char* name) const;
     int captured_count() const { return captured_count_; }
@@ -77,7 +79,8 @@ public:
 
     std::string Label() const;
     void SetAttribute(const std::string& name, const AttributeMessage* attribute) { attributes_[name] = attribute; }
-    // An attribute that the file gives, or null.
+    // The attributes that the file gives, and one of them or null.
+    const std::map<std::string, const AttributeMessage*>& attributes() const { return attributes_; }
     const AttributeMessage* Peek(const std::string& name) const {
         auto it = attributes_.find(name);
         return it == attributes_.end() ? nullptr : it->second;

@@ -1,15 +1,13 @@
-"""Reads a file, checks its graphs, and plans them."""
+"""Checks the graphs of a model, and plans them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from chainer.backend import CpuDevice
@@ -26,38 +24,11 @@ CONSTANT = find('', 'Constant')
 # A file may call functions that call functions. This bounds what a small file can grow to.
 MOST_NODES = 1_000_000
 
-# Of a message of protocol buffers. What is larger is external data.
-MOST_BYTES = 2**31 - 1
-
 _WORDS_AND_INTEGERS = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
 
 # Called with the name of an initializer in the file, its array, and whether training changes it;
 # gives the name that a run knows it by.
 KeepWeight = Callable[[str, np.ndarray[Any, Any], bool], str]
-
-
-def read(source: Any) -> tuple[ModelProto, Path | None]:
-    """The model of a path, bytes, a binary file or a model, and the folder of external data."""
-    if isinstance(source, ModelProto):
-        return source, None
-    folder = None
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        folder = path.absolute().parent
-        with path.open('rb') as file:
-            if os.fstat(file.fileno()).st_size > MOST_BYTES:
-                raise ModelError(f'{source} is no ONNX model: it has more than 2 GiB')
-            data = file.read()
-    else:
-        data = source.read() if hasattr(source, 'read') else bytes(source)
-    model = ModelProto()
-    try:
-        model.ParseFromString(data)
-    except (DecodeError, RuntimeError) as error:
-        raise ModelError(f'{source if folder else "the data"} is no ONNX model: {error}') from error
-    if not model.HasField('graph') or not (model.opset_import or model.ir_version):
-        raise ModelError(f'{source if folder else "the data"} is no ONNX model: it has no graph')
-    return model, folder
 
 
 def domain_of(name: str) -> str:
@@ -129,23 +100,12 @@ class Planner:
             if name in weights:
                 raise ModelError(f'graph {graph.name!r} has two initializers {name!r}')
             # A number without dimensions is a constant of a formula, such as 2 in 2 * x.
-            trained = (
-                is_float(array)
-                and name not in constants
-                and (name in learned or (array.ndim > 0 and name not in fixed))
-            )
+            varies = name in learned or (array.ndim > 0 and name not in fixed)
+            trained = is_float(array) and name not in constants and varies
             weights[name] = self._keep(name, array, trained)
         inputs = [name for name in inputs if name not in weights or outer]
-        return self._plan(
-            graph.name,
-            inputs,
-            [value.name for value in graph.output],
-            graph.node,
-            weights,
-            outer,
-            opsets,
-            bound,
-        )
+        outputs = [value.name for value in graph.output]
+        return self._plan(graph.name, inputs, outputs, graph.node, weights, outer, opsets, bound)
 
     def _initializers(self, graph: GraphProto) -> Iterable[tuple[str, np.ndarray[Any, Any]]]:
         for tensor in graph.initializer:
@@ -170,33 +130,14 @@ class Planner:
         constants: dict[str, Any] = {}
         steps = []
         for proto in nodes:
-            node = Node(
-                domain_of(proto.domain),
-                proto.op_type,
-                opsets.get(domain_of(proto.domain), 1),
-                proto.name,
-                proto.input,
-                proto.output,
-            )
+            node = _node_of(proto, opsets)
+            visible = own | outer
             with naming(node):
-                for value in node.inputs:
-                    if value not in own and value not in outer:
-                        raise ModelError(
-                            f'its input {value!r} is the output of a later node: '
-                            'the nodes are out of order, or in a cycle'
-                            if value in later
-                            else f'nothing gives its input {value!r}'
-                        )
-                if not node.outputs:
-                    raise ModelError('it has no outputs')
-                given: set[str] = set()
-                for value in filter(None, node.outputs):
-                    if value in own or value in given:
-                        raise ModelError(f'its output {value!r} is there already')
-                    given.add(value)
+                _check_inputs(node, visible, later)
+                _check_outputs(node, own)
                 if node.domain not in opsets and (node.domain or opsets):
                     raise ModelError(f'the model imports no version of the domain {node.domain!r}')
-                step = self._step(node, proto, own | outer, opsets, bound)
+                step = self._step(node, proto, visible, opsets, bound)
             used |= {*node.inputs, *step.captured()} - own
             own |= set(node.outputs)
             if step.operator is CONSTANT:
@@ -219,18 +160,7 @@ class Planner:
         opsets: dict[str, int],
         bound: dict[str, AttributeProto],
     ) -> Step:
-        protos: dict[str, AttributeProto] = {}
-        for attribute in proto.attribute:
-            if attribute.name in protos:
-                raise ModelError(f'it has two attributes {attribute.name!r}')
-            if attribute.ref_attr_name:
-                if attribute.ref_attr_name not in bound:
-                    continue  # the operator has its default
-                given = AttributeProto()
-                given.CopyFrom(bound[attribute.ref_attr_name])
-                given.name = attribute.name
-                attribute = given
-            protos[attribute.name] = attribute
+        protos = _attributes_of(proto, bound)
         key = (node.domain, node.op_type, getattr(proto, 'overload', ''))
         if key in self._functions:
             return self._call(node, key, protos)
@@ -329,6 +259,51 @@ def _no_weight(name: str) -> Any:
 
 def _refuse_weight(name: str, array: Any, trained: bool) -> str:
     raise ModelError(f'the definition has an initializer {name!r}')
+
+
+def _node_of(proto: NodeProto, opsets: dict[str, int]) -> Node:
+    domain = domain_of(proto.domain)
+    opset = opsets.get(domain, 1)
+    return Node(domain, proto.op_type, opset, proto.name, proto.input, proto.output)
+
+
+def _attributes_of(proto: NodeProto, bound: dict[str, AttributeProto]) -> dict[str, AttributeProto]:
+    """The attributes that a node gives, some of which are those of the function's call."""
+    protos: dict[str, AttributeProto] = {}
+    for attribute in proto.attribute:
+        if attribute.name in protos:
+            raise ModelError(f'it has two attributes {attribute.name!r}')
+        if attribute.ref_attr_name:
+            if attribute.ref_attr_name not in bound:
+                continue  # the operator has its default
+            given = AttributeProto()
+            given.CopyFrom(bound[attribute.ref_attr_name])
+            given.name = attribute.name
+            attribute = given
+        protos[attribute.name] = attribute
+    return protos
+
+
+def _check_inputs(node: Node, known: set[str], later: set[str]) -> None:
+    for value in node.inputs:
+        if value in known:
+            continue
+        if value in later:
+            raise ModelError(
+                f'its input {value!r} is the output of a later node: '
+                'the nodes are out of order, or in a cycle'
+            )
+        raise ModelError(f'nothing gives its input {value!r}')
+
+
+def _check_outputs(node: Node, known: set[str]) -> None:
+    if not node.outputs:
+        raise ModelError('it has no outputs')
+    given: set[str] = set()
+    for value in filter(None, node.outputs):
+        if value in known or value in given:
+            raise ModelError(f'its output {value!r} is there already')
+        given.add(value)
 
 
 def _check_distinct(names: Sequence[str], problem: str) -> None:

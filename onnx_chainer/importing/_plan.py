@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -87,6 +88,7 @@ class Step:
         self.operator = operator
         self.attributes = attributes
         self.bodies = bodies
+        self._inputs = (*node.inputs, *[''] * (operator.arity - len(node.inputs)))
         self.fill = {i: x for i, x in (fill or {}).items() if not node.has(i)}
         self.last: tuple[str, ...] = ()
 
@@ -110,10 +112,9 @@ class Step:
         """Computes the outputs of the node into ``values``."""
         node = self.node
         with naming(node, self.is_defined):
-            inputs = [values[name] if name else None for name in node.inputs]
-            inputs += [None] * (self.operator.arity - len(inputs))
-            for i, x in self.fill.items():
-                inputs[i] = x
+            inputs = [values[name] if name else None for name in self._inputs]
+            if self.fill:
+                inputs = [self.fill.get(i, x) for i, x in enumerate(inputs)]
             attributes = self.attributes
             if self.bodies:
                 attributes = attributes | {
@@ -134,33 +135,35 @@ class Step:
 def _call(operator: Operator, node: Node, inputs: list[Any], attributes: dict[str, Any]) -> Any:
     """Calls an operator's function with what it takes."""
     function = operator.function
+    if operator.takes_node:
+        function = functools.partial(function, node)
     if operator.takes == VALUES:
-        return v.as_arrays(function(node, *inputs, **attributes))
+        return v.as_arrays(function(*inputs, **attributes))
     if operator.takes in (ARRAYS, HOST):
         some = [x for x in inputs if x is not None and not isinstance(x, list)]
         if len(some) == len(inputs):
-            return v.calling_arrays(lambda *xs: function(node, *xs, **attributes), *some)
+            return v.calling_arrays(lambda *xs: function(*xs, **attributes), *some)
 
         def with_missing(*xs: Any) -> Any:
             rest = iter(xs)
             filled = [x if x is None or isinstance(x, list) else next(rest) for x in inputs]
-            return function(node, *filled, **attributes)
+            return function(*filled, **attributes)
 
         return v.calling_arrays(with_missing, *some)
     if not operator.any_dtype and any(
         x is not None and not isinstance(x, list) and x.dtype == _WIDENED for x in inputs
     ):
-        return _widened(operator, node, inputs, attributes)
-    return v.as_arrays(function(node, *inputs, **attributes))
+        return _widened(function, inputs, attributes)
+    return v.as_arrays(function(*inputs, **attributes))
 
 
-def _widened(operator: Operator, node: Node, inputs: list[Any], attributes: dict[str, Any]) -> Any:
+def _widened(function: Callable[..., Any], inputs: list[Any], attributes: dict[str, Any]) -> Any:
     """Computes in float32 what has the dtype bfloat16, and rounds the results."""
     wide = [
         v.array_of(x).astype(np.float32) if x is not None and x.dtype == _WIDENED else x
         for x in inputs
     ]
-    ys = operator.function(node, *wide, **attributes)
+    ys = function(*wide, **attributes)
     ys = ys if isinstance(ys, tuple) else (ys,)
     return tuple(
         v.array_of(y).astype(_WIDENED) if y is not None and y.dtype == np.float32 else y

@@ -11,8 +11,9 @@ import chainer
 from chainer import Chain, Variable
 
 from . import _values as v
-from ._graph import Planner, domain_of, read
+from ._graph import Planner, domain_of
 from ._plan import Plan, Run
+from ._source import read
 from ._tensors import dtype_of
 from .errors import ModelError, naming
 

@@ -12,7 +12,6 @@ signature says how many inputs there are, and the attributes and their defaults.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,11 +33,33 @@ VALUES = 'values'  # values as they are: sequences, optional values, branches
 _PARAMETER = inspect.Parameter
 
 
+class Form(NamedTuple):
+    """What an operator takes in an opset.
+
+    Attributes:
+        least: The least number of inputs, in any opset.
+        most: The largest number of inputs, in any opset.
+        needed: Numbers of inputs that must be there.
+        names: Names of the attributes, in any opset.
+        required: Attributes that must be there.
+        defaults: Attributes that the function takes, and their defaults.
+        places: For attributes that newer opsets have as an input, the number of this, and a dtype.
+    """
+
+    least: int
+    most: float
+    needed: tuple[int, ...]
+    names: frozenset[str]
+    required: tuple[str, ...]
+    defaults: dict[str, Any]
+    places: dict[str, tuple[int, Any]]
+
+
 class Operator(NamedTuple):
     """A row of the table.
 
     Attributes:
-        function: The function, which takes the node, the inputs and the attributes.
+        function: The function.
         takes: One of the words above.
         host: Numbers of inputs that are NumPy arrays anyway, such as a shape.
         statistics: Numbers of inputs that training does not change, such as a running mean or an
@@ -46,7 +67,9 @@ class Operator(NamedTuple):
         trained: Numbers of inputs that training changes even if they have no dimension.
         any_dtype: Whether variables may have dtypes that :mod:`chainer.functions` cannot compute
             with, because it only moves elements.
-        schemas: The forms of the operator, the oldest first.
+        takes_node: Whether the function takes the node before the inputs.
+        schemas: The forms of the operator in ONNX, the oldest first.
+        forms: By opset, what :meth:`form` made of them.
         arity: How many inputs the function has without defaults, as far as they are single.
         keywords: Attributes that the function takes; ``None`` for all.
     """
@@ -57,59 +80,71 @@ class Operator(NamedTuple):
     statistics: frozenset[int] = frozenset()
     trained: frozenset[int] = frozenset()
     any_dtype: bool = False
+    takes_node: bool = True
     schemas: tuple[Schema, ...] = ()
+    forms: dict[int, Form] = {}
     arity: int = 0
     keywords: frozenset[str] | None = None
 
     def check(self, node: Node, given: Mapping[str, Any]) -> None:
         """Raises an error if a node has other inputs or attributes than the operator."""
-        least = min(each.least for each in self.schemas)
-        most = max(each.most for each in self.schemas)
-        if not least <= len(node.inputs) <= most:
+        form = self.form(node.opset)
+        if not form.least <= len(node.inputs) <= form.most:
             raise ModelError(
-                f'it has {len(node.inputs)} inputs, and the operator takes {least} to {most}'
+                f'it has {len(node.inputs)} inputs, and the operator takes {form.least} to '
+                f'{form.most}'
             )
-        schema = schema_at(self.schemas, node.opset)
-        for i in range(int(least)):
-            if i not in schema.optional and not node.has(i):
+        for i in form.needed:
+            if not node.has(i):
                 raise ModelError(f'its input {i} is missing')
-        unknown = given.keys() - {name for each in self.schemas for name in each.attributes}
+        unknown = given.keys() - form.names
         if unknown:
             raise ModelError(f'there is no attribute {sorted(unknown)[0]!r}')
-        for name, attribute in sorted(schema.attributes.items()):
-            place = self.input_of(name)
-            is_used = self.keywords is None or name in self.keywords or place is not None
-            if attribute.required and is_used and name not in given and not node.has(place):
+        for name in form.required:
+            if name not in given and not (name in form.places and node.has(form.places[name][0])):
                 raise ModelError(f'its attribute {name!r} is missing')
-
-    def input_of(self, attribute: str) -> int | None:
-        """The number of the input that an attribute of old opsets is in newer ones."""
-        for schema in self.schemas:
-            names = [name.lower() for name in schema.inputs]
-            if attribute.lower() in names:
-                return names.index(attribute.lower())
-        return None
 
     def arguments(
         self, opset: int, given: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[int, np.ndarray[Any, Any]]]:
         """Attributes that the function takes, with defaults; and those that are inputs to it."""
-        known = {name: a for schema in self.schemas for name, a in schema.attributes.items()}
-        for name, attribute in schema_at(self.schemas, opset).attributes.items():
-            if attribute.default is not None:
-                known[name] = attribute
-        places = {name: self.input_of(name) for name in given}
-        keywords = {
-            name: given.get(name, attribute.default)
-            for name, attribute in known.items()
-            if self.keywords is None or name in self.keywords
-        }
+        form = self.form(opset)
+        keywords = form.defaults | {k: x for k, x in given.items() if k in form.defaults}
+        places = {name: form.places[name] for name in given if name in form.places}
+        return keywords, {i: np.array(given[name], dtype) for name, (i, dtype) in places.items()}
+
+    def form(self, opset: int) -> Form:
+        """What the operator takes in an opset. What that leaves open is as in another opset."""
+        if opset not in self.forms:
+            self.forms[opset] = self._form(schema_at(self.schemas, opset))
+        return self.forms[opset]
+
+    def _form(self, schema: Schema) -> Form:
+        known = {name: a for each in self.schemas for name, a in each.attributes.items()}
+        known |= {n: a for n, a in schema.attributes.items() if a.default is not None}
+        places = self._places(known)
+        taken = known.keys() if self.keywords is None else self.keywords
+        required = (name for name, a in sorted(schema.attributes.items()) if a.required)
+        least = min(each.least for each in self.schemas)
+        return Form(
+            least,
+            max(each.most for each in self.schemas),
+            tuple(i for i in range(least) if i not in schema.optional),
+            frozenset(known),
+            tuple(name for name in required if name in taken or name in places),
+            {name: a.default for name, a in known.items() if name in taken},
+            places,
+        )
+
+    def _places(self, known: dict[str, Attribute]) -> dict[str, tuple[int, Any]]:
         inputs = {
-            place: np.array(given[name], np.int64 if known[name].kind in 'iI' else np.float32)
-            for name, place in places.items()
-            if place is not None
+            name.lower(): i for each in reversed(self.schemas) for i, name in enumerate(each.inputs)
         }
-        return keywords, inputs
+        return {
+            name: (inputs[name.lower()], np.int64 if attribute.kind in 'iI' else np.float32)
+            for name, attribute in known.items()
+            if name.lower() in inputs
+        }
 
 
 _TABLE: dict[tuple[str, str], Operator] = {}
@@ -145,25 +180,18 @@ def operators(functions: Mapping[str, Callable[..., Any]], **options: Any) -> No
 
 def _of_onnx(row: Operator, schemas: tuple[Schema, ...]) -> Operator:
     parameters = list(inspect.signature(row.function).parameters.values())
-    function = row.function
-    if parameters and parameters[0].name == 'node':
-        del parameters[0]
-    else:
-        function = functools.partial(_without_node, function)
-    kinds = [p.kind for p in parameters]
+    takes_node = bool(parameters) and parameters[0].name == 'node'
+    kinds = [p.kind for p in parameters[takes_node:]]
     keywords = frozenset(p.name for p in parameters if p.kind == _PARAMETER.KEYWORD_ONLY)
     return row._replace(
-        function=function,
+        takes_node=takes_node,
         schemas=schemas,
+        forms={},
         arity=sum(
             k in (_PARAMETER.POSITIONAL_ONLY, _PARAMETER.POSITIONAL_OR_KEYWORD) for k in kinds
         ),
         keywords=None if _PARAMETER.VAR_KEYWORD in kinds else keywords,
     )
-
-
-def _without_node(function: Callable[..., Any], node: Any, *inputs: Any, **attributes: Any) -> Any:
-    return function(*inputs, **attributes)
 
 
 def _of_signature(row: Operator) -> Operator:

@@ -10,9 +10,10 @@ onnx = pytest.importorskip('onnx')
 from onnx import helper  # noqa: E402
 from onnx_chainer_tests.helpers_of_import import info, model_of  # noqa: E402
 
+import chainerx  # noqa: E402
 import onnx_chainer  # noqa: E402
 from onnx_chainer._schemas import schema_at, schemas_of  # noqa: E402
-from onnx_chainer.importing import ModelError, registry  # noqa: E402
+from onnx_chainer.importing import ModelError, _domains, registry  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -57,6 +58,19 @@ def test_defaults():
     assert schemas_of('their', 'MaxPool') == ()
 
 
+def test_values_are_of_attributes_of_onnx():
+    kinds = {}
+    for (op, name), values in _domains._domains().items():
+        found = {s.attributes[name].kind for s in schemas_of('', op) if name in s.attributes}
+        assert found, (op, name)
+        kinds.setdefault(isinstance(values, _domains._Range), set()).update(found)
+        for schema in schemas_of('', op):
+            attribute = schema.attributes.get(name)
+            if attribute is not None and attribute.default is not None:
+                _domains.check(op, name, attribute.default)
+    assert kinds == {True: {'i', 'I', 'f'}, False: {'s'}}
+
+
 @pytest.mark.parametrize('key', registry.names(), ids='.'.join)
 def test_functions_take_what_operators_have(key):
     row = registry.find(*key)
@@ -65,9 +79,17 @@ def test_functions_take_what_operators_have(key):
     assert (row.keywords or set()) <= attributes
     assert row.arity <= max(schema.most for schema in row.schemas)
     if row.keywords is not None:
-        assert not {name for name in row.keywords if row.input_of(name) is not None}
+        assert row.keywords.isdisjoint(row.form(1).places)
     for numbers in row.host, row.statistics, row.trained:
         assert all(i < max(schema.most for schema in row.schemas) for i in numbers)
+
+
+@pytest.mark.chainerx
+@pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
+def test_table_has_the_operators_of_the_runner():
+    for name in chainerx.onnx.operators():
+        domain, _, op = name.rpartition('.')
+        assert schemas_of(domain, op), name
 
 
 def test_functions_of_other_domains_say_what_they_take():

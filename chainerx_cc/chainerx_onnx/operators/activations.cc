@@ -57,7 +57,7 @@ Kernel Shrink(const Node& node) {
 }
 
 Kernel Gelu(const Node& node) {
-    bool is_tanh = node.Choice("approximate", {"none", "tanh"}) == 1;
+    bool is_tanh = node.String("approximate") == "tanh";
     return [is_tanh](const Inputs& in) {
         const Array& x = in[0];
         if (!is_tanh) return chainerx::Gelu(x);
@@ -104,9 +104,7 @@ Kernel LogSoftmax(const Node& node) {
 
 Kernel Hardmax(const Node& node) {
     return AlongAxis(node, [](const Array& x, int8_t axis) {
-        Shape shape{x.shape()[axis]};
-        for (int i = axis + 1; i < x.ndim(); ++i) shape.push_back(1);
-        Array steps = Reshape(Arange(Scalar{0}, Scalar{x.shape()[axis]}, Scalar{1}, Dtype::kInt64, x.device()), shape);
+        Array steps = Steps(x.shape()[axis], x.ndim() - 1 - axis, x.device());
         return Cast(Equal(steps, ExpandDims(ArgMax(x, axis), axis)), x.dtype());
     });
 }

@@ -207,18 +207,11 @@ Kernel Expand(const Node& node) {
     };
 }
 
-// Pads one axis with copies of its elements.
-Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind, PadMode mode) {
-    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
-    widths[axis] = {before, behind};
-    return chainerx::Pad(x, Sides<int64_t>{widths}, mode);
-}
-
 Kernel Pad(const Node& node) {
     IntsParameter given{node, node.Has("paddings") ? "paddings" : "pads"};
     IntsParameter axes{node, "axes"};
     constexpr PadMode kModes[] = {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap};
-    PadMode mode = kModes[node.Choice("mode", {"constant", "reflect", "edge", "wrap"})];
+    PadMode mode = kModes[node.Choice("mode")];
     double fill = node.Float("value");
     return [given, axes, mode, fill](const Inputs& in) {
         Array x = in[0];
@@ -262,7 +255,7 @@ Kernel Pad(const Node& node) {
 
 Kernel DepthToSpace(const Node& node) {
     int64_t block = node.Int("blocksize");
-    bool is_dcr = node.Choice("mode", {"DCR", "CRD"}) == 0;
+    bool is_dcr = node.String("mode") == "DCR";
     return [block, is_dcr](const Inputs& in) {
         Shape s = in[0].shape();
         if (s.size() != 4 || block < 1 || s[1] / block % block != 0) throw ModelError{"the shape is ", s};
@@ -277,7 +270,7 @@ Kernel DepthToSpace(const Node& node) {
 
 Kernel SpaceToDepth(const Node& node) {
     int64_t block = node.Int("blocksize");
-    bool is_dcr = node.Choice("mode", {"DCR", "CRD"}) == 0;
+    bool is_dcr = node.String("mode") == "DCR";
     return [block, is_dcr](const Inputs& in) {
         Shape s = in[0].shape();
         if (s.size() != 4 || block < 1) throw ModelError{"the shape is ", s};
@@ -358,10 +351,7 @@ Kernel OneHot(const Node& node) {
         std::vector<int64_t> dims = ToVector(indices.shape());
         dims.insert(dims.begin() + at, depth);
         CheckedShape(dims, in[2].GetItemSize());
-        Shape shape{depth};
-        for (int i = at; i < indices.ndim(); ++i) shape.push_back(1);
-        Array steps =
-                chainerx::Reshape(Arange(Scalar{0}, Scalar{depth}, Scalar{1}, Dtype::kInt64, indices.device()), shape);
+        Array steps = Steps(depth, indices.ndim() - at, indices.device());
         Array wrapped = Where(Less(indices, Scalar{0}), indices + Scalar{depth}, indices);
         Array values = chainerx::Reshape(in[2], Shape{2});
         return Where(Equal(ExpandDims(wrapped, at), steps), At(values, {int64_t{1}}), At(values, {int64_t{0}}));
@@ -375,9 +365,7 @@ Kernel NonZero(const Node&) {
     };
 }
 
-Kernel Identity(const Node& /*node*/) {
-    return [](const Inputs& in) { return in[0]; };
-}
+Array Identity(const Array& x) { return x; }
 
 Kernel CenterCropPad(const Node& node) {
     IntsParameter wanted{node, "shape"};
@@ -396,7 +384,7 @@ Kernel CenterCropPad(const Node& node) {
             int64_t n = x.shape()[axis];
             int64_t extra = dims[axis] - n;
             if (extra < 0) x = SliceAxis(x, axis, -extra / 2, -extra / 2 + dims[axis]);
-            if (extra > 0) x = PadAxis(x, axis, extra / 2, extra - extra / 2, PadMode::kConstant);
+            if (extra > 0) x = PadAxis(x, axis, extra / 2, extra - extra / 2);
         }
         return x;
     };
@@ -408,7 +396,7 @@ const Operator kOperators[] = {
         {"DepthToSpace", DepthToSpace},
         {"Expand", Expand},
         {"Flatten", Flatten},
-        {"Identity", Identity},
+        {"Identity", Unary<Identity>},
         {"NonZero", NonZero},
         {"OneHot", OneHot},
         {"Pad", Pad},

@@ -27,10 +27,6 @@ Array RepeatHeads(const Array& x, int64_t heads) {
     return Reshape(wide, Shape{s[0], heads, s[2], s[3]});
 }
 
-Array Steps(int64_t count, const Shape& shape, Device& device) {
-    return Reshape(Arange(Scalar{0}, Scalar{count}, Scalar{1}, Dtype::kInt64, device), shape);
-}
-
 struct Visibility {
     bool causal;
     int64_t left;
@@ -39,12 +35,12 @@ struct Visibility {
     // Which keys the queries see by their places: an array to broadcast, or no array for all.
     Array operator()(int64_t rows, int64_t columns, int64_t past, const Array& lengths, Device& device) const {
         if (!causal && left < 0 && right < 0 && !lengths) return {};
-        Array key = Steps(columns, Shape{1, 1, 1, columns}, device);
-        Array place = Steps(rows, Shape{1, 1, rows, 1}, device);
+        Array key = Reshape(Steps(columns, 0, device), Shape{1, 1, 1, columns});
+        Array place = Reshape(Steps(rows, 1, device), Shape{1, 1, rows, 1});
         Array seen;
         auto also = [&seen](const Array& a) { seen = seen ? LogicalAnd(seen, a) : a; };
         if (lengths) {
-            Array count = Reshape(Cast(lengths, Dtype::kInt64), Shape{lengths.GetTotalSize(), 1, 1, 1});
+            Array count = AsAxis(Cast(lengths, Dtype::kInt64), 3);
             also(Less(key, count));
             place = past > 0 ? place + Scalar{past} : place + count - Scalar{rows};
         } else {
@@ -100,13 +96,9 @@ Kernel AttentionNode(const Node& node) {
         int64_t columns = keys.shape()[2];
         Array seen = visible(rows, columns, past, lengths, query.device());
         Array mask = in.Has(3) ? in[3] : Array{};
-        auto finish = [&](const Array& y4) {
-            Array y = y4;
-            if (is_flat) {
-                y = Transpose(y, Axes{0, 2, 1, 3});
-                y = Reshape(y, Shape{y.shape()[0], rows, y.shape()[2] * y.shape()[3]});
-            }
-            return y;
+        auto finish = [&](const Array& y) {
+            if (!is_flat) return y;
+            return Reshape(Transpose(y, Axes{0, 2, 1, 3}), Shape{y.shape()[0], rows, heads * y.shape()[3]});
         };
         if (mask && mask.ndim() == 0) throw ModelError{"its mask has no axes"};
         bool is_plain = !wants_scores && softcap == 0 && !precision && dtype == Dtype::kFloat32 &&
@@ -125,11 +117,9 @@ Kernel AttentionNode(const Node& node) {
         stages[2] = stages[1];
         if (mask && mask.shape()[mask.ndim() - 1] < columns) {
             int64_t width = mask.shape()[mask.ndim() - 1];
-            Array inside = Less(Steps(columns, Shape{1, 1, 1, columns}, mask.device()), Scalar{width});
+            Array inside = Less(Steps(columns, 0, mask.device()), Scalar{width});
             seen = seen ? LogicalAnd(seen, inside) : inside;
-            std::vector<std::vector<int64_t>> widths(mask.ndim(), {0, 0});
-            widths.back() = {0, columns - width};
-            mask = Pad(mask, Sides<int64_t>{widths});
+            mask = PadAxis(mask, mask.ndim() - 1, 0, columns - width);
         }
         if (mask) stages[2] = IsFloat(mask.dtype()) ? stages[2] + mask : HideWhereNot(stages[2], mask);
         if (seen) stages[2] = HideWhereNot(stages[2], seen);

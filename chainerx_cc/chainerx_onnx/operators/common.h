@@ -85,6 +85,32 @@ inline Array SliceAxis(const Array& x, int axis, int64_t begin, int64_t end, int
     return At(x, indices);
 }
 
+// The elements of a vector along an axis that has `behind` axes behind it.
+inline Array AsAxis(const Array& a, int64_t behind) {
+    Shape shape{a.GetTotalSize()};
+    shape.resize(behind + 1, 1);
+    return Reshape(a, shape);
+}
+
+// 0, 1, 2, ... along such an axis.
+inline Array Steps(int64_t count, int64_t behind, Device& device, Dtype dtype = Dtype::kInt64) {
+    return AsAxis(Arange(Scalar{0}, Scalar{count}, Scalar{1}, dtype, device), behind);
+}
+
+inline Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind, PadMode mode = PadMode::kConstant) {
+    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
+    widths[axis] = {before, behind};
+    return Pad(x, Sides<int64_t>{widths}, mode);
+}
+
+// For loops over the elements.
+inline Array InHostMemory(const Array& a, Dtype dtype = Dtype::kFloat64) {
+    return AsContiguous(Cast(ToDevice(a, HostDevice()), dtype));
+}
+inline Array EmptyInHostMemory(const Shape& shape) { return Empty(shape, Dtype::kFloat64, HostDevice()); }
+// Their result, with the dtype of x and where it is.
+inline Array Like(const Array& x, const Array& result) { return ToDevice(Cast(result, x.dtype()), x.device()); }
+
 // A function of the first input.
 template <const auto& kFunction>
 Kernel Unary(const Node&) {

@@ -10,8 +10,6 @@ namespace {
 // The input of a convolution that the planner has joined with a sum: it is added to the result.
 constexpr int kAddend = 3;
 
-std::optional<Array> OptionalBias(const Inputs& in, int i) { return in.Optional(i); }
-
 Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, const WindowAttributes& attributes,
                int64_t groups) {
     if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
@@ -22,8 +20,7 @@ Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, co
         padded = PadSpatial(x, windows.before, windows.behind);
         pad.assign(windows.count(), 0);
     }
-    return Conv(padded, w, b, PerAxis{ToShape(windows.strides)}, PerAxis{ToShape(pad)}, false, groups,
-                PerAxis{ToShape(windows.dilations)});
+    return Conv(padded, w, b, Sizes(windows.strides), Sizes(pad), false, groups, Sizes(windows.dilations));
 }
 
 Kernel ConvNode(const Node& node) {
@@ -42,10 +39,10 @@ Kernel ConvNode(const Node& node) {
         if (std::none_of(windows.before.begin(), windows.before.end(), is_negative) &&
             std::none_of(windows.behind.begin(), windows.behind.end(), is_negative)) {
             ConvOptions options;
-            options.stride = PerAxis{ToShape(windows.strides)};
-            options.pad = PerAxis{ToShape(windows.before)};
-            options.end_pad = PerAxis{ToShape(windows.behind)};
-            options.dilate = PerAxis{ToShape(windows.dilations)};
+            options.stride = Sizes(windows.strides);
+            options.pad = Sizes(windows.before);
+            options.end_pad = Sizes(windows.behind);
+            options.dilate = Sizes(windows.dilations);
             options.groups = groups;
             options.use_relu = relu;
             PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
@@ -63,7 +60,7 @@ Kernel ConvNode(const Node& node) {
     }
     return [attributes, groups, kernel_shape, relu](const Inputs& in) {
         CheckKernelShape(kernel_shape, in[1].shape());
-        Array y = Convolve(in[0], in[1], OptionalBias(in, 2), attributes, groups);
+        Array y = Convolve(in[0], in[1], in.Optional(2), attributes, groups);
         if (in.Has(kAddend)) y = y + in[kAddend];
         return relu ? Relu(y) : y;
     };
@@ -91,8 +88,7 @@ Kernel ConvTransposeNode(const Node& node) {
                 throw ModelError{"its output_shape has ", output_shape->size(), " values"};
             wanted.assign(output_shape->end() - static_cast<std::ptrdiff_t>(count), output_shape->end());
             wanted = Spread(wanted, count, 0);
-        } else if (attributes.auto_pad == WindowAttributes::kSameUpper ||
-                   attributes.auto_pad == WindowAttributes::kSameLower) {
+        } else if (attributes.is_same()) {
             for (size_t i = 0; i < count; ++i) wanted.push_back(windows.in[i] * windows.strides[i]);
         }
         for (size_t i = 0; i < wanted.size(); ++i) {
@@ -107,25 +103,21 @@ Kernel ConvTransposeNode(const Node& node) {
         Ints size = full;
         for (size_t i = 0; i < count; ++i) size[i] -= 2 * pad[i];
         CheckedShape({x.shape()[0], w.shape()[1] * groups}, 1);
-        Array y = ConvTranspose(x, w, is_plain ? OptionalBias(in, 2) : std::nullopt, PerAxis{ToShape(windows.strides)},
-                                PerAxis{ToShape(pad)}, PerAxis{ToShape(size)}, groups,
-                                PerAxis{ToShape(windows.dilations)});
+        Array y = ConvTranspose(x, w, is_plain ? in.Optional(2) : std::nullopt, Sizes(windows.strides), Sizes(pad),
+                                Sizes(size), groups, Sizes(windows.dilations));
         if (is_plain) return y;
         for (size_t i = 0; i < count; ++i) {
             windows.before[i] = -windows.before[i];
             windows.behind[i] = extra[i] - windows.behind[i];
         }
         y = PadSpatial(y, windows.before, windows.behind);
-        if (!in.Has(2)) return y;
-        Shape shape{in[2].GetTotalSize()};
-        shape.resize(static_cast<int64_t>(count) + 1, 1);
-        return y + Reshape(in[2], shape);
+        return in.Has(2) ? y + AsAxis(in[2], static_cast<int64_t>(count)) : y;
     };
 }
 
 Kernel CausalConvWithState(const Node& node) {
-    int activation = node.Choice("activation", {"none", "silu", "swish"});
-    return [activation](const Inputs& in) -> Arrays {
+    bool is_silu = node.String("activation") != "none";
+    return [is_silu](const Inputs& in) -> Arrays {
         const Array& w = in[1];
         Array x = in[0];
         if (x.ndim() != 3 || w.ndim() != 3) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
@@ -133,7 +125,7 @@ Kernel CausalConvWithState(const Node& node) {
         Array past = in.Has(3) ? in[3] : Zeros(Shape{x.shape()[0], x.shape()[1], count}, x.dtype(), x.device());
         x = Concatenate({past, x}, 2);
         Array y = Conv(x, w, in.Optional(2), 1, 0, false, x.shape()[1]);
-        if (activation != 0) y = y * Sigmoid(y);
+        if (is_silu) y = y * Sigmoid(y);
         return {y, SliceAxis(x, 2, x.shape()[2] - count, x.shape()[2])};
     };
 }
@@ -169,8 +161,8 @@ Kernel Col2Im(const Node& node) {
         Array w = Reshape(chainerx::Identity(taps, x.dtype(), x.device()), kernel);
         Ints full;
         for (size_t i = 0; i < image.size(); ++i) full.push_back(image[i] + windows.before[i] + windows.behind[i]);
-        Array y = ConvTranspose(Reshape(x, columns), w, std::nullopt, PerAxis{ToShape(windows.strides)}, 0,
-                                PerAxis{ToShape(full)}, 1, PerAxis{ToShape(windows.dilations)});
+        Array y = ConvTranspose(Reshape(x, columns), w, std::nullopt, Sizes(windows.strides), 0, Sizes(full), 1,
+                                Sizes(windows.dilations));
         for (size_t i = 0; i < image.size(); ++i) {
             windows.before[i] = -windows.before[i];
             windows.behind[i] = -windows.behind[i];

@@ -9,7 +9,7 @@ namespace {
 
 // A function of floating point numbers; integers are rounded already.
 template <const auto& kFunction>
-Kernel Rounding(const Node& /*node*/) {
+Kernel Rounding(const Node&) {
     return [](const Inputs& in) { return IsFloat(in[0].dtype()) ? kFunction(in[0]) : in[0]; };
 }
 
@@ -74,7 +74,7 @@ Kernel Clip(const Node& node) {
 Array Atanh(const Array& x) { return Scalar{0.5} * (Log1p(x) - Log1p(Negative(x))); }
 
 Kernel BitShift(const Node& node) {
-    bool left = node.Choice("direction", {"LEFT", "RIGHT"}) == 0;
+    bool left = node.String("direction") == "LEFT";
     return [left](const Inputs& in) { return left ? LeftShift(in[0], in[1]) : RightShift(in[0], in[1]); };
 }
 

@@ -120,9 +120,7 @@ Kernel GatherNd(const Node& node) {
 
 enum Reduction { kNone, kAdd, kMul, kMax, kMin };
 
-Reduction ReductionOf(const Node& node) {
-    return static_cast<Reduction>(node.Choice("reduction", {"none", "add", "mul", "max", "min"}));
-}
+Reduction ReductionOf(const Node& node) { return static_cast<Reduction>(node.Choice("reduction")); }
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
 Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block, const Array& updates,
@@ -172,7 +170,7 @@ Kernel ScatterNd(const Node& node) {
 
 Kernel TensorScatter(const Node& node) {
     int64_t axis = node.Int("axis");
-    bool circular = node.Choice("mode", {"linear", "circular"}) == 1;
+    bool circular = node.String("mode") == "circular";
     return [axis, circular](const Inputs& in) {
         const Array& past = in[0];
         const Array& update = in[1];
@@ -234,7 +232,7 @@ Kernel UniqueNode(const Node& node) {
         Array x = axis ? in[0] : Ravel(in[0]);
         int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
         int64_t length = x.shape()[at];
-        Array rows = AsContiguous(AsType(ToDevice(Moveaxis(x, Axes{at}, Axes{0}), HostDevice()), Dtype::kFloat64));
+        Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}));
         int64_t width = length == 0 ? 0 : rows.GetTotalSize() / length;
         const double* p = rows.data<double>();
         auto less = [&](int64_t a, int64_t b) {

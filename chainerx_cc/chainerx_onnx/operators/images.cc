@@ -70,7 +70,7 @@ struct Resampling {
                 for (int64_t j = 0; j < length; ++j) row[j] /= total;
             }
         }
-        Array weights = ToDevice(Cast(matrix, x.dtype()), x.device());
+        Array weights = Like(x, matrix);
         int8_t last = static_cast<int8_t>(x.ndim() - 1);
         Array moved = Moveaxis(x, Axes{static_cast<int8_t>(axis)}, Axes{last});
         return Moveaxis(Matmul(moved, Transpose(weights)), Axes{last}, Axes{static_cast<int8_t>(axis)});
@@ -144,16 +144,14 @@ std::vector<double> Places(int mode, int64_t size, double scale, int64_t length,
 
 Kernel Resize(const Node& node) {
     Resampling resample;
-    resample.mode = node.Choice("mode", {"nearest", "linear", "cubic"});
-    resample.rounding = node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+    resample.mode = node.Choice("mode");
+    resample.rounding = node.Choice("nearest_mode");
     resample.antialias = node.Flag("antialias");
     resample.exclude_outside = node.Flag("exclude_outside");
     resample.a = node.Float("cubic_coeff_a");
     double fill = node.Float("extrapolation_value");
-    int policy = node.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
-    int coordinates = node.Choice("coordinate_transformation_mode",
-                                  {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
-                                   "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"});
+    int policy = node.Choice("keep_aspect_ratio_policy");
+    int coordinates = node.Choice("coordinate_transformation_mode");
     bool is_old = node.opset() < 11;  // its second input are the scales
     if (is_old) {
         coordinates = kAsymmetric;
@@ -214,9 +212,7 @@ Kernel Resize(const Node& node) {
                 for (int64_t j = 0; j < sizes[i]; ++j) {
                     beyond.data<bool>()[j] = places[j] < 0 || places[j] > static_cast<double>(length - 1);
                 }
-                Shape shape{sizes[i]};
-                shape.resize(x.ndim() - axis, 1);
-                beyond = Reshape(ToDevice(beyond, x.device()), shape);
+                beyond = AsAxis(ToDevice(beyond, x.device()), x.ndim() - 1 - axis);
                 outside = outside ? LogicalOr(outside, beyond) : beyond;
             } else if (sizes[i] == length && scales[i] == 1) {
                 continue;
@@ -287,9 +283,9 @@ struct GridSampler {
         Shape shape{batch, channels};
         for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[i + 1]);
         if (size == 0) throw ModelError{"the image has the shape ", x.shape()};
-        Array from = AsContiguous(Cast(ToDevice(x, HostDevice()), Dtype::kFloat64));
-        Array at = AsContiguous(Cast(ToDevice(grid, HostDevice()), Dtype::kFloat64));
-        Array out = Empty(shape, Dtype::kFloat64, HostDevice());
+        Array from = InHostMemory(x);
+        Array at = InHostMemory(grid);
+        Array out = EmptyInHostMemory(shape);
         for (int64_t i = 0; i < batch * points; ++i) {
             int64_t offsets[64];
             double weights[64];
@@ -313,7 +309,7 @@ struct GridSampler {
                 out.data<double>()[(i / points * channels + c) * points + i % points] = sum;
             }
         }
-        return ToDevice(Cast(out, x.dtype()), x.device());
+        return Like(x, out);
     }
 
     enum { kZeros, kBorder, kReflection };
@@ -324,8 +320,7 @@ struct GridSampler {
 
 Kernel GridSample(const Node& node) {
     constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
-    GridSampler sample{kModes[node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"})],
-                       node.Choice("padding_mode", {"zeros", "border", "reflection"}), node.Flag("align_corners")};
+    GridSampler sample{kModes[node.Choice("mode")], node.Choice("padding_mode"), node.Flag("align_corners")};
     return [sample](const Inputs& in) { return sample(in[0], in[1]); };
 }
 
@@ -345,13 +340,11 @@ Kernel AffineGrid(const Node& node) {
         Arrays coordinates;  // x first: the last axis
         for (int d = axes; d > 0; --d) {
             int64_t n = shape[d];
-            Array steps = Arange(Scalar{0}, Scalar{n}, Scalar{1}, Dtype::kFloat64, theta.device());
+            Array steps = Steps(n, axes - d, theta.device(), Dtype::kFloat64);
             steps = align_corners ? steps * Scalar{2.0 / static_cast<double>(std::max<int64_t>(n - 1, 1))} - Scalar{1.0}
                                   : (steps * Scalar{2.0} + Scalar{1.0}) / Scalar{static_cast<double>(n)} - Scalar{1.0};
-            Shape along{n};
-            along.resize(axes - d + 1, 1);
             Shape whole{shape.begin() + 1, shape.begin() + 1 + axes};
-            coordinates.push_back(BroadcastTo(Reshape(steps, along), whole));
+            coordinates.push_back(BroadcastTo(steps, whole));
         }
         coordinates.push_back(Ones(coordinates[0].shape(), Dtype::kFloat64, theta.device()));
         Array points = Reshape(Stack(coordinates, axes), Shape{-1, axes + 1});

@@ -14,8 +14,7 @@ enum ReductionKind { kMean, kSum, kNone };
 
 struct LossAttributes {
     explicit LossAttributes(const Node& node)
-        : reduction{static_cast<ReductionKind>(node.Choice("reduction", {"mean", "sum", "none"}))},
-          ignore{node.OptionalInt("ignore_index")} {}
+        : reduction{static_cast<ReductionKind>(node.Choice("reduction"))}, ignore{node.OptionalInt("ignore_index")} {}
 
     // The negative log likelihood of labels (N, ...) in log probabilities (N, C, ...).
     Array operator()(const Array& log_p, const Array& target, const std::optional<Array>& weight) const {

@@ -72,11 +72,10 @@ Kernel DetNode(const Node&) {
         }
         // By elimination with the largest pivot, matrix by matrix.
         int64_t n = x.shape()[x.ndim() - 1];
-        Array work = AsType(ToDevice(x, HostDevice()), Dtype::kFloat64);
-        work = AsContiguous(work);
+        Array work = AsContiguous(Copy(InHostMemory(x)));
         Shape shape = x.shape();
         shape.resize(x.ndim() - 2);
-        Array out = Empty(shape, Dtype::kFloat64, HostDevice());
+        Array out = EmptyInHostMemory(shape);
         for (int64_t i = 0; i < out.GetTotalSize(); ++i) {
             double* a = work.data<double>() + i * n * n;
             double det = 1;
@@ -97,7 +96,7 @@ Kernel DetNode(const Node&) {
             }
             out.data<double>()[i] = det;
         }
-        return ToDevice(Cast(out, x.dtype()), x.device());
+        return Like(x, out);
     };
 }
 

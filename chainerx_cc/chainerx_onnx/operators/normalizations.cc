@@ -155,9 +155,7 @@ Kernel Lrn(const Node& node) {
     return [=](const Inputs& in) {
         const Array& x = in[0];
         if (x.ndim() < 2 || size < 1 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
-        std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
-        widths[1] = {(size - 1) / 2, size / 2};
-        Array squares = Pad(Square(x), Sides<int64_t>{widths});
+        Array squares = PadAxis(Square(x), 1, (size - 1) / 2, size / 2);
         Array total = SliceAxis(squares, 1, 0, x.shape()[1]);
         for (int64_t i = 1; i < size; ++i) total = total + SliceAxis(squares, 1, i, i + x.shape()[1]);
         return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});

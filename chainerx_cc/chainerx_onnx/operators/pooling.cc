@@ -98,8 +98,7 @@ Kernel MaxPoolNode(const Node& node) {
         PoolWindows windows{a, x.shape()};
         bool cover_all = !windows.AreThoseOfMaxPool(false);
         if (!wants_indices && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
-            return {MaxPool(x, PerAxis{ToShape(windows.kernel)}, PerAxis{ToShape(windows.strides)},
-                            PerAxis{ToShape(windows.before)}, cover_all)};
+            return {MaxPool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before), cover_all)};
         }
         size_t count = windows.count();
         Ints weights(count, 1);
@@ -119,13 +118,9 @@ Kernel MaxPoolNode(const Node& node) {
             }
             Array place = Full(Shape{}, Scalar{0}, Dtype::kInt64, x.device());
             for (size_t i = 0; i < count; ++i) {
-                Array steps = Arange(Scalar{0}, Scalar{windows.outs[i]}, Scalar{1}, Dtype::kInt64, x.device());
-                steps = (steps * Scalar{windows.strides[i]} +
-                         Scalar{offset[i] * windows.dilations[i] - windows.before[i]}) *
-                        Scalar{weights[i]};
-                Shape shape{windows.outs[i]};
-                shape.resize(static_cast<int64_t>(count - i), 1);
-                place = place + Reshape(steps, shape);
+                Array steps = Steps(windows.outs[i], static_cast<int64_t>(count - i) - 1, x.device());
+                int64_t first = offset[i] * windows.dilations[i] - windows.before[i];
+                place = place + (steps * Scalar{windows.strides[i]} + Scalar{first}) * Scalar{weights[i]};
             }
             Array is_better = best ? Greater(part, best) : Array{};
             places = best ? Where(is_better, place, places) : BroadcastTo(place, part.shape());
@@ -148,8 +143,7 @@ Kernel AveragePoolNode(const Node& node) {
         const Array& x = in[0];
         PoolWindows windows{a, x.shape()};
         if (windows.AreThoseOfAveragePool()) {
-            return AveragePool(x, PerAxis{ToShape(windows.kernel)}, PerAxis{ToShape(windows.strides)},
-                               PerAxis{ToShape(windows.before)},
+            return AveragePool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before),
                                include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
         }
         // How many elements each window has; padding that rounding up adds counts in no case.

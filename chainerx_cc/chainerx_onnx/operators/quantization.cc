@@ -20,9 +20,7 @@ Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t bloc
         if (block > (1 << 30)) throw ModelError{"its block_size is ", block};
         return SliceAxis(Repeat(parameter, {block}, at), at, 0, x.shape()[at]);
     }
-    Shape shape{parameter.GetTotalSize()};
-    shape.resize(x.ndim() - at, 1);
-    return Reshape(parameter, shape);
+    return AsAxis(parameter, x.ndim() - 1 - at);
 }
 
 // y + zero_point rounded half to even, within the limits of the dtype.
@@ -179,8 +177,8 @@ struct IntegerConvolution {
         Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
         if (x.device().backend().FindKernel(kConvIntegersKernel) == nullptr) {
             Array padded = PadSpatial(Centered(in, 0, x_zero, 0), windows.before, windows.behind);
-            return Cast(Conv(padded, Centered(in, w_at, w_zero, 0), std::nullopt, PerAxis{ToShape(windows.strides)}, 0,
-                             false, groups, PerAxis{ToShape(windows.dilations)}),
+            return Cast(Conv(padded, Centered(in, w_at, w_zero, 0), std::nullopt, Sizes(windows.strides), 0, false,
+                             groups, Sizes(windows.dilations)),
                         Dtype::kInt32);
         }
         std::vector<int64_t> row{w.shape()[1]};  // the windows of a row of the output
@@ -193,9 +191,8 @@ struct IntegerConvolution {
         }
         CheckedShape(out, sizeof(int32_t));
         CheckedShape(row, 1);
-        return IntegerConv(x, w, in.Optional(x_zero), in.Optional(w_zero), PerAxis{ToShape(windows.strides)},
-                           PerAxis{ToShape(windows.before)}, PerAxis{ToShape(windows.behind)},
-                           PerAxis{ToShape(windows.dilations)}, groups);
+        return IntegerConv(x, w, in.Optional(x_zero), in.Optional(w_zero), Sizes(windows.strides),
+                           Sizes(windows.before), Sizes(windows.behind), Sizes(windows.dilations), groups);
     }
 
     WindowAttributes attributes;

@@ -48,10 +48,9 @@ public:
     Layer(const Node& node, int gates, std::initializer_list<const char*> defaults, int n_states)
         : gates_{gates}, n_states_{n_states}, layout_{node.Flag("layout")} {
         hidden_size_ = node.OptionalInt("hidden_size").value_or(-1);
-        int direction = node.Choice("direction", {"forward", "reverse", "bidirectional"});
-        reversed_ = direction == 0   ? std::vector<bool>{false}
-                    : direction == 1 ? std::vector<bool>{true}
-                                     : std::vector<bool>{false, true};
+        std::string direction = node.String("direction");
+        if (direction != "reverse") reversed_.push_back(false);
+        if (direction != "forward") reversed_.push_back(true);
         std::vector<std::string> names;
         // The schema has defaults for two directions only.
         if (node.Peek("activations") != nullptr) names = node.Strings("activations");

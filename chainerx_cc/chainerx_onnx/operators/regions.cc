@@ -8,8 +8,6 @@
 namespace chainerx::onnx {
 namespace {
 
-Array InHostMemory(const Array& a, Dtype dtype) { return AsContiguous(Cast(ToDevice(a, HostDevice()), dtype)); }
-
 struct Box {
     double low[2];
     double high[2];
@@ -40,8 +38,8 @@ Kernel NonMaxSuppression(const Node& node) {
             in[0].shape()[1] != in[1].shape()[2]) {
             throw ModelError{"the shapes are ", in[0].shape(), " and ", in[1].shape()};
         }
-        Array boxes = InHostMemory(in[0], Dtype::kFloat64);
-        Array scores = InHostMemory(in[1], Dtype::kFloat64);
+        Array boxes = InHostMemory(in[0]);
+        Array scores = InHostMemory(in[1]);
         int64_t limit = most.ReadOne(in, 0);
         double overlap = in.Has(3) ? static_cast<double>(ReadScalar(in[3])) : 0;
         std::optional<double> least;
@@ -92,15 +90,14 @@ struct Neighbors {
 };
 
 Kernel RoiAlign(const Node& node) {
-    bool is_half = node.Choice("coordinate_transformation_mode", {"half_pixel", "output_half_pixel"}) == 0 &&
-                   node.opset() >= 16;
-    bool is_mean = node.Choice("mode", {"avg", "max"}) == 0;
+    bool is_half = node.opset() >= 16 && node.String("coordinate_transformation_mode") == "half_pixel";
+    bool is_mean = node.String("mode") == "avg";
     int64_t outs[2] = {node.Int("output_height"), node.Int("output_width")};
     int64_t ratio = node.Int("sampling_ratio");
     double scale = node.Float("spatial_scale");
     return [=](const Inputs& in) {
-        Array x = InHostMemory(in[0], Dtype::kFloat64);
-        Array rois = InHostMemory(in[1], Dtype::kFloat64);
+        Array x = InHostMemory(in[0]);
+        Array rois = InHostMemory(in[1]);
         std::vector<int64_t> images = ReadInts(in[2]);
         if (x.ndim() != 4 || rois.ndim() != 2 || rois.shape()[1] != 4 || x.GetTotalSize() == 0 ||
             static_cast<int64_t>(images.size()) != rois.shape()[0]) {
@@ -108,8 +105,7 @@ Kernel RoiAlign(const Node& node) {
         }
         int64_t channels = x.shape()[1];
         int64_t sizes[2] = {x.shape()[2], x.shape()[3]};
-        Array out =
-                Empty(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8), Dtype::kFloat64, HostDevice());
+        Array out = EmptyInHostMemory(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8));
         double* y = out.data<double>();
         for (size_t r = 0; r < images.size(); ++r) {
             if (images[r] < 0 || images[r] >= x.shape()[0]) throw ModelError{"there is no image ", images[r]};
@@ -148,7 +144,7 @@ Kernel RoiAlign(const Node& node) {
                 }
             }
         }
-        return ToDevice(Cast(out, in[0].dtype()), in[0].device());
+        return Like(in[0], out);
     };
 }
 

@@ -23,7 +23,7 @@ Kernel Window(const Node& node) {
     Device* device = &node.device();
     return [dtype, periodic, size, device](const Inputs& in) {
         int64_t n = size.ReadOne(in);
-        Array out = Empty(CheckedShape({n}, 8), Dtype::kFloat64, HostDevice());
+        Array out = EmptyInHostMemory(CheckedShape({n}, 8));
         double turn = 2 * std::acos(-1.0) / static_cast<double>(periodic ? n : std::max<int64_t>(n - 1, 1));
         for (int64_t i = 0; i < n; ++i) {
             double phase = turn * static_cast<double>(i);
@@ -42,8 +42,8 @@ struct Fourier {
 
     Array operator()(const Array& real, const Array& imaginary) const {
         Shape shape = CheckedShape({real.shape()[real.ndim() - 1], outputs}, 8);
-        Array cos = Empty(shape, Dtype::kFloat64, HostDevice());
-        Array sin = Empty(shape, Dtype::kFloat64, HostDevice());
+        Array cos = EmptyInHostMemory(shape);
+        Array sin = EmptyInHostMemory(shape);
         double turn = 2 * std::acos(-1.0) / static_cast<double>(length);
         for (int64_t k = 0; k < shape[0]; ++k) {
             for (int64_t m = 0; m < outputs; ++m) {
@@ -52,8 +52,8 @@ struct Fourier {
                 sin.data<double>()[k * outputs + m] = inverse ? -std::sin(phase) : std::sin(phase);
             }
         }
-        Array c = ToDevice(Cast(cos, real.dtype()), real.device());
-        Array s = ToDevice(Cast(sin, real.dtype()), real.device());
+        Array c = Like(real, cos);
+        Array s = Like(real, sin);
         Array re = Matmul(real, c);
         Array im = Negative(Matmul(real, s));
         if (imaginary) {
@@ -77,9 +77,7 @@ Array Resized(const Array& x, int64_t length) {
     std::vector<int64_t> dims = ToVector(x.shape());
     dims[axis] = length;
     CheckedShape(dims, 8);
-    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
-    widths[axis] = {0, length - n};
-    return Pad(x, Sides<int64_t>{widths});
+    return PadAxis(x, axis, 0, length - n);
 }
 
 Kernel Dft(const Node& node) {

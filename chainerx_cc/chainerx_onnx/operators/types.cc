@@ -12,7 +12,7 @@ Kernel CastNode(const Node& node) {
     return [dtype](const Inputs& in) { return Cast(in[0], dtype); };
 }
 
-Kernel CastLike(const Node& /*node*/) {
+Kernel CastLike(const Node&) {
     return [](const Inputs& in) { return Cast(in[0], in[1].dtype()); };
 }
 

@@ -33,14 +33,17 @@ inline void CheckKernelShape(const std::optional<Ints>& given, const Shape& w) {
 }
 
 inline Shape ToShape(const Ints& values) { return Shape{values.begin(), values.end()}; }
+inline PerAxis Sizes(const Ints& values) { return PerAxis{ToShape(values)}; }
 
 // The attributes that windows have in common.
 struct WindowAttributes {
     explicit WindowAttributes(const Node& node)
-        : auto_pad{node.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""})},
+        : auto_pad{node.Choice("auto_pad")},
           pads{node.IntsOrNone("pads")},
           strides{node.IntsOrNone("strides")},
           dilations{node.IntsOrNone("dilations")} {}
+
+    bool is_same() const { return auto_pad == kSameUpper || auto_pad == kSameLower; }
 
     enum { kNotSet, kSameUpper, kSameLower, kValid };
     int auto_pad;
@@ -64,12 +67,10 @@ struct Windows {
             }
             in.push_back(shape[static_cast<int64_t>(i) + 2]);
             spans.push_back((kernel[i] - 1) * dilations[i] + 1);
-            before.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid ? pads[i]
-                                                                                                              : 0);
-            behind.push_back(a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid
-                                     ? pads[count + i]
-                                     : 0);
-            if (a.auto_pad == WindowAttributes::kSameUpper || a.auto_pad == WindowAttributes::kSameLower) {
+            bool is_given = a.auto_pad == WindowAttributes::kNotSet || a.auto_pad > WindowAttributes::kValid;
+            before.push_back(is_given ? pads[i] : 0);
+            behind.push_back(is_given ? pads[count + i] : 0);
+            if (a.is_same()) {
                 int64_t total = std::max<int64_t>(
                         ((in[i] + strides[i] - 1) / strides[i] - 1) * strides[i] + spans[i] - in[i], 0);
                 before[i] = a.auto_pad == WindowAttributes::kSameUpper ? total / 2 : total - total / 2;

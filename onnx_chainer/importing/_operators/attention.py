@@ -34,7 +34,7 @@ def _repeated(x, heads):
     return F.reshape(x, (batch, heads, length, size))
 
 
-def _visible(rows, columns, past, lengths, causal, left, right):
+def _visible(rows, columns, past, lengths, *, is_causal, left_window_size, right_window_size):
     """Which keys the queries see by their places: an array to broadcast, or ``None`` for all."""
     key = np.arange(columns)
     seen = np.ones((1, 1, 1, columns), bool)
@@ -44,12 +44,12 @@ def _visible(rows, columns, past, lengths, causal, left, right):
         seen = key < lengths
         offset = offset if past else lengths - rows
     place = np.arange(rows)[:, None] + offset
-    if causal:
+    if is_causal:
         seen = seen & (key <= place)
-    if left >= 0:
-        seen = seen & (key >= place - left)
-    if right >= 0:
-        seen = seen & (key <= place + right)
+    if left_window_size >= 0:
+        seen = seen & (key >= place - left_window_size)
+    if right_window_size >= 0:
+        seen = seen & (key <= place + right_window_size)
     return None if seen.all() else seen
 
 
@@ -84,24 +84,9 @@ def _softmax(scores):
 
 @operator('Attention', host=(6,))
 def attention(
-    query,
-    key,
-    value,
-    mask,
-    past_key,
-    past_value,
-    lengths,
-    *,
-    is_causal,
-    kv_num_heads,
-    left_window_size,
-    q_num_heads,
-    qk_matmul_output_mode,
-    right_window_size,
-    scale,
-    softcap,
-    softmax_precision,
-):
+    query, key, value, mask, past_key, past_value, lengths, *, q_num_heads, kv_num_heads, scale,
+    softcap, softmax_precision, qk_matmul_output_mode, **visible,
+):  # fmt: skip
     flat = query.ndim == 3
     dtype = query.dtype
     query = _heads(query, q_num_heads)
@@ -116,9 +101,7 @@ def attention(
     keys = F.transpose(_repeated(key, heads), (0, 1, 3, 2))
     stages = [F.matmul(query * root, keys * root)]
     stages.append(softcap * F.tanh(stages[-1] / softcap) if softcap else stages[-1])
-    seen = _visible(
-        rows, keys.shape[-1], past, lengths, is_causal, left_window_size, right_window_size
-    )
+    seen = _visible(rows, keys.shape[-1], past, lengths, **visible)
     stages.append(_masked(stages[-1], mask, seen))
     precision = dtype if softmax_precision is None else dtype_of(softmax_precision)
     precise = v.cast(stages[-1], precision) if v.is_float(np.empty(0, precision)) else stages[-1]

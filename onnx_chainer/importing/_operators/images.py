@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import io
 import itertools
 import math
@@ -194,21 +195,10 @@ def _sample(x, coordinates, kernel, offsets, place):
     batch = coordinates[0].shape[0]
     image = np.arange(batch).reshape((-1,) + (1,) * (len(coordinates[0].shape) - 1))
     image = v.like(x, np.broadcast_to(image, coordinates[0].shape).copy())
-    axes = []
-    for axis, coordinate in enumerate(coordinates):
-        floor = _floor(coordinate)
-        choices = []
-        for offset in offsets:
-            weight = kernel(F.identity(coordinate) - (floor + offset))
-            index = place(v.array_of(floor + offset), axis)
-            inside = v.calling_arrays(
-                lambda i, n=shape[axis]: ((i >= 0) & (i < n)).astype(i.dtype), index
-            )
-            index = v.calling_arrays(
-                lambda i, n=shape[axis]: i.clip(0, n - 1).astype(np.int64), index
-            )
-            choices.append((weight * inside, index))
-        axes.append(choices)
+    axes = [
+        _neighbors(coordinate, kernel, offsets, functools.partial(place, axis=axis), shape[axis])
+        for axis, coordinate in enumerate(coordinates)
+    ]
     y = None
     for neighbor in itertools.product(*axes):
         weight = neighbor[0][0]
@@ -218,6 +208,19 @@ def _sample(x, coordinates, kernel, offsets, place):
         term = values * F.expand_dims(weight, -1)
         y = term if y is None else y + term
     return F.moveaxis(y, -1, 1)
+
+
+def _neighbors(coordinate, kernel, offsets, place, length):
+    """Weights and indices of the neighbors along an axis."""
+    floor = _floor(coordinate)
+    choices = []
+    for offset in offsets:
+        weight = kernel(F.identity(coordinate) - (floor + offset))
+        index = place(v.array_of(floor + offset))
+        inside = v.calling_arrays(lambda i: ((i >= 0) & (i < length)).astype(i.dtype), index)
+        index = v.calling_arrays(lambda i: i.clip(0, length - 1).astype(np.int64), index)
+        choices.append((weight * inside, index))
+    return choices
 
 
 def _hat(distance):
@@ -243,32 +246,32 @@ def grid_sample(x, grid, *, align_corners, mode, padding_mode):
     if grid.shape[-1] != len(shape):
         raise ValueError(f'the grid has {grid.shape[-1]} coordinates for {len(shape)} spatial axes')
     ends = [(0.0, n - 1.0) if align_corners else (-0.5, n - 0.5) for n in shape]
+
+    def inside(place, axis):
+        if padding_mode == 'reflection':
+            place = _reflect(place, *ends[axis])
+        return place if padding_mode == 'zeros' else _clip(place, shape[axis] - 1)
+
     coordinates = []
     for axis, n in enumerate(shape):
         each = F.get_item(grid, (Ellipsis, len(shape) - 1 - axis)) + 1
         each = each * ((n - 1) / 2) if align_corners else (each * n - 1) / 2
         if mode == 'nearest':
             each = v.calling_arrays(lambda a: v.xp_of(a).rint(a), each)
-        if mode != 'cubic':
-            if padding_mode == 'reflection':
-                each = _reflect(each, *ends[axis])
-            if padding_mode != 'zeros':
-                each = F.clip(each, 0.0, n - 1.0)
-        coordinates.append(each)
+        coordinates.append(each if mode == 'cubic' else inside(each, axis))
+    return _sample(x, coordinates, *_KERNELS[mode], lambda i, axis: v.array_of(inside(i, axis)))
 
-    def place(index, axis):
-        n = shape[axis]
-        if padding_mode == 'zeros':
-            return index
-        if padding_mode == 'reflection':
-            index = v.array_of(_reflect(index, *ends[axis]))
-        return v.calling_arrays(lambda i: i.clip(0, n - 1), index)
 
-    if mode == 'nearest':
-        return _sample(x, coordinates, lambda d: d * 0 + 1, (0,), place)
-    if mode == 'linear':
-        return _sample(x, coordinates, _hat, (0, 1), place)
-    return _sample(x, coordinates, _keys, (-1, 0, 1, 2), place)
+def _clip(place, last):
+    return F.clip(F.identity(place), 0.0, float(last))
+
+
+# With the neighbors that they weight.
+_KERNELS = {
+    'nearest': (lambda d: d * 0 + 1, (0,)),
+    'linear': (_hat, (0, 1)),
+    'cubic': (_keys, (-1, 0, 1, 2)),
+}
 
 
 @operator('ImageDecoder', takes=HOST)

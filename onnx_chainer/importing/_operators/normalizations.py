@@ -21,32 +21,31 @@ def _channels(x, parameter):
 def batch_normalization(
     node, x, scale, bias, mean, var, *, epsilon, momentum, training_mode, is_test, spatial
 ):
-    if node.opset < 7 and is_test == 0 and node.wants(1):
-        training_mode = 1
-    if node.opset < 14 and node.opset >= 7 and node.wants(1):
-        training_mode = 1
+    if node.opset < 14 and node.wants(1):
+        training_mode = node.opset >= 7 or is_test == 0
     dtype = x.dtype
     scale, bias, mean, var = (v.cast(p, dtype) for p in (scale, bias, mean, var))
-    if not training_mode:
-        if x.ndim == 1:
-            x = F.expand_dims(x, 1)
-            return F.squeeze(F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon), 1)
-        if spatial:
-            return F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon)
-        return (x - mean) * (scale / F.sqrt(var + epsilon)) + bias
+    if training_mode:
+        return _normalize_by_batch(x, scale, bias, mean, var, epsilon, momentum)
+    if x.ndim == 1:
+        x = F.expand_dims(x, 1)
+        return F.squeeze(F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon), 1)
+    if spatial:
+        return F.fixed_batch_normalization(x, scale, bias, mean, var, epsilon)
+    return (x - mean) * (scale / F.sqrt(var + epsilon)) + bias
+
+
+def _normalize_by_batch(x, scale, bias, mean, var, epsilon, momentum):
+    """The result, the running statistics, and those of the batch."""
     axes = tuple(i for i in range(x.ndim) if i != 1)
     batch_mean = F.mean(x, axis=axes)
     batch_var = F.mean(F.square(x - _channels(x, batch_mean)), axis=axes)
     y = F.fixed_batch_normalization(x, scale, bias, batch_mean, batch_var, epsilon)
-    return (
-        y,
-        *(
-            momentum * F.identity(old) + (1 - momentum) * v.array_of(new)
-            for old, new in ((mean, batch_mean), (var, batch_var))
-        ),
-        v.array_of(batch_mean),
-        v.array_of(batch_var),
+    now = v.array_of(batch_mean), v.array_of(batch_var)
+    running = (
+        momentum * F.identity(old) + (1 - momentum) * new for old, new in zip((mean, var), now)
     )
+    return y, *running, *now
 
 
 def standardize(x, axes, epsilon):

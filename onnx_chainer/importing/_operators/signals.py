@@ -33,20 +33,23 @@ def dft(node, x, length, axis, *, inverse, onesided):
     real = F.moveaxis(x[..., 0], axis, -1)
     imaginary = F.moveaxis(x[..., 1], axis, -1) if x.shape[-1] == 2 else v.array_of(real) * 0
     if inverse and onesided:
-        # The missing half is the conjugate of the first.
-        count = real.shape[-1]
-        length = 2 * (count - 1) if length is None else v.scalar(length)
-        rest = slice(length - length // 2 - 1, 0, -1)
-        real = F.concat((real[..., : length // 2 + 1], real[..., rest]), axis=-1)
-        imaginary = F.concat(
-            (imaginary[..., : length // 2 + 1], -F.identity(imaginary)[..., rest]), axis=-1
-        )
+        length = 2 * (real.shape[-1] - 1) if length is None else v.scalar(length)
+        real, imaginary = _whole(real, imaginary, length)
     elif length is not None:
         real, imaginary = (_resized(each, v.scalar(length)) for each in (real, imaginary))
     real, imaginary = _transform(real, imaginary, inverse, onesided)
     if inverse and onesided:
         return F.expand_dims(F.moveaxis(real, -1, axis), -1)
     return F.stack([F.moveaxis(each, -1, axis) for each in (real, imaginary)], axis=-1)
+
+
+def _whole(real, imaginary, length):
+    """A spectrum of which there is the first half: the other is the conjugate of it."""
+    half, rest = slice(length // 2 + 1), slice(length - length // 2 - 1, 0, -1)
+    return tuple(
+        F.concat((each[..., half], sign * F.identity(each)[..., rest]), axis=-1)
+        for each, sign in ((real, 1), (imaginary, -1))
+    )
 
 
 def _resized(x, length):

@@ -51,42 +51,36 @@ def string_normalizer(x, *, case_change_action, is_case_sensitive, stopwords):
 
 @operator('TfIdfVectorizer', takes=HOST)
 def tf_idf_vectorizer(
-    x,
-    *,
-    max_gram_length,
-    max_skip_count,
-    min_gram_length,
-    mode,
-    ngram_counts,
-    ngram_indexes,
-    pool_int64s,
-    pool_strings,
-    weights,
+    x, *, mode, ngram_counts, ngram_indexes, pool_int64s, pool_strings, weights, **lengths
 ):
-    pool = pool_strings if pool_int64s is None else pool_int64s
-    # The pool has the grams of one element, then those of two, from where the counts say.
-    grams = {}
-    ends = [*ngram_counts[1:], len(pool)]
-    for size, (begin, end) in enumerate(zip(ngram_counts, ends), 1):
-        for i in range(begin, end, size):
-            grams[tuple(pool[i : i + size])] = len(grams)
+    grams = _grams(pool_strings if pool_int64s is None else pool_int64s, ngram_counts)
     size = max(ngram_indexes) + 1
     v.checked_size((x.shape[0] if x.ndim == 2 else 1, size), 4)
-    rows = []
-    for row in x.reshape(-1, x.shape[-1]) if x.ndim else x.reshape(1, 1):
-        row = row.tolist()
-        counts = np.zeros(size, np.float32)
-        for length in range(min_gram_length, max_gram_length + 1):
-            # Grams of one element know no skips.
-            for skip in range(1 if length == 1 else max_skip_count + 1):
-                for begin in range(len(row) - (length - 1) * (skip + 1)):
-                    gram = tuple(row[begin : begin + length * (skip + 1) : skip + 1])
-                    if len(gram) == length and gram in grams:
-                        counts[ngram_indexes[grams[gram]]] += 1
-        rows.append(counts)
-    y = np.stack(rows) if rows else np.zeros((0, size), np.float32)
+    table = x.reshape(-1, x.shape[-1]) if x.ndim else x.reshape(1, 1)
+    y = np.zeros((len(table), size), np.float32)
+    for row, counts in zip(table, y):
+        for gram in filter(grams.__contains__, _grams_of(row.tolist(), **lengths)):
+            counts[ngram_indexes[grams[gram]]] += 1
     if mode in ('IDF', 'TFIDF'):
         scale = np.zeros(size, np.float32)
         scale[ngram_indexes] = 1 if weights is None else weights
         y = np.where(y > 0, scale, 0) if mode == 'IDF' else y * scale
     return y.astype(np.float32) if x.ndim == 2 else y[0].astype(np.float32)
+
+
+def _grams(pool, counts):
+    """The places of the grams of a pool, which has those of one element, then those of two, ..."""
+    grams = {}
+    for size, (begin, end) in enumerate(zip(counts, [*counts[1:], len(pool)]), 1):
+        for i in range(begin, end, size):
+            grams[tuple(pool[i : i + size])] = len(grams)
+    return grams
+
+
+def _grams_of(row, max_gram_length, max_skip_count, min_gram_length):
+    """Yields the grams of a row."""
+    for length in range(min_gram_length, max_gram_length + 1):
+        # Grams of one element know no skips.
+        for step in range(1, 2 if length == 1 else max_skip_count + 2):
+            for begin in range(len(row) - (length - 1) * step):
+                yield tuple(row[begin : begin + length * step : step])
