@@ -19,7 +19,6 @@ from chainer import (
     types as types,
     utils as utils,
 )  # isort: skip
-from chainer._core.autograd.backprop import backward as backward
 from chainer._core.devices.array_types import (
     get_array_types as get_array_types,
     get_cpu_array_types as get_cpu_array_types,
@@ -38,6 +37,7 @@ from chainer._core.settings.debug import (
 )
 from chainer._core.settings.dtype import get_dtype as get_dtype
 from chainer._core.settings.mixed16 import mixed16 as mixed16
+from chainer._core.variables.backward import backward as backward
 from chainer._version import __version__ as __version__
 from chainer.backend import get_device as get_device, using_device as using_device
 from chainer.backends import cuda as cuda

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
+from chainer._core.devices.array_kinds import KINDS as _KINDS, TABLE as _TABLE
+from chainer._core.devices.array_table import CPU as _cpu_device
 from chainer._core.devices.device import Device as Device
-from chainer.backends import cuda, intel64
+from chainer.backends import _gpu_device, cuda as cuda, intel64 as intel64
 from chainer.backends._chainerx import (  # noqa: F401
     ChainerxDevice as ChainerxDevice,
     from_chx as from_chx,
     to_chx as to_chx,
 )
-from chainer.backends._cpu import CpuDevice as CpuDevice, _to_cpu
+from chainer.backends._cpu import CpuDevice as CpuDevice  # noqa: F401
 from chainer.backends.cuda import GpuDevice as GpuDevice, get_array_module as get_array_module  # noqa: F401
-from chainer.backends.intel64 import Intel64Device as Intel64Device
+from chainer.backends.intel64 import Intel64Device as Intel64Device  # noqa: F401
+from chainerx import _availability
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
 
     from chainer._core.devices.types import DeviceSpec
     from chainer._core.settings.types import NdArray
-
-_cpu_device = CpuDevice()
 
 _SPEC_HELP = (
     "Device specifiers are '@numpy', '@cupy:0' (or any GPU id), '@intel64', ChainerX devices such "
@@ -56,17 +57,7 @@ def copyto(dst: NdArray, src: NdArray) -> None:
                [1., 2., 3.]], dtype=float32)
 
     """
-    if isinstance(dst, chainerx.ndarray):
-        dst[...] = ChainerxDevice(dst.device).send(src)
-    elif isinstance(dst, numpy.ndarray):
-        numpy.copyto(dst, _to_cpu(src))
-    elif isinstance(dst, intel64.mdarray):
-        intel64.ideep.basic_copyto(dst, _to_cpu(src))
-    elif isinstance(dst, cuda.ndarray):
-        with dst.device:
-            cuda.cupy.copyto(dst, GpuDevice(dst.device).send(src))
-    else:
-        raise TypeError(f'dst must be an array, not {type(dst)}')
+    _KINDS[type(dst)].assign(dst, src)
 
 
 def get_device_from_array(*arrays: Any) -> Device:
@@ -85,16 +76,10 @@ def get_device_from_array(*arrays: Any) -> Device:
 
     """
     for array in arrays:
-        if type(array) is numpy.ndarray:
-            continue
-        if cuda._is_variable(array):
-            array = array._array
-        if isinstance(array, chainerx.ndarray):
-            return ChainerxDevice(array.device)
-        if isinstance(array, cuda.ndarray) and array.device is not None:
-            return GpuDevice(array.device)
-        if isinstance(array, intel64.mdarray):
-            return Intel64Device()
+        if type(array) is not numpy.ndarray:  # most are
+            device = _KINDS[type(array)].device_of(array)
+            if device is not _cpu_device:
+                return device
     return _cpu_device
 
 
@@ -139,7 +124,7 @@ def get_device(device_spec: DeviceSpec) -> Device:
         return _get_device_from_tuple(device_spec)
     if isinstance(device_spec, types.ModuleType):
         return _get_device_from_module(device_spec)
-    if isinstance(device_spec, cuda._integer_types) and not isinstance(device_spec, bool):
+    if isinstance(device_spec, _gpu_device.INTEGER_TYPES) and not isinstance(device_spec, bool):
         return _cpu_device if device_spec < 0 else GpuDevice.from_device_id(device_spec)
     if chainerx.is_available() and isinstance(device_spec, chainerx.Device):
         return ChainerxDevice(device_spec)
@@ -176,20 +161,22 @@ def _get_device_from_str(spec: str) -> Device:
         return _cpu_device if index < 0 else GpuDevice.from_device_id(index)
     if not spec.startswith('@'):
         return _get_chainerx_device(spec, spec)
+    return _get_named_device(spec)
+
+
+def _get_named_device(spec: str) -> Device:
     name, colon, number = spec[1:].partition(':')
-    if name == 'cupy':
-        if not colon:
-            return GpuDevice(cuda._get_device_or_current(None))
-        if not number.isdecimal():
-            raise ValueError(
-                f"Invalid device specifier: {spec!r}\n'@cupy:' must be followed by a GPU id."
-            )
-        return GpuDevice.from_device_id(int(number))
-    if name in ('numpy', 'intel64'):
-        if colon:
-            raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
-        return _cpu_device if name == 'numpy' else Intel64Device()
-    raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+    kind = next((kind for kind in _TABLE if kind.name == name), None)
+    if kind is None or kind.current_device is None:
+        raise ValueError(f'Invalid device specifier: {spec!r}\n{_SPEC_HELP}')
+    if not colon:
+        return kind.current_device()
+    if kind.device_of_index is None:
+        raise ValueError(f'Invalid device specifier: {spec!r}\n@{name} takes no index.')
+    if not number.isdecimal():
+        problem = f"'@{name}:' must be followed by a GPU id."
+        raise ValueError(f'Invalid device specifier: {spec!r}\n{problem}')
+    return kind.device_of_index(int(number))
 
 
 def _get_device_from_tuple(spec: tuple[Any, ...]) -> Device:
@@ -212,7 +199,7 @@ def _get_device_from_module(module: ModuleType) -> Device:
     if module is chainerx:
         return _get_chainerx_device('chainerx')
     if module.__name__ == 'cupy':
-        return GpuDevice(cuda._get_device_or_current(None))
+        return GpuDevice(_gpu_device.get_device_or_current(None))
     raise ValueError(f'Invalid device specifier: {module!r}\n{_SPEC_HELP}')
 
 
@@ -235,7 +222,7 @@ def _suggest(spec: Any) -> str:
 
 def _get_chainerx_device(spec: Any, *args: Any) -> Device:
     if not chainerx.is_available():
-        reason = chainerx._availability.message()
+        reason = _availability.message()
         raise RuntimeError(
             f'Tried to parse ChainerX device specifier {spec!r}. {reason}. Note that device '
             "specifiers without the '@' prefix are assumed to be ChainerX device specifiers.\n"

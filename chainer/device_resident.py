@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend
-from chainer.backends import cuda, intel64
+from chainer.backends import _gpu_device, cuda, intel64
 from chainer.utils import meta
+from chainerx import _availability
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -54,7 +55,7 @@ class DeviceResident(_FinalBase):
         self._device = backend.CpuDevice()
 
     @property
-    def _overridden_to_methods(self):
+    def _overridden_to_methods(self) -> list[str]:
         """Names of methods that old classes override to move more arrays."""
         cls = type(self)
         return [
@@ -118,8 +119,7 @@ class DeviceResident(_FinalBase):
 
         """
         _warn_of('to_gpu')
-        cuda.check_cuda_available()
-        cuda_device = cuda._get_device_or_current(device)
+        cuda_device = _gpu_device.get_device_or_current(device)
         return self._visit(
             _ToDeviceVisitor(
                 cuda.GpuDevice(cuda_device),
@@ -156,7 +156,7 @@ class DeviceResident(_FinalBase):
 
         """
         if not chainerx.is_available():
-            raise RuntimeError(chainerx._availability.message())
+            raise RuntimeError(_availability.message())
         return self._visit(_ToChxVisitor())
 
     def from_chx(self) -> Self:
@@ -180,12 +180,12 @@ class DeviceResident(_FinalBase):
         """
         return self._visit(_ToDeviceVisitor(backend.get_device(device)))
 
-    def _visit(self, visitor):
+    def _visit(self, visitor: DeviceResidentsVisitor) -> Self:
         self.device_resident_accept(visitor)
         return self
 
 
-def _warn_of(method):
+def _warn_of(method: str) -> None:
     warnings.warn(
         f'{method} is deprecated. Use to_device instead.', DeprecationWarning, stacklevel=3
     )
@@ -262,7 +262,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         self._skip_between_cupy_devices = skip_between_cupy_devices
 
     @staticmethod
-    def _get_entry(device):
+    def _get_entry(device: Device) -> tuple[str | None, dict[str, Any]]:
         if isinstance(device, backend.GpuDevice):
             return 'to_gpu', {'device': device.device.id}
         if isinstance(device, backend.CpuDevice):
@@ -286,7 +286,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if not self._stays(param.device):
             param.to_device(self._device)
 
-    def _stays(self, device):
+    def _stays(self, device: Device) -> bool:
         return self._skip_between_cupy_devices and isinstance(device, backend.GpuDevice)
 
 

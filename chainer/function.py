@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.autograd.backprop import refuse_gradient
+from chainer._core.autograd.gradient_errors import refuse_gradient
 from chainer._core.variables.variable import Variable
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
@@ -125,7 +125,7 @@ class FunctionAdapter(FunctionNode):
             return self._function
         return self._weak_function and self._weak_function()
 
-    def _public_function(self):
+    def _public_function(self) -> Any:
         return self.function
 
     @property

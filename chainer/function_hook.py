@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
+from chainer._core.autograd import thread_hooks
 from chainer._core.reports import representation
 
 if TYPE_CHECKING:
@@ -12,14 +12,6 @@ if TYPE_CHECKING:
 
     from chainer._core.settings.types import NdArray
     from chainer.function_node import FunctionNode
-
-
-class _ThreadHooks(threading.local):
-    #: Hooks by name that are active for all functions of the thread.
-    hooks: dict[str, FunctionHook] | None = None
-
-
-_thread_hooks = _ThreadHooks()
 
 
 def get_function_hooks() -> dict[str, FunctionHook]:
@@ -34,10 +26,7 @@ def get_function_hooks() -> dict[str, FunctionHook]:
         0
 
     """
-    hooks = _thread_hooks.hooks
-    if hooks is None:
-        hooks = _thread_hooks.hooks = {}
-    return hooks
+    return thread_hooks.get_hooks()
 
 
 class FunctionHook:

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import itertools
 import traceback
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
-from chainer import backend, configuration
-from chainer._core.autograd.backprop import grad, hooks_of
+from chainer import configuration
+from chainer._core.autograd.base_function import BaseFunction
 from chainer._core.autograd.changes import Contents
 from chainer._core.autograd.gradients import find_nan
+from chainer._core.autograd.input_checks import check_array_kinds, check_types
 from chainer._core.autograd.tape import AccumulatingRule, VariableRule
-from chainer._core.autograd.variable_node import VariableNode
-from chainer._core.devices.array_types import get_array_types, is_arrays_compatible
+from chainer._core.autograd.thread_hooks import hooks_of, thread_hooks as _thread_hooks
+from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines import arrays as array_engine, kernels as kernel_engine
 from chainer._core.engines.chainerx import apply as _apply_chainerx
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.reports.fallback import NO_NATIVE_PATH
+from chainer._core.variables.grad import grad
 from chainer._core.variables.variable import Variable, as_variable
 from chainer.backends import cuda
-from chainer.function_hook import FunctionHook, _thread_hooks
-from chainer.utils import type_check
+from chainer.function_hook import FunctionHook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from chainer._core.autograd.tape import Tape
     from chainer._core.reports.fallback import FallbackType
     from chainer._core.settings.types import NdArray
     from chainer._core.variables.types import VariableLike
     from chainer.function_hook import FunctionHook
-    from chainer.utils.type_check import TypeInfoTuple
 
 __all__ = ['FunctionNode', 'grad']
 
@@ -47,32 +46,7 @@ _variable = Variable._from_array
 _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
 
 
-class _Extras:
-    """State of the few calls that have hooks, memory layouts or a ChainerX graph."""
-
-    hooks: dict[str, FunctionHook] | None = None
-    input_layouts: tuple[Any, ...] | None = None
-    output_layouts: tuple[Any, ...] | None = None
-    stack: Any = None
-    chainerx_device: Any = None
-    retained: Any = None  # variables of inputs and of outputs, where ChainerX retains the arrays
-    n_outputs: Any = None
-    contents: Contents | None = None  # in debug mode
-
-
-def _extra(name: str, doc: str) -> Any:
-    """Property of a function, stored in its extras."""
-
-    def get(self: FunctionNode) -> Any:
-        return getattr(self._extras, name, None)
-
-    def set_(self: FunctionNode, value: Any) -> None:
-        setattr(self._get_extras(), name, value)
-
-    return property(get, set_, doc=doc)
-
-
-class FunctionNode:
+class FunctionNode(BaseFunction):
     """Function with a forward and a differentiable backward computation.
 
     Subclasses write :meth:`forward` (or :meth:`forward_cpu` and :meth:`forward_gpu`) on
@@ -107,29 +81,11 @@ class FunctionNode:
 
     """
 
-    # As in Chainer 7.
-    inputs: tuple[VariableNode, ...] | Any = None
-    outputs: tuple[weakref.ref[VariableNode], ...] | Any = None
-    rank: int = 0
     is_elementwise: bool = False
-    lazy_grad_sum: bool = False
 
-    # Gradient rule of the class (see `chainer/_core/autograd/tape.py`).
     _rule: Tape = VariableRule
-    # Its use of ChainerX kernels.
     _kernels = NO_KERNELS
-    # Set by a call.
     _tape: Tape
-    _input_indexes_to_retain: Sequence[int]
-    _output_indexes_to_retain: Sequence[int]
-    _retained_output_data: tuple[Any, ...]
-    # Rarely needed.
-    _extras: _Extras | None = None
-
-    stack: Any = _extra('stack', 'Stack of the call, recorded in debug mode.')
-    chainerx_device: Any = _extra(
-        'chainerx_device', 'Device of the inputs, where they are of ChainerX.'
-    )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -151,64 +107,6 @@ class FunctionNode:
         raise RuntimeError(
             f'{type(self).__name__} is a FunctionNode and cannot be called: use its apply() method'
         )
-
-    def _public_function(self) -> Any:
-        """Object of this node that users see."""
-        return self
-
-    @property
-    def local_function_hooks(self) -> dict[str, FunctionHook]:
-        """Ordered dictionary of the hooks of this function only."""
-        extras = self._get_extras()
-        if extras.hooks is None:
-            extras.hooks = {}
-        return extras.hooks
-
-    def _get_extras(self) -> _Extras:
-        if self._extras is None:
-            self._extras = _Extras()
-        return self._extras
-
-    @property
-    def label(self) -> str:
-        """Short text that represents the function."""
-        return type(self).__name__
-
-    @property
-    def output_data(self) -> tuple[NdArray | None, ...] | None:
-        """Tuple of the retained output arrays (``None`` where not retained)."""
-        extras = self._extras
-        if extras is not None and extras.retained is not None:
-            arrays = [None] * extras.n_outputs
-            for i, y in zip(self._output_indexes_to_retain, extras.retained[1]):
-                arrays[i] = y.array
-            return tuple(arrays)
-        if self.outputs is None:
-            raise RuntimeError('function is not connected to any outputs')
-        arrays = [None] * len(self.outputs)
-        if self._output_indexes_to_retain:
-            for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):
-                arrays[i] = array
-        return tuple(arrays)
-
-    @property
-    def input_layouts(self) -> tuple[Any, ...]:
-        """Tuple of the memory layouts of the inputs; ``None`` is the usual one."""
-        layouts = getattr(self._extras, 'input_layouts', None)
-        if layouts is None:
-            return (None,) * (0 if self.inputs is None else len(self.inputs))
-        return layouts
-
-    @property
-    def output_layouts(self) -> tuple[Any, ...] | None:
-        """Tuple of the memory layouts of the outputs, or ``None`` if all have the usual one."""
-        return getattr(self._extras, 'output_layouts', None)
-
-    @output_layouts.setter
-    def output_layouts(self, layouts: tuple[Any, ...] | None) -> None:
-        if not isinstance(layouts, tuple):
-            raise TypeError(f'output_layouts must be a tuple, not {type(layouts)}')
-        self._get_extras().output_layouts = layouts
 
     # -- forward -------------------------------------------------------------------------
 
@@ -250,7 +148,7 @@ class FunctionNode:
         is_chainerx = kind is not _ndarray and issubclass(kind, _chx_ndarray)
         for data in in_data:
             if type(data) is not kind:
-                self._check_array_kinds(in_data)
+                check_array_kinds(self, in_data)
                 is_chainerx = any([isinstance(d, _chx_ndarray) for d in in_data])
                 break
         if is_chainerx:
@@ -258,17 +156,17 @@ class FunctionNode:
 
         debug = _config.debug
         if debug:
-            self.stack = traceback.extract_stack()
+            self._get_extras().stack = traceback.extract_stack()
         if has_layout:
             self._get_extras().input_layouts = tuple([x._layout for x in in_vars])
         if _config.type_check:
-            self._check_types(in_data)
+            check_types(self, in_data)
         if has_layout:
             self.check_layout_forward(tuple(in_vars))
 
         hooks = None
         if _thread_hooks.hooks or self._extras is not None:
-            hooks = hooks_of(self, _thread_hooks.hooks)
+            hooks = hooks_of(self)
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
         outputs = None
@@ -297,81 +195,6 @@ class FunctionNode:
                 arrays = (in_data, outputs) if on_kernels else self._retained_arrays()
                 self._get_extras().contents = Contents(itertools.chain(*arrays))
         return result
-
-    def _record(self, in_vars: Sequence[Variable], out_vars: Sequence[Variable]) -> None:
-        """Adds this function and its outputs to the graph."""
-        rank = 0
-        nodes = []
-        for x in in_vars:
-            node = x._node
-            if node is None:
-                node = x.node
-            elif node._rank > rank:
-                rank = node._rank
-            nodes.append(node)
-        self.rank = rank
-        self.inputs = tuple(nodes)
-        outputs = []
-        for y in out_vars:
-            node = y._node = VariableNode(y, None)
-            node._creator_node = self
-            node._rank = rank + 1
-            outputs.append(weakref.ref(node))
-        self.outputs = tuple(outputs)
-        for i in self._input_indexes_to_retain:
-            nodes[i]._data = in_vars[i]._array
-        indexes = self._output_indexes_to_retain
-        if indexes:
-            retained: list[Any] = []
-            for i in indexes:
-                array = out_vars[i]._array
-                out_vars[i]._node._data = array
-                retained.append(array)
-            self._retained_output_data = tuple(retained)
-        self.lazy_grad_sum = _config.lazy_grad_sum
-
-    def _check_array_kinds(self, in_data: Sequence[Any]) -> None:
-        if not is_arrays_compatible(in_data):
-            kinds = ', '.join(str(type(x)) for x in in_data)
-            devices = ', '.join(str(backend.get_device_from_array(x)) for x in in_data)
-            raise TypeError(
-                'incompatible array types are mixed in the forward input '
-                f'({self.label}).\nActual: {kinds}\nDevices: {devices}\n'
-                'All arrays must be on one device: make them with model.xp (xp.asarray and so on), '
-                'send them by model.device.send(x), which device= of an updater or an evaluator '
-                'does, or move the model by model.to_device(device).'
-            )
-
-    def _check_types(self, in_data: tuple[Any, ...]) -> None:
-        if type(self).check_type_forward is FunctionNode.check_type_forward:
-            return
-        modes = type_check._thread_local
-        modes.light_mode = True
-        try:
-            # The tuple serves as a `TypeInfoTuple`.
-            self.check_type_forward(type_check.LightTypeInfoTuple(in_data))  # type: ignore[arg-type]
-            return
-        except (type_check.InvalidType, IndexError):
-            # A check of `x.shape[1]` may run before the check of `x.ndim` fails.
-            pass
-        finally:
-            modes.light_mode = False
-        # The light check failed: repeat it with expressions, for a full message.
-        in_types = type_check.get_types(in_data, 'in_types', False)
-        with type_check.get_function_check_context(self):
-            self.check_type_forward(in_types)
-
-    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        """Checks types of the inputs before forward; see :mod:`chainer.utils.type_check`.
-
-        Args:
-            in_types (~chainer.utils.type_check.LightTypeInfoTuple): Shapes and dtypes of the
-                inputs.
-
-        Raises:
-            chainer.utils.type_check.InvalidType: If a check fails.
-
-        """
 
     def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         """Checks memory layouts of the input variables; by default accepts only the usual one.
@@ -450,24 +273,6 @@ class FunctionNode:
         """
         return NO_NATIVE_PATH
 
-    def retain_inputs(self, indexes: Iterable[int]) -> None:
-        """Keeps inputs for :meth:`get_retained_inputs`; call it in forward.
-
-        Args:
-            indexes (iterable of int): Indexes of the inputs.
-
-        """
-        self._input_indexes_to_retain = tuple(indexes)
-
-    def retain_outputs(self, indexes: Iterable[int]) -> None:
-        """Keeps outputs for :meth:`get_retained_outputs`; call it in forward.
-
-        Args:
-            indexes (iterable of int): Indexes of the outputs.
-
-        """
-        self._output_indexes_to_retain = tuple(indexes)
-
     # -- backward ------------------------------------------------------------------------
 
     def backward(
@@ -518,7 +323,8 @@ class FunctionNode:
             return extras.retained[0]
         if self.inputs is None:
             raise ValueError('retained inputs are not available: the function is not in a graph')
-        return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
+        nodes: Any = self.inputs
+        return tuple([nodes[i].get_variable() for i in self._input_indexes_to_retain])
 
     def get_retained_outputs(self) -> tuple[Variable, ...]:
         """Returns the output variables named in :meth:`retain_outputs`, for use in backward."""
@@ -529,43 +335,11 @@ class FunctionNode:
             raise ValueError('retained outputs are not available: the function is not in a graph')
         if not self._output_indexes_to_retain:
             return ()
-        result = []
-        outputs = None
+        result: list[Any] = []
         for i, array in zip(self._output_indexes_to_retain, self._retained_output_data):
             node = self.outputs[i]()
-            if node is None:
-                # The output is gone: put a new variable in its place.
-                var = _variable(array, True)
-                var.creator_node = self
-                node = var._node
-                node._data = array
-                outputs = list(self.outputs) if outputs is None else outputs
-                outputs[i] = weakref.ref(node)
-            else:
-                var = node.get_variable()
-            result.append(var)
-        if outputs is not None:
-            self.outputs = tuple(outputs)
+            result.append(self._replace_output(i, array) if node is None else node.get_variable())
         return tuple(result)
-
-    def _retained_arrays(self) -> Sequence[Sequence[Any]]:
-        """Arrays of the retained inputs and of the retained outputs."""
-        extras = self._extras
-        if extras is not None and extras.retained is not None:
-            return [[x._array for x in xs] for xs in extras.retained]
-        inputs = self.inputs
-        return (
-            [inputs[i]._data for i in self._input_indexes_to_retain],
-            self._retained_output_data if self._output_indexes_to_retain else (),
-        )
-
-    def _retain_views(
-        self, inputs: Iterable[Variable], outputs: Iterable[Variable], n_outputs: int
-    ) -> None:
-        """Sets the results of the methods above, for a call that ran below ChainerX."""
-        extras = self._get_extras()
-        extras.retained = tuple(inputs), tuple(outputs)
-        extras.n_outputs = n_outputs
 
     def _record_gradients(
         self, inputs: Sequence[Variable], gradients: Sequence[Variable], tape: Tape
@@ -575,13 +349,6 @@ class FunctionNode:
         node._tape = tape
         node._input_indexes_to_retain = node._output_indexes_to_retain = ()
         node._record(inputs, gradients)
-
-    def unchain(self) -> None:
-        """Removes this function from the graph."""
-        for y in (ref() for ref in self.outputs or ()):
-            if y is not None:
-                y.unchain()
-        self.inputs = None
 
     # -- hooks ---------------------------------------------------------------------------
 

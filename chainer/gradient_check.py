@@ -10,7 +10,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.autograd import backprop
+from chainer._core.variables.backward import backward as _backpropagate
 from chainer.link import Link
 from chainer.utils import _allclose
 from chainer.variable import Variable, as_variable
@@ -447,7 +447,7 @@ def _backward(ys, gys, enable_double_backprop=False):
         y.grad_var = gy
         outputs.append(y)
     if outputs:
-        backprop.backward(outputs, enable_double_backprop=enable_double_backprop)
+        _backpropagate(outputs, enable_double_backprop=enable_double_backprop)
 
 
 def _random_directions(shapes):

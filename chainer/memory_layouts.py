@@ -125,7 +125,7 @@ class AsLayout(function_node.FunctionNode):
         return 'AsLayout'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
     def check_layout_forward(self, inputs: tuple[Variable, ...]) -> None:
         pass

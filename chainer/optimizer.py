@@ -11,13 +11,13 @@ from chainer import (
     configuration,
     link as link_module,
     optimizer_hooks,
-    serializer as serializer_module,
 )
 from chainer._core.engines import plan_data
-from chainer._core.models import link_errors
+from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
 from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, step, update
-from chainer._core.optimizers.update_rule import Hyperparameter, HyperparameterProxy, UpdateRule
+from chainer._core.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer._core.optimizers.update_rule import UpdateRule
 from chainer._core.reports import representation
 from chainer._core.settings.mixed16 import mixed16
 from chainer.optimizer_hooks import _base as hooks_base
@@ -288,10 +288,10 @@ class Optimizer:
         t = serializer('t', self.t)
         if self.target is None:
             raise RuntimeError('self.target is None: call setup() before serialization')
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         self.t = t
         self.epoch = serializer('epoch', self.epoch)
-        if self._loss_scaling_is_dynamic and serializer_module._takes_extras(serializer):
+        if self._loss_scaling_is_dynamic and saving.takes_extras(serializer):
             try:
                 self._loss_scale = serializer('_loss_scale', self._loss_scale)
                 self._loss_scaling_isnan_ever = serializer(

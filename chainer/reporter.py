@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, configuration, serializer as serializer_module, variable
+from chainer._core.models import saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -372,11 +373,11 @@ class DictSummary:
             serializer('_names', json.dumps(names))
         else:
             try:
-                names = serializer_module._load_json(serializer, '_names', list, str)
+                names = saving.load_json(serializer, '_names', list, str)
             except KeyError:
                 warnings.warn('The names of statistics are not saved.')
                 return
-            serializer_module._remember(serializer, self)
+            saving.remember(serializer, self)
             self._summaries = collections.defaultdict(Summary)
         for i, name in enumerate(names):
             self._summaries[name].serialize(serializer['_summaries'][str(i)])

@@ -7,9 +7,9 @@ import copy
 import inspect
 from typing import TYPE_CHECKING, Any, overload
 
-from chainer import link as link_module
 from chainer._core.models import link_errors
-from chainer._core.models.link import check_copy_mode, indent
+from chainer._core.models.chain import ChainList
+from chainer._core.models.link import Link, check_copy_mode, indent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def _layer_name(layer):
     """Returns the name of a layer's type: its class, or the name of a function."""
-    if isinstance(layer, link_module.Link):
+    if isinstance(layer, Link):
         return type(layer).__name__
     return getattr(layer, '__name__', None) or type(layer).__name__
 
@@ -47,7 +47,7 @@ def _check_layer(layer):
         link_errors.warn_of_class(layer, 'a layer of Sequential')
 
 
-class Sequential(link_module.ChainList):
+class Sequential(ChainList):
     """A link that calls its layers one after another.
 
     Layers are links or any other callables. The chain has the parameters of all
@@ -112,7 +112,7 @@ class Sequential(link_module.ChainList):
         if i > 0:
             # Names in the files of Chainer 7 depend on this order.
             before = self._layers[:i]
-            positions = [j for j, x in enumerate(before) if isinstance(x, link_module.Link)]
+            positions = [j for j, x in enumerate(before) if isinstance(x, Link)]
             i = positions[0] + 1 if positions else 1
         self._children.insert(i, link)
         self._number_children()
@@ -158,7 +158,7 @@ class Sequential(link_module.ChainList):
         deleted = self._layers[i] if isinstance(i, slice) else [self._layers[i]]
         del self._layers[i]
         for layer in deleted:
-            if isinstance(layer, link_module.Link):
+            if isinstance(layer, Link):
                 self._delete_child(layer)
 
     def __add__(self, other: Sequential) -> Sequential:
@@ -195,7 +195,7 @@ class Sequential(link_module.ChainList):
         if not -n <= i <= n:
             raise IndexError(f'Index out of range: {i} is not between {-n} and {n}')
         i = i + n if i < 0 else i
-        if isinstance(layer, link_module.Link):
+        if isinstance(layer, Link):
             self._insert_child(i, layer)
         self._layers.insert(i, layer)
 
@@ -297,12 +297,12 @@ class Sequential(link_module.ChainList):
         check_copy_mode(mode)
         return Sequential(
             *[
-                layer.copy(mode) if isinstance(layer, link_module.Link) else copy.copy(layer)
+                layer.copy(mode) if isinstance(layer, Link) else copy.copy(layer)
                 for layer in self._layers
             ]
         )
 
-    def copyparams(self, link: link_module.Link, copy_persistent: bool = True) -> None:
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
         """Copies the parameters of another Sequential into this one.
 
         Args:
@@ -330,4 +330,4 @@ class Sequential(link_module.ChainList):
         return super().__reduce__()
 
 
-link_module.Link._sequential_class = Sequential
+Link._sequential_class = Sequential

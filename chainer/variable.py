@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from chainer import initializers  # noqa: F401  users reach it as `chainer.variable.initializers`
 from chainer._core.autograd.variable_node import VariableNode
+from chainer._core.devices import array_kinds as _array_kinds
 from chainer._core.variables.parameter import Parameter, _recover_parameter  # noqa: F401
 from chainer._core.variables.variable import (  # noqa: F401
     Variable,
@@ -27,3 +28,5 @@ __all__ = [
     'variable_repr',
     'variable_str',
 ]
+
+_array_kinds.set_variable_class(Variable)

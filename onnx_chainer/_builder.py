@@ -11,6 +11,7 @@ import numpy
 import chainer
 from onnx_chainer import _sizes, onnx_helper
 from onnx_chainer._axes import Dim, Varying, View, merge
+from onnx_chainer._schemas import schema_at, schemas_of
 from onnx_chainer.onnx_helper import GraphBuilder
 
 if TYPE_CHECKING:
@@ -120,10 +121,32 @@ class Builder(GraphBuilder):
         return functools.partial(self._node, name)
 
     def _node(self, op_name: str, *inputs: Any, n: int = 1, **attributes: Any) -> Any:
-        names = ['' if x is None else self.const(x) for x in inputs]
+        """Adds a node. Some attributes of old opsets are inputs of new ones: both are keywords."""
+        given = list(inputs)
+        schemas = schemas_of('', op_name)
+        if schemas:
+            self.need(schemas[0].since)
+            form = schema_at(schemas, self.opset)
+            for place, name in enumerate(form.inputs):
+                x = attributes.pop(name, None)
+                if x is not None:
+                    given += [None] * (place + 1 - len(given))
+                    given[place] = self._input(x, form.types[place])
+        names = ['' if x is None else self.const(x) for x in given]
         while names and not names[-1]:
             names.pop()
         return self.op(op_name, names, n, **attributes)
+
+    def _input(self, x: Any, types: str) -> Any:
+        if isinstance(x, (list, tuple)):
+            return self.ints(x)
+        return self.const(x, numpy.int64) if 'q' in types and 'f' not in types else x
+
+    def has(self, op_name: str, dtype: Any = None) -> bool:
+        """Whether the opset has an operator, for a dtype if it is one of NumPy's numbers."""
+        schemas = schemas_of('', op_name)
+        types = schema_at(schemas, self.opset).types[0]
+        return schemas[0].since <= self.opset and (dtype is None or _letter(dtype) in types)
 
     def const(self, x: Any, dtype: Any = None) -> str:
         """Name of a value: a name stays, numbers and arrays become constants."""
@@ -172,11 +195,7 @@ class Builder(GraphBuilder):
 
     def squeeze(self, x: Any, axes: Sequence[int]) -> Any:
         """Removes axes of length one."""
-        if not len(axes):
-            return x
-        if self.opset < 13:
-            return self.Squeeze(x, axes=list(axes))
-        return self.Squeeze(x, self.ints(axes))
+        return self.Squeeze(x, axes=list(axes)) if len(axes) else x
 
     def as_scalar(self, x: Any) -> Any:
         """The scalar of a vector with one element."""
@@ -184,25 +203,16 @@ class Builder(GraphBuilder):
 
     def unsqueeze(self, x: Any, axes: Sequence[int]) -> Any:
         """Inserts axes of length one, at positions of the result."""
-        if not len(axes):
-            return x
-        if self.opset < 13:
-            return self.Unsqueeze(x, axes=list(axes))
-        return self.Unsqueeze(x, self.ints(axes))
+        return self.Unsqueeze(x, axes=list(axes)) if len(axes) else x
 
     def reduce(
         self, kind: str, x: Any, axes: Sequence[int] | None = None, keepdims: bool = False
     ) -> Any:
         """Reduces axes, ``None`` for all, by ``kind``: ``'Sum'``, ``'Mean'``, ``'Max'``, ..."""
-        name = f'Reduce{kind}'
-        options = {'keepdims': int(keepdims)}
-        if axes is None:
-            return getattr(self, name)(x, **options)
-        if not len(axes):
+        if axes is not None and not len(axes):
             return x
-        if self.opset < (13 if kind == 'Sum' else 18):
-            return getattr(self, name)(x, axes=list(axes), **options)
-        return getattr(self, name)(x, self.ints(axes), **options)
+        axes = None if axes is None else list(axes)
+        return self._node(f'Reduce{kind}', x, axes=axes, keepdims=int(keepdims))
 
     def slice(
         self,
@@ -213,29 +223,31 @@ class Builder(GraphBuilder):
         steps: Sequence[int] | None = None,
     ) -> Any:
         """Slices of axes."""
-        if self.opset < 10:
-            if steps is not None and any(s != 1 for s in steps):
-                self.need(10, 'a slice with a step')
-            return self.Slice(x, starts=list(starts), ends=list(ends), axes=list(axes))
-        args = [self.ints(v) for v in (starts, ends, axes, *(() if steps is None else (steps,)))]
-        return self.Slice(x, *args)
+        if steps is not None and all(s == 1 for s in steps) and self.opset < 10:
+            steps = None
+        if steps is not None:
+            self.need(10, 'a slice with a step')
+        return self.Slice(
+            x,
+            starts=list(starts),
+            ends=list(ends),
+            axes=list(axes),
+            steps=None if steps is None else list(steps),
+        )
 
     def split(self, x: Any, sizes: Sequence[Any], axis: int) -> list[str]:
         """Parts of an axis with given lengths."""
         if len(sizes) == 1:
             return [self.Identity(x)]
-        options: dict[str, Any] = {'axis': axis, 'n': len(sizes)}
-        if self.opset < 13:
-            return list(self.Split(x, split=[int(s) for s in sizes], **options))
-        return list(self.Split(x, self.ints(sizes), **options))
+        sizes = [s if isinstance(s, Dim) else int(s) for s in sizes]
+        return list(self.Split(x, split=sizes, axis=axis, n=len(sizes)))
 
     def pad(self, x: Any, pads: Sequence[Any], mode: str = 'constant', value: Any = None) -> Any:
         """Pads axes: ``pads`` has the widths before all axes, then those behind them."""
+        options = {'constant_value': value}
         if self.opset < 11:
-            return self.Pad(
-                x, pads=list(pads), mode=mode, value=None if value is None else float(value)
-            )
-        return self.Pad(x, self.ints(pads), None if value is None else self.const(value), mode=mode)
+            options = {'value': None if value is None else float(value)}
+        return self.Pad(x, pads=list(pads), mode=mode, **options)
 
     def clip(self, x: Any, low: Any = None, high: Any = None) -> Any:
         """Elementwise clip."""
@@ -283,19 +295,21 @@ class Builder(GraphBuilder):
 
     def equal(self, x: Any, y: Any, dtype: Any) -> Any:
         """Elementwise equality of values of ``dtype``."""
-        if self.opset < 11 and numpy.dtype(dtype).kind == 'f':
+        if not self.has('Equal', dtype):
             return self.Not(self.Or(self.Less(x, y), self.Greater(x, y)))
         return self.Equal(x, self.const(y, dtype))
 
     def greater_equal(self, x: Any, y: Any) -> Any:
         """Elementwise ``x >= y``."""
-        return self.GreaterOrEqual(x, y) if self.opset >= 12 else self.Not(self.Less(x, y))
+        if self.has('GreaterOrEqual'):
+            return self.GreaterOrEqual(x, y)
+        return self.Not(self.Less(x, y))
 
     def arange(self, n: Any, dtype: Any = numpy.int64) -> str:
         """Vector of the numbers below a size."""
         if not isinstance(n, Dim):
             return self.const(numpy.arange(n, dtype=dtype))
-        if self.opset >= 11:
+        if self.has('Range'):
             y = self.Range(self.const(0, numpy.int64), self.as_scalar(self.size(n)), self.one)
         else:
             ones = self.ConstantOfShape(self.size(n), value=_int_tensor(1))
@@ -315,7 +329,7 @@ class Builder(GraphBuilder):
 
     def take_along(self, x: Any, index: Any, axis: int, length: int, dtype: Any) -> Any:
         """Elements of ``x`` along an axis; ``index``, of int64, has it with length one."""
-        if self.opset >= 11:
+        if self.has('GatherElements'):
             return self.GatherElements(x, index, axis=axis)
         depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
@@ -354,6 +368,12 @@ class Builder(GraphBuilder):
 
 def _int_tensor(value):
     return onnx_helper.make_tensor('value', numpy.array([value], numpy.int64))
+
+
+def _letter(dtype: Any) -> str:
+    """The letter of a dtype in the table of schemas."""
+    char = numpy.dtype(dtype).char
+    return {'l': 'q', 'L': 'Q', '?': '1'}.get(char, char)
 
 
 def is_number(value: Any) -> bool:

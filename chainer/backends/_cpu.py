@@ -44,8 +44,3 @@ class CpuDevice(_backend.Device):
 
     def send_array(self, array: Any) -> Any:
         return _transfer.to_cpu(array)
-
-
-def _to_cpu(array: Any) -> Any:
-    """Converts arrays, nested in lists, tuples and dictionaries, to NumPy arrays."""
-    return _backend.convert_arrays(array, _transfer.to_cpu)

@@ -10,21 +10,23 @@ from chainer.backends import _cupy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    _Function = Callable[..., Any]
 
-def _lazy_decorator(wrap):
+
+def _lazy_decorator(wrap: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
     """Makes a decorator that applies ``wrap`` at the first call, if CUDA is available.
 
     Decorated functions are usually in the global scope and should not import CuPy early.
     """
 
-    def decorator(func):
-        wrapped = None
+    def decorator(func: _Function) -> _Function:
+        wrapped: _Function | None = None
 
         @functools.wraps(func)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             nonlocal wrapped
             if wrapped is None:
-                wrapped = wrap(func) if _cupy.available else func
+                wrapped = wrap(func) if _cupy.public.available else func
             return wrapped(*args, **kwargs)
 
         return wrapper
@@ -53,7 +55,7 @@ def memoize(for_each_device: bool = False) -> Callable[..., Any]:
         array([0, 1, 2])
 
     """
-    return _lazy_decorator(lambda func: _cupy.cupy.memoize(for_each_device)(func))
+    return _lazy_decorator(lambda func: _cupy.public.cupy.memoize(for_each_device)(func))
 
 
 def clear_memo() -> None:
@@ -65,8 +67,8 @@ def clear_memo() -> None:
         >>> cuda.clear_memo()
 
     """
-    if _cupy.available:
-        _cupy.cupy.clear_memo()
+    if _cupy.public.available:
+        _cupy.public.cupy.clear_memo()
 
 
 def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -93,13 +95,13 @@ def fuse(*args: Any, **kwargs: Any) -> Callable[..., Any]:
 
     """
     if len(args) == 1 and not kwargs and callable(args[0]):
-        return _lazy_decorator(lambda func: _cupy.cupy.fuse(func))(args[0])
-    return _lazy_decorator(lambda func: _cupy.cupy.fuse(*args, **kwargs)(func))
+        return _lazy_decorator(lambda func: _cupy.public.cupy.fuse(func))(args[0])
+    return _lazy_decorator(lambda func: _cupy.public.cupy.fuse(*args, **kwargs)(func))
 
 
 @memoize()
-def _elementwise_kernel(in_params, out_params, operation, name, **kwargs):
-    return _cupy.cupy.ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
+def _elementwise_kernel(*args: Any, **kwargs: Any) -> Any:
+    return _cupy.public.cupy.ElementwiseKernel(*args, **kwargs)
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
@@ -130,8 +132,8 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str, **kw
 
 
 @memoize()
-def _reduction_kernel(*args, **kwargs):
-    return _cupy.cupy.ReductionKernel(*args, **kwargs)
+def _reduction_kernel(*args: Any, **kwargs: Any) -> Any:
+    return _cupy.public.cupy.ReductionKernel(*args, **kwargs)
 
 
 def reduce(
@@ -177,8 +179,8 @@ def reduce(
 
 
 @memoize()
-def _raw_kernel(*args, **kwargs):
-    return _cupy.cupy.RawKernel(*args, **kwargs)
+def _raw_kernel(*args: Any, **kwargs: Any) -> Any:
+    return _cupy.public.cupy.RawKernel(*args, **kwargs)
 
 
 def raw(code: str, name: str, *args: Any, **kwargs: Any) -> Any:

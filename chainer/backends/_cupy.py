@@ -1,18 +1,22 @@
 """CuPy, imported on first use. The public names are in ``cuda``."""
 
+from __future__ import annotations
+
+import functools
 import glob
 import importlib
 import importlib.util
 import os
-import sys
 import warnings
+from typing import Any
 
-from chainer._core.settings import environment as _environment
+from chainer._core.names.set_module import set_module
+from chainer._core.settings import environment
 from chainer.backends import _cupy_absent
 
-# Names from CuPy, or from `_cupy_absent` if CuPy is not usable.
-LAZY_NAMES = frozenset(
-    (
+#: What :func:`load` gives: names of CuPy, or those of `_cupy_absent` if CuPy is not usable.
+NAMES = frozenset(
+    {
         'available',
         'cupy',
         'cudnn',
@@ -23,85 +27,64 @@ LAZY_NAMES = frozenset(
         'Stream',
         '_resolution_error',
         '_cudnn_version',
-    )
+    }
 )
 _OLDEST_CUPY = 13
 _DEVICE_FILES = '/dev/nvidia[0-9]*'
 
-# Attribute access through the module object triggers the import of CuPy.
-_this = sys.modules[__name__]
+#: The module ``chainer.backends.cuda``, which sets it and has `NAMES` as attributes. Chainer reads
+#: them there because programs, such as tests, replace them there.
+public: Any = None
 
 
-def __getattr__(name):
-    if name not in LAZY_NAMES:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    _load()
-    return globals()[name]
-
-
-def _load():
-    error = None
+@functools.cache
+def load() -> dict[str, Any]:
+    """Imports CuPy; returns the objects by `NAMES`."""
+    reason: Exception | None = None
     try:
-        if importlib.util.find_spec('cupy') is None:
-            raise ImportError("No module named 'cupy'")
-        if 'CHAINER_SEED' in os.environ:
-            # CuPy reads its seed from another variable.
-            os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
-        module = importlib.import_module('cupy')
-        if not _finds_gpu(module):
-            raise RuntimeError('CuPy finds no CUDA device')
-    except Exception as e:
-        error = e
-    names = globals()
-    names.update(cudnn=None, libcudnn=None, _cudnn_version=-1)
-    if error is not None:
-        _cupy_absent.error = error
-        names.update(
-            available=False,
-            _resolution_error=error,
-            cupy=_cupy_absent.CupyPlaceholder(),
-            ndarray=_cupy_absent.ndarray,
-            Device=_cupy_absent.Device,
-            Event=_cupy_absent.Event,
-            Stream=_cupy_absent.Stream,
-        )
-        return
-    names.update(
-        available=True,
-        _resolution_error=None,
-        cupy=module,
-        ndarray=module.ndarray,
-        Device=module.cuda.Device,
-        Event=module.cuda.Event,
-        Stream=module.cuda.Stream,
-    )
-    _check_cupy_version(module)
-    if _environment.get_flag('CHAINER_CUDNN', True):
-        try:
-            names.update(
-                cudnn=importlib.import_module('cupy.cudnn'),
-                libcudnn=importlib.import_module('cupy_backends.cuda.libs.cudnn'),
-            )
-            names.update(_cudnn_version=names['libcudnn'].getVersion())
-        except Exception:
-            # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
-            names.update(cudnn=None, libcudnn=None, _cudnn_version=-1)
+        cupy = _import_cupy()
+    except Exception as error:
+        _cupy_absent.error = reason = error
+        cupy, cuda, ndarray = _cupy_absent.CupyPlaceholder(), _cupy_absent, _cupy_absent.ndarray
+    else:
+        cuda, ndarray = cupy.cuda, cupy.ndarray
+        _check_cupy_version(cupy)
+    return {
+        'available': reason is None,
+        '_resolution_error': reason,
+        'cupy': cupy,
+        'ndarray': ndarray,
+        **{name: getattr(cuda, name) for name in ('Device', 'Event', 'Stream')},
+        **_import_cudnn(reason is None and environment.get_flag('CHAINER_CUDNN', True)),
+    }
 
 
-def _finds_gpu(module):
+def _import_cupy() -> Any:
+    if importlib.util.find_spec('cupy') is None:
+        raise ImportError("No module named 'cupy'")
+    if 'CHAINER_SEED' in os.environ:
+        # CuPy reads its seed from another variable.
+        os.environ.setdefault('CUPY_SEED', os.environ['CHAINER_SEED'])
+    module = importlib.import_module('cupy')
+    if not _finds_gpu(module):
+        raise RuntimeError('CuPy finds no CUDA device')
+    return module
+
+
+def _finds_gpu(module: Any) -> bool:
     # A process that asks CUDA for its devices starts it, and its forks cannot use CUDA any more:
     # the workers of MultiprocessParallelUpdater.
     if os.environ.get('CUDA_VISIBLE_DEVICES', '0') not in ('', '-1') and glob.glob(_DEVICE_FILES):
         return True
-    return module.cuda.is_available()
+    return bool(module.cuda.is_available())
 
 
-def _check_cupy_version(module):
+def _check_cupy_version(module: Any) -> None:
     major = module.__version__.split('.')[0]
     if (
         major.isdigit()
         and int(major) < _OLDEST_CUPY
-        and _environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)
+        and environment.get_flag('CHAINER_WARN_VERSION_MISMATCH', True)
     ):
         warnings.warn(
             f'CuPy ({module.__version__}) is older than the oldest version that this version of '
@@ -109,6 +92,27 @@ def _check_cupy_version(module):
         )
 
 
+def _import_cudnn(is_wanted: bool) -> dict[str, Any]:
+    try:
+        if is_wanted:
+            libcudnn = importlib.import_module('cupy_backends.cuda.libs.cudnn')
+            return {
+                'cudnn': importlib.import_module('cupy.cudnn'),
+                'libcudnn': libcudnn,
+                '_cudnn_version': libcudnn.getVersion(),
+            }
+    except Exception:
+        pass  # CuPy 14 has no bindings, and those of CuPy 13 fail without cuDNN.
+    return {'cudnn': None, 'libcudnn': None, '_cudnn_version': -1}
+
+
+def cudnn_version() -> int:
+    """Version of the bindings of cuDNN; -1 without them."""
+    version: int = public._cudnn_version
+    return version
+
+
+@set_module('chainer.backends.cuda')
 def check_cuda_available() -> None:
     """Raises an error that says why, if CUDA is not available.
 
@@ -123,5 +127,5 @@ def check_cuda_available() -> None:
         ...     return cuda.to_gpu(array)
 
     """
-    if not _this.available:
+    if not public.available:
         _cupy_absent.fail()

@@ -12,10 +12,10 @@ if tp.TYPE_CHECKING:
 else:
     _Array = object
 
-error = None  # why CuPy is not usable, set by `_cupy`
+error: Exception | None = None  # why CuPy is not usable, set by `_cupy`
 
 
-def fail():
+def fail() -> tp.NoReturn:
     """Raises an error that says why CuPy is not usable."""
     raise RuntimeError(
         'CUDA environment is not correctly set up: install a CuPy that fits your CUDA, such '

@@ -24,7 +24,7 @@ _NOTHING: AbstractContextManager[Any] = contextlib.nullcontext()
 
 
 def _get_cupy_stream(device: chainerx.Device) -> Any:
-    return _cupy.cupy.cuda.get_current_stream(device.index)
+    return _cupy.public.cupy.cuda.get_current_stream(device.index)
 
 
 def _is_current(stream: Any, device: chainerx.Device) -> bool:
@@ -65,7 +65,7 @@ def follow_chainerx(device: chainerx.Device) -> AbstractContextManager[Any]:
     """Makes CuPy work in the current stream of ChainerX; the device is CuPy's current one, too."""
     if device.backend.name != 'cuda' or _is_current(_get_cupy_stream(device), device):
         return _NOTHING
-    streams = _cupy.cupy.cuda
+    streams = _cupy.public.cupy.cuda
     wanted = device.current_stream.ptr
     stream: AbstractContextManager[Any] = (
         streams.ExternalStream(wanted, device.index) if wanted else streams.Stream(null=True)

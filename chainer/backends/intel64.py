@@ -13,7 +13,7 @@ import numpy
 from chainer import configuration
 from chainer._core.devices import device as _backend
 from chainer.backends import _transfer
-from chainer.backends._ideep import error as _error, ideep, mdarray
+from chainer.backends._ideep import error as _error, ideep as ideep, mdarray as mdarray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Intel64Device(_backend.Device):
         return _array_to_intel64(array)
 
 
-def _array_to_intel64(array):
+def _array_to_intel64(array: Any) -> Any:
     if array is None or isinstance(array, mdarray):
         return array
     array = _transfer.to_cpu(array)

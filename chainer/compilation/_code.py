@@ -1,8 +1,15 @@
-"""What code of the program names."""
+"""What code of the program names.
+
+The tables of a code object (``co_names``, ``co_consts``) do not tell globals from attributes, and
+:mod:`sys.monitoring` tells that code runs, not what it reads. So the names of opcodes decide, as
+:mod:`dis` gives them; a test fails if a Python has opcodes with names that no list here has.
+"""
 
 from __future__ import annotations
 
 import dis
+import functools
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainer.compilation._trace import describe
@@ -35,16 +42,28 @@ class Instruction(NamedTuple):
     line: int | None
 
 
+@functools.lru_cache(maxsize=1024)  # each recording asks for the same code again
 def instructions(code: types.CodeType) -> list[Instruction]:
+    """Returns the instructions of code, without the code within it."""
     found = []
     line: int | None = code.co_firstlineno
     for instruction in dis.get_instructions(code):
+        # Up to Python 3.12 the number of a line, where one starts; then whether one does.
         if instruction.starts_line is not None:
             line = getattr(instruction, 'line_number', None) or (
                 instruction.starts_line if type(instruction.starts_line) is int else line
             )
         found.append(Instruction(instruction.opname, instruction.argval, line))
     return found
+
+
+def global_paths(code: types.CodeType) -> Iterator[tuple[list[str], int | None]]:
+    """Returns globals with the attributes that code reads of them, such as ``F, relu``."""
+    found = instructions(code)
+    for i, (op, name, line) in enumerate(found):
+        if op in GLOBAL_LOADS:
+            rest = itertools.takewhile(lambda part: part.op in ATTRIBUTE_LOADS, found[i + 1 :])
+            yield [name, *[part.arg for part in rest]], line
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:
@@ -64,10 +83,8 @@ def _texts(constants: Iterable[Any]) -> Iterator[str]:
 def reads_any_attribute(codes: Iterable[types.CodeType], names: set[str]) -> bool:
     """Tells whether code may read attributes that it does not name."""
     # `case Point(x, y)` reads what `__match_args__` of the class names.
-    match_class = dis.opmap['MATCH_CLASS']
     return not names.isdisjoint(READERS) or any(
-        match_class in code.co_code[::2]  # each second byte is an argument
-        for code in codes
+        instruction.op == 'MATCH_CLASS' for code in codes for instruction in instructions(code)
     )
 
 

@@ -11,32 +11,23 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import chainerx
 from chainer.compilation import _check, _trees
-from chainer.compilation._kinds import Kind
-from chainer.compilation._objects import KINDS
-from chainer.compilation._recorded import Recorded, environment, has_hooks
-from chainer.compilation._recording import Again, Recording
-from chainer.compilation._trace import GraphBreak, Trace
-from chainer.compilation._update import EagerUpdate
+from chainer.compilation._budget import MAX_PAUSE, MAX_PAUSE_IN_VAIN, Budget
+from chainer.compilation._kinds.kind import Kind
+from chainer.compilation._kinds.table import KINDS
+from chainer.compilation._plans import Plans, key_of
+from chainer.compilation._recorded import Recorded, has_hooks
+from chainer.compilation._recording import Recording
+from chainer.compilation._summary import summarize
+from chainer.compilation._trace import Again, GraphBreak, Trace
 from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.compilation._scope import Scope
+    from chainer.compilation._kinds.kind import Scope
 
 _P = ParamSpec('_P')
 _R = TypeVar('_R')
-
-_MAX_PAUSE = 1024
-_MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
-_MAX_UNUSED = 4  # plans in a row that no call used
-_COST_OF_RECORDING = 100  # in runs of a plan: what they save pays for it, for small models
-_MORE_RECORDINGS = 16
-_SHARE_FOR_MORE = 4  # of the gain may go into recordings after these: one fourth
-_GAIN_OF_RUN = 8  # in searches for a plan
-_MAX_IN_VAIN = 64  # searches; then calls do without for a while
-#: Plans beyond the first few go if all keep more bytes than this for their intermediate arrays.
-_FEW_PLANS, _MAX_SCRATCH = 8, 1 << 30
 
 
 class CompiledFunction(Generic[_P, _R]):
@@ -57,23 +48,16 @@ class CompiledFunction(Generic[_P, _R]):
         self._max_plans = max_plans
         self._check = check
         self._measure = measure
-        self._plans: list[Recorded] = []  # the one used last comes first
-        self._plans_by_key: dict[Any, list[Recorded]] = {}
-        self._set_credit()
+        self._plans = Plans(max_plans)
+        self._budget = Budget(max_plans)
         self._codes: dict[int, Any] = {}
         self._slots: dict[tuple[int, str], Any] = {}
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
-        self._pause = self._wait = self._unused = self._in_vain = self._sleep = 0
         self._is_traced = False
         self.calls: int = 0
         self.replays: int = 0
         self.recordings: int = 0
-
-    def _set_credit(self) -> None:
-        """Pays for the first recordings, in runs of plans; later ones have to earn their cost."""
-        self._credit = _COST_OF_RECORDING * (self._max_plans + _MORE_RECORDINGS)
-        self._gave_up = False
 
     def __reduce__(self) -> Any:
         """Copies have no plans. What a decorator made is a part of its module, as functions are."""
@@ -100,142 +84,76 @@ class CompiledFunction(Generic[_P, _R]):
             return self._compiled_function(*args, **kwargs)
         try:
             self.calls += 1
-            if self._sleep:
-                self._sleep -= 1
+            if self._budget.sleep:
+                self._budget.sleep -= 1
                 return self._compiled_function(*args, **kwargs)
-            arrays: list[Any] = []
-            try:
-                form = _trees.flatten_arguments(args, kwargs, arrays)
-            except GraphBreak as error:
-                return self._run_eagerly(args, kwargs, str(error))
-            if has_hooks():
-                return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
-            plan = inputs = None
-            if self._plans:
-                # Most calls are like the last one. A lookup finds the few others that may fit.
-                plan, here = self._plans[0], environment()
-                if plan.environment == here and plan.form == form:
-                    inputs = plan.find_inputs(arrays)
-                if inputs is None:
-                    plan, inputs = self._look_up(here, arrays, form)
-            if plan is not None and inputs is not None:
-                self.replays += 1
-                self._credit += 1
-                if self._unused:
-                    self._unused = self._wait = 0
-                if self._in_vain > 0:
-                    self._in_vain -= _GAIN_OF_RUN
-                if self._check:
-                    return _check.run_both(
-                        plan, inputs, lambda: self._compiled_function(*args, **kwargs)
-                    )
-                return plan.run(inputs)
-            return self._record(args, kwargs, arrays, form)
+            return self._call(args, kwargs)
         finally:
             self._busy.release()
 
-    def _look_up(
-        self, here: Any, arrays: list[Any], form: Any
-    ) -> tuple[Recorded | None, list[Any] | None]:
-        plans = self._plans
-        for plan in self._plans_by_key.get(_key_of(arrays, form), ()):
-            if plan is not plans[0] and plan.environment == here:
-                inputs = plan.find_inputs(arrays)
-                if inputs is not None:
-                    plans.remove(plan)
-                    plans.insert(0, plan)
-                    return plan, inputs
-        return None, None
-
-    def _keep(self, plan: Recorded, key: Any) -> None:
-        """Keeps a plan; those that were used least recently go."""
-        plan.key = key
-        self._plans.insert(0, plan)
-        self._plans_by_key.setdefault(key, []).insert(0, plan)
-        scratch = sum([p.plan.scratch_bytes for p in self._plans])
-        while len(self._plans) > self._max_plans or (
-            len(self._plans) > _FEW_PLANS and scratch > _MAX_SCRATCH
-        ):
-            last = self._plans.pop()
-            scratch -= last.plan.scratch_bytes
-            others = self._plans_by_key[last.key]
-            others.remove(last)
-            if not others:
-                del self._plans_by_key[last.key]
-
-    def _has_no_credit(self) -> bool:
-        """Tells whether recordings cost more than plans have gained."""
-        if self._credit >= 0:
-            return False
-        if not self._gave_up:
-            self._gave_up = True
-            change = self._plans[0].scope.find_change() if self._plans else None
-            reason = (
-                f'calls differ in more ways than plans are worth: {change or "arguments"} '
-                f'changed at {self.recordings} calls. Pad arrays to few shapes, pass what changes '
-                f'as arrays, or pass a larger max_plans than {self._max_plans}'
-            )
-            self._reasons[reason] = 1
-            name = getattr(self._compiled_function, '__qualname__', 'a function')
-            warnings.warn(
-                f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
-            )
-        self._in_vain += 1
-        if self._in_vain >= _MAX_IN_VAIN:  # hardly any call has a plan: do not even search
-            self._in_vain, self._sleep = 0, _MAX_PAUSE
-        return True
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        arrays: list[Any] = []
+        try:
+            form = _trees.flatten_arguments(args, kwargs, arrays)
+        except GraphBreak as error:
+            return self._run_eagerly(args, kwargs, str(error))
+        if has_hooks():
+            return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
+        plan, inputs = self._plans.find(arrays, form)
+        if plan is None or inputs is None:
+            return self._record(args, kwargs, arrays, form)
+        self.replays += 1
+        self._budget.count_run()
+        if self._check:
+            return _check.run_both(plan, inputs, lambda: self._compiled_function(*args, **kwargs))
+        return plan.run(inputs)
 
     def _run_eagerly(self, args: Any, kwargs: Any, reason: str) -> Any:
-        self._reasons[reason] = self._reasons.get(reason, 0) + 1
+        self._count(reason)
         return self._compiled_function(*args, **kwargs)
 
     def _record(self, args: Any, kwargs: Any, arrays: list[Any], form: Any) -> Any:
-        if self._wait > 0:
-            self._wait -= 1
-            return self._compiled_function(*args, **kwargs)
-        if self._has_no_credit():
-            return self._compiled_function(*args, **kwargs)
+        call = functools.partial(self._compiled_function, *args, **kwargs)
+        if self._budget.is_paused():
+            return call()
+        if self._budget.is_spent():
+            self._give_up()
+            return call()
         if not chainerx.is_available():
             return self._run_eagerly(args, kwargs, 'ChainerX is not built')
         if sys.getprofile() is not None:
             return self._run_eagerly(args, kwargs, 'a profiler is active')
-
-        def call() -> Any:
-            return self._compiled_function(*args, **kwargs)
-
         if not self._is_traced:
-            trace = Trace()
-            trace.start()
-            try:
-                value = call()
-            finally:
-                trace.stop()
-            self._codes.update(trace.codes)
-            self._is_traced = True
-            return value
+            return self._trace(call)
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
-            recording = Recording(roots, self._codes, self._slots)
-            recording.prepare(arrays, form)
+            recording = Recording(roots, self._codes, self._slots, arrays, form)
+            recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
             return call()
         value, found = recording.run(call)
+        # What the call did to its arguments, the next call's arguments have not had done to them.
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
             found = GraphBreak('an argument is changed')
+        return self._take(value, found, recording, key_of(arrays, form))
+
+    def _trace(self, call: Callable[[], Any]) -> Any:
+        """Runs the first call, to find the code of which recordings look for names."""
+        trace = Trace()
+        trace.start()
+        try:
+            value = call()
+        finally:
+            trace.stop()
+        self._codes.update(trace.codes)
+        self._is_traced = True
+        return value
+
+    def _take(self, value: Any, found: Any, recording: Recording, key: Any) -> Any:
+        """Keeps what a recording found; returns the value of its call."""
         if isinstance(found, Recorded):
-            found.plan.set_measured(self._measure)
-            changed = self._plans[0].scope.find_change() if self._plans else None
-            self._keep(found, _key_of(arrays, form))
-            self.recordings += 1
-            self._credit -= _COST_OF_RECORDING * (_SHARE_FOR_MORE if self._gave_up else 1)
-            if self._unused == 0:  # else the plans made last never ran
-                self._pause = 0
-            self._unused += 1
-            if self._unused > _MAX_UNUSED:
-                self._refuse(
-                    f'{changed or "an argument"} changes at every call', _MAX_PAUSE_IN_VAIN
-                )
+            self._keep(found, key)
             return _trees.without_graphs(value)
         if isinstance(found, Again):
             self._codes.update(recording.trace.codes)
@@ -243,10 +161,37 @@ class CompiledFunction(Generic[_P, _R]):
             self._refuse(_text_of(found))
         return value
 
-    def _refuse(self, reason: str, limit: int = _MAX_PAUSE) -> None:
+    def _keep(self, found: Recorded, key: Any) -> None:
+        found.plan.set_measured(self._measure)
+        changed = self._plans.find_change()
+        self._plans.keep(found, key)
+        self.recordings += 1
+        if self._budget.count_plan():
+            self._refuse(f'{changed or "an argument"} changes at every call', MAX_PAUSE_IN_VAIN)
+
+    def _give_up(self) -> None:
+        """Warns, once, that calls differ too much."""
+        if self._budget.has_given_up:
+            return
+        self._budget.has_given_up = True
+        reason = (
+            f'calls differ in more ways than plans are worth: '
+            f'{self._plans.find_change() or "arguments"} '
+            f'changed at {self.recordings} calls. Pad arrays to few shapes, pass what changes '
+            f'as arrays, or pass a larger max_plans than {self._max_plans}'
+        )
+        self._reasons[reason] = 1
+        name = getattr(self._compiled_function, '__qualname__', 'a function')
+        warnings.warn(
+            f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 5
+        )
+
+    def _refuse(self, reason: str, limit: int = MAX_PAUSE) -> None:
+        self._count(reason)
+        self._budget.pause(limit)
+
+    def _count(self, reason: str) -> None:
         self._reasons[reason] = self._reasons.get(reason, 0) + 1
-        self._pause = min(limit, 2 * self._pause + 1)
-        self._wait = self._pause
 
     def report(self) -> str:
         """Tells how calls ran, and why some ran eagerly."""
@@ -260,19 +205,13 @@ class CompiledFunction(Generic[_P, _R]):
 
     def summary(self) -> str:
         """Describes the plans, the one used last first."""
-        return '\n\n'.join(_summarize(plan) for plan in self._plans)
+        return '\n\n'.join(map(summarize, self._plans.in_order))
 
     def clear(self) -> None:
         """Forgets all plans."""
         with self._busy:
-            self._plans.clear()
-            self._plans_by_key.clear()
-            self._set_credit()
-            self._wait = self._pause = self._unused = self._in_vain = self._sleep = 0
-
-
-def _key_of(arrays: list[Any], form: Any) -> Any:
-    return form, tuple([(a.shape, a.strides, a.dtype) for a in arrays])
+            self._plans = Plans(self._max_plans)
+            self._budget = Budget(self._max_plans)
 
 
 def _text_of(error: Exception) -> str:
@@ -302,29 +241,6 @@ def _watch_compiled(scope: Scope, value: CompiledFunction[..., Any], label: str)
 KINDS[CompiledFunction] = Kind(_watch_compiled)
 
 
-def _summarize(recorded: Recorded) -> str:
-    plan = recorded.plan
-    parts = 1 + sum(isinstance(update, EagerUpdate) for update in recorded.updates)
-    counts: dict[str, int] = {}
-    times: dict[str, float] = {}
-    for line in plan.describe().splitlines():
-        seconds, name, *_ = line.split()
-        counts[name] = counts.get(name, 0) + 1
-        times[name] = times.get(name, 0) + float(seconds)
-    total = sum(times.values())
-    kernels = []
-    for name in sorted(counts, key=lambda name: -times[name]):
-        text = f'{name} x {counts[name]}' if counts[name] > 1 else name
-        if total:
-            text += f' {times[name] / recorded.runs * 1e6:.1f} us ({times[name] / total:.0%})'
-        kernels.append(text)
-    return (
-        f'{plan.call_count} kernels in {parts} parts, ran {recorded.runs} times\n'
-        f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
-        f'kernels: {", ".join(kernels)}'
-    )
-
-
 @overload
 def compile(  # noqa: A001
     function: Callable[_P, _R], *, max_plans: int = 64, check: bool = False, measure: bool = False
@@ -348,7 +264,8 @@ def compile(  # noqa: A001 - the name that users expect
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a
     call records again. Updates of optimizers are a part of the plan, which reads learning rates
-    and other hyperparameters at each call; updates with hooks run eagerly between its parts.
+    and other hyperparameters at each call; updates with hooks of your own run eagerly between its
+    parts.
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import configuration, link
 from chainer.compilation import _code
-from chainer.compilation._objects import find_kind
+from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
 from chainer.compilation._trees import is_constant
 from chainer.variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from chainer.compilation._kinds import Kind
+    from chainer.compilation._kinds.kind import Kind
 
 #: Whose functions cannot be told from those that ran.
 _DESCRIPTORS = property, staticmethod, classmethod, functools.partial, types.MethodType
@@ -76,6 +76,9 @@ class Scope:
         self.optimizers: list[Any] = []
         self.objects: list[Any] = []
         self.slots: list[tuple[Any, str]] = []
+        self._lists: tuple[list[Any], ...] = (
+            self.arrays, self.variables, self.optimizers, self.slots, self.objects,
+        )  # fmt: skip
         self._found: set[int] = set()  # ids of code
         for root in roots:
             has_name = type(root) in (types.FunctionType, types.MethodType)
@@ -83,17 +86,18 @@ class Scope:
         # Functions make variables, which may be of use wherever no program names them.
         self.visit(Variable, 'Variable')
         self.visit(Parameter, 'Parameter')
-        for label, config in (
-            ('chainer.global_config', configuration.global_config),
-            ('chainer.config', configuration.config),
-        ):
-            for cls in type(config).__mro__[:-1]:  # a local one has a class of its own
-                self.add(self.watch.add_class, label, cls)
-            entries = vars(config)
-            self.add(self.watch.add_items, label, entries)
-            for name, value in list(entries.items()):
-                if name != '_mirrors':
-                    self.visit_if_read(name, value, f'{label}.{name}')
+        # Any function may read the configuration, without the program's naming it.
+        self._visit_config(configuration.global_config, 'chainer.global_config')
+        self._visit_config(configuration.config, 'chainer.config')
+
+    def _visit_config(self, config: Any, label: str) -> None:
+        for cls in type(config).__mro__[:-1]:  # a local one has a class of its own
+            self.add(self.watch.add_class, label, cls)
+        entries = vars(config)
+        self.add(self.watch.add_items, label, entries)
+        for name, value in list(entries.items()):
+            if name != '_mirrors':
+                self.visit_if_read(name, value, f'{label}.{name}')
 
     # -- what has changed
 
@@ -145,22 +149,24 @@ class Scope:
                 f'{label} is {name}, which cannot be watched: read it before the call, and pass '
                 'what it gives as an argument'
             )
-        lists: tuple[list[Any], ...] = (
-            self.arrays, self.variables, self.optimizers, self.slots, self.objects,
-        )  # fmt: skip
-        lengths = [len(part) for part in lists]
+        lengths = [len(part) for part in self._lists]
         count = len(self.known)
+        # Before its parts, which may refer to it.
         self.known[id(value)] = value
         try:
             self._check_ended(kind, label)
             kind.watch(self, value, label)
         except GraphBreak:
             # The caller may go on without this object; for the next one it is a graph break, too.
-            for key in list(self.known)[count:]:
-                del self.known[key]
-            for part, length in zip(lists, lengths):
-                del part[length:]
+            self._forget(count, lengths)
             raise
+
+    def _forget(self, count: int, lengths: list[int]) -> None:
+        """Takes back all objects but the first ones."""
+        for key in list(self.known)[count:]:
+            del self.known[key]
+        for part, length in zip(self._lists, lengths):
+            del part[length:]
 
     def _check_ended(self, kind: Kind, label: str) -> None:
         for name in sorted(kind.ended & self.names):
@@ -212,21 +218,15 @@ class Scope:
                 self.visit_code(part, variables, builtins)
         if id(code) not in self._codes:
             return
-        instructions = _code.instructions(code)
-        for i, (op, name, line) in enumerate(instructions):
+        for op, name, line in _code.instructions(code):
             if op in _code.IMPORTS or op in _code.GLOBAL_STORES:
                 what = 'an import' if op in _code.IMPORTS else f'a change of {name}'
                 raise GraphBreak(f'{what} ({describe(code, line)})')
-            if op in _code.GLOBAL_LOADS:
-                path = [name]
-                for next_op, next_name, _ in instructions[i + 1 :]:
-                    if next_op not in _code.ATTRIBUTE_LOADS:
-                        break
-                    path.append(next_name)
-                try:
-                    self._visit_path(variables, builtins, path)
-                except GraphBreak as error:
-                    raise _at(error, f' ({describe(code, line)})') from None
+        for path, line in _code.global_paths(code):
+            try:
+                self._visit_path(variables, builtins, path)
+            except GraphBreak as error:
+                raise _at(error, f' ({describe(code, line)})') from None
 
     def _visit_path(
         self, variables: dict[str, Any], builtins: dict[str, Any], path: list[str]
@@ -240,17 +240,22 @@ class Scope:
             if name not in builtins:
                 raise GraphBreak(f'{name} is not defined')
             value = builtins[name]
-        label = name
-        for part in path[1:]:
+        self._visit_attributes(value, name, path[1:])
+
+    def _visit_attributes(self, value: Any, label: str, names: list[str]) -> None:
+        """Watches what a chain of attributes of a module gives.
+
+        Only the entries on the way are watched: modules hold far more than a program reads.
+        """
+        for name in names:
             if type(value) is not types.ModuleType:
                 break
-            label = f'{label}.{part}'
-            is_framework = is_framework_module(value.__name__)
-            if part not in vars(value) and not is_framework:
+            label = f'{label}.{name}'
+            if name not in vars(value) and not is_framework_module(value.__name__):
                 raise GraphBreak(f'{label} cannot be watched')
-            found = getattr(value, part, None)  # this package imports its parts at their first use
-            self.add(self.watch.add_entry, label, vars(value), part)
-            if found is None and part not in vars(value):
+            found = getattr(value, name, None)  # this package imports its parts at their first use
+            self.add(self.watch.add_entry, label, vars(value), name)
+            if found is None and name not in vars(value):
                 return  # which code asks before it reads it, such as `hasattr(F, 'name')`
             value = found
         self.visit(value, label)

@@ -1,4 +1,9 @@
-"""Which code of the program ran during a call, and what of it no plan can repeat."""
+"""Which code of the program ran during a call, and what of it no plan can repeat.
+
+It listens by :func:`sys.setprofile`, on all Pythons. :mod:`sys.monitoring` has the same events from
+3.12 on, but for all threads at once, so that older Pythons and other threads would need a second
+way.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,10 @@ from chainer.variable import Variable
 
 class GraphBreak(Exception):  # noqa: N818 - it is no error of the program
     """Why there is no plan of a call."""
+
+
+class Again(Exception):  # noqa: N818 - it is no error of the program
+    """The recording found something that the next one has to know."""
 
 
 def _folder(module: types.ModuleType) -> str:
@@ -217,21 +226,24 @@ class Trace:
         if module is None and isinstance(owner, types.ModuleType):
             module = owner.__name__
         name = getattr(function, '__name__', repr(function))
-        if name == _FINALIZER:
-            harmless = True
+        if module is None:
+            kind = owner if isinstance(owner, type) else type(owner)
+            harmless = _is_harmless_method(getattr(function, '__objclass__', kind), name)
         elif module == 'builtins':
             harmless = name in _HARMLESS_BUILTINS
-        elif module is None:
-            kind = owner if isinstance(owner, type) else type(owner)
-            kind = getattr(function, '__objclass__', kind)
-            harmless = (
-                kind in _HARMLESS_OWNERS
-                or kind.__module__.startswith('chainerx')
-                or (issubclass(kind, _NUMPY_VALUES) and name not in _METHODS_THAT_WRITE_FILES)
-            )
         elif module == 'numpy':
             harmless = name in _HARMLESS_NUMPY
         else:
             harmless = is_harmless_module(module)
-        if not harmless:
+        # The garbage collector runs finalizers when it likes, in eager calls, too.
+        if not harmless and name != _FINALIZER:
             self.note(f'a call of {name}')
+
+
+def _is_harmless_method(kind: type, name: str) -> bool:
+    """Tells whether a method in C of a class changes nothing but its object."""
+    return (
+        kind in _HARMLESS_OWNERS
+        or kind.__module__.startswith('chainerx')
+        or (issubclass(kind, _NUMPY_VALUES) and name not in _METHODS_THAT_WRITE_FILES)
+    )

@@ -40,6 +40,13 @@ def is_constant(value: Any) -> bool:
     return kind in CONSTANTS
 
 
+def array_of(value: Any) -> Any:
+    """Returns the array of a variable, or the array itself; ``None`` of anything else."""
+    if type(value) is Variable:
+        return value._array
+    return value if type(value) is chx_ndarray else None
+
+
 class _Array:
     """The place of an array in a form."""
 
@@ -64,15 +71,7 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
         arrays.append(value)
         return (ARRAY, flags) if flags else ARRAY
     if kind is Variable:
-        array = value._array
-        if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
-            raise GraphBreak(
-                'an argument is a variable that needs a gradient or is not of ChainerX'
-            )
-        if not INNER_ATTRIBUTES.issuperset(vars(value)):
-            raise GraphBreak('an argument is a variable with attributes of the program')
-        arrays.append(array)
-        return Variable, value._name
+        return _flatten_variable(value, arrays)
     if kind is tuple or kind is list:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
@@ -80,6 +79,17 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     if issubclass(kind, (numpy.ndarray, Variable)):
         raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
     return key(value)
+
+
+def _flatten_variable(value: Variable, arrays: list[Any]) -> Any:
+    array = value._array
+    # Gradients of arguments would go to arrays that a plan does not know.
+    if type(array) is not chx_ndarray or value._requires_grad or value._layout is not None:
+        raise GraphBreak('an argument is a variable that needs a gradient or is not of ChainerX')
+    if not INNER_ATTRIBUTES.issuperset(vars(value)):
+        raise GraphBreak('an argument is a variable with attributes of the program')
+    arrays.append(array)
+    return Variable, value._name
 
 
 def flatten_arguments(args: Any, kwargs: Any, arrays: list[Any]) -> Any:
@@ -127,11 +137,41 @@ def objects_of(form: Any) -> list[Any]:
 
 
 class Result:
-    """What a function returned or reported, to be made again from arrays."""
+    """What a function returned or reported, to be made again from arrays.
 
-    def __init__(self, arrays: list[Any], known: dict[int, Any]) -> None:
+    Args:
+        arrays: The list of arrays, to which it adds.
+        known: Objects that are results as they are, by ``id``.
+        backpropagated: Variables whose graphs are of no more use.
+
+    """
+
+    def __init__(
+        self, arrays: list[Any], known: dict[int, Any], backpropagated: list[Variable]
+    ) -> None:
         self._arrays = arrays
         self._known = known
+        self._backpropagated = backpropagated
+
+    def check_graphs(self, value: Any) -> None:
+        """Raises if somebody may want to go back through the graph of a result."""
+        if isinstance(value, (tuple, list)):
+            for part in value:
+                self.check_graphs(part)
+        elif isinstance(value, dict):
+            for part in value.values():
+                self.check_graphs(part)
+        else:
+            array = array_of(value)
+            if (
+                type(array) is chx_ndarray
+                and array.is_backprop_required()
+                and not any(value is v for v in self._backpropagated)
+            ):
+                raise GraphBreak(
+                    'a result belongs to a graph: call its backward within the function, '
+                    'or the function within chainer.no_backprop_mode()'
+                )
 
     def form(self, value: Any) -> Any:
         """Adds the arrays in a value to the list; returns a function of the list of new arrays.

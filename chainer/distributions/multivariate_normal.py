@@ -44,7 +44,7 @@ class TriangularInv(Operation):
         self._lower = lower
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
         type_check.expect(x.shape[-2] == x.shape[-1])

@@ -144,7 +144,7 @@ class UnaryFunction(_Routine):
     retains = 'x'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
@@ -185,7 +185,7 @@ class BinaryFunction(_Routine):
     arguments: tuple[str, ...] = ('lhs', 'rhs')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, self.arguments)
+        type_check.expect_arguments(in_types, self.arguments)
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 

@@ -17,7 +17,7 @@ from chainer.initializers.sampling import DownsamplingConvFilter, UpsamplingDeco
 from chainer.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chainer._core.devices.types import DeviceSpec
     from chainer._core.settings.types import DTypeSpec, InitializerSpec, NdArray, Xp
@@ -40,6 +40,7 @@ __all__ = [
     'UpsamplingDeconvFilter',
     'Zero',
     'generate_array',
+    'get_initializer',
 ]
 
 
@@ -95,12 +96,32 @@ def generate_array(
     return array
 
 
-def _get_initializer(initializer):
-    """Converts an initializer argument (callable, array, scalar or None) to an initializer."""
+def get_initializer(initializer: Any) -> Callable[[Any], Any]:
+    """Converts an initializer argument to an initializer.
+
+    Args:
+        initializer (callable, array, scalar or ``None``): Argument of a link. A scalar or an array
+            stands for :class:`Constant`, ``None`` for :class:`LeCunNormal`.
+
+    Returns:
+        callable: Initializer, which fills an array.
+
+    Raises:
+        TypeError: If the argument is none of these.
+
+    .. admonition:: Example
+
+        >>> chainer.initializers.get_initializer(3).fill_value
+        3
+
+    """
     if initializer is None:
         return LeCunNormal()
     _check_is_initializer_like(initializer)
     return initializer if callable(initializer) else Constant(initializer)
+
+
+_get_initializer = get_initializer  # the name in Chainer 7
 
 
 def _check_is_initializer_like(initializer):

@@ -72,22 +72,28 @@ class AddingHook(GradientHook):
         self.rate = rate
 
     def _call_for_all(self, params):
-        # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
-        groups = {}
-        for param in params:
-            array = param._array
-            if type(array) is chainerx.ndarray and param._requires_grad:
-                if array.grad is not None:
-                    key = array.dtype, array.device, loss_scale_of(param)
-                    groups.setdefault(key, []).append(param)
-            else:
-                self(param.update_rule, param)
-        for (_, _, scale), group in groups.items():
+        groups, rest = self._divide(params)
+        for param in rest:
+            self(param.update_rule, param)
+        for scale, group in groups:
             arrays = [param._array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
             if not step.run_kernel('sgd', grads + terms, self._scalars(scale)):
                 super()._call_for_all(group)
+
+    def _divide(self, params):
+        """Returns parameters whose gradients change in one call, with loss scales, and others."""
+        # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
+        groups, rest = {}, []
+        for param in params:
+            array = param._array
+            if type(array) is not chainerx.ndarray or not param._requires_grad:
+                rest.append(param)
+            elif array.grad is not None:
+                key = array.dtype, array.device, loss_scale_of(param)
+                groups.setdefault(key, []).append(param)
+        return [(scale, group) for (_, _, scale), group in groups.items()], rest
 
     def _scalars(self, scale):
         return [-float(self.rate) * scale]

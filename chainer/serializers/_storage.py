@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
-from chainer import backend, serializer as serializer_module
+from chainer import backend
 from chainer._core.data import temporary_folder
 from chainer._core.devices.array_types import get_array_types
-from chainer.backends import _cpu
+from chainer._core.models import saving
+from chainer.backends import cuda
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def to_numpy(value):
     if isinstance(value, Variable):
         value = value.array
     if isinstance(value, get_array_types()):
-        return _cpu._to_cpu(value)
+        return cuda.to_cpu(value)
     array = numpy.asarray(value)
     if array.dtype.kind == 'O' and value is not None:
         raise TypeError(
@@ -169,13 +170,13 @@ def load_all_or_nothing(deserializer, obj):
     """Loads an object; restores the previous state if loading raises.
 
     It always restores arrays filled in place, NumPy's random state, and the attributes of the
-    object itself and of classes that call :func:`chainer.serializer._remember`.
+    object itself and of classes that call :func:`chainer._core.models.saving.remember`.
     """
     # Giving data to a parameter without any draws random numbers.
     random_state = numpy.random.get_state()
     journal = deserializer._journal = [lambda: numpy.random.set_state(random_state)]
     if hasattr(obj, '__dict__'):
-        serializer_module._remember(deserializer, obj)
+        saving.remember(deserializer, obj)
     try:
         deserializer.load(obj)
     except BaseException:

@@ -45,7 +45,7 @@ class InitializerArgument:
     def __init__(self, argument_value: Any, expected_initializer: Any) -> None:
         if expected_initializer is None:
             raise ValueError('Expected initializer cannot be None.')
-        initializers._get_initializer(expected_initializer)  # raises unless it can be one
+        initializers.get_initializer(expected_initializer)  # raises unless it can be one
         self.argument_value = argument_value
         self.expected_initializer = expected_initializer
 
@@ -128,7 +128,7 @@ class LinkInitializersTestCase(LinkTestBase, unittest.TestCase):
             self._check_values(backend.CpuDevice().send(param.array), expected)
 
     def _check_values(self, actual, expected):
-        initializer = initializers._get_initializer(expected)
+        initializer = initializers.get_initializer(expected)
         first, second = numpy.empty((2,) + actual.shape, actual.dtype)
         initializer(first)
         initializer(second)

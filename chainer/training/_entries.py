@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from chainer.serializer import AbstractSerializer
-    from chainer.training.trainer import Trainer
     from chainer.types import TriggerSpec
 
 Entry = collections.namedtuple('Entry', 'extension priority trigger call_before_training')
 
 
 def make(
-    extension: Callable[[Trainer], Any],
+    extension: Callable[[Any], Any],
     trigger: TriggerSpec | None,
     priority: int | None,
     call_before_training: bool,
@@ -88,7 +87,7 @@ def show_error(error: BaseException) -> None:
     )
 
 
-def handle_error(entries: Iterable[Entry], trainer: Trainer, error: BaseException) -> None:
+def handle_error(entries: Iterable[Entry], trainer: Any, error: BaseException) -> None:
     """Calls the ``on_error`` handlers; writes what they raise to standard error."""
     for entry in entries:
         handler = getattr(entry.extension, 'on_error', None)

@@ -4,6 +4,7 @@ import warnings
 import numpy
 
 from chainer import reporter, serializer as serializer_module
+from chainer._core.models import saving
 from chainer.serializers import npz
 
 
@@ -14,7 +15,7 @@ def serialize_part(part, serializer, name=None):
     """
     if hasattr(part, 'serialize'):
         if hasattr(part, '__dict__'):
-            serializer_module._remember(serializer, part)
+            saving.remember(serializer, part)
         part.serialize(serializer if name is None else get_child(serializer, name))
 
 
@@ -34,7 +35,7 @@ def serialize_extras(parts, serializer):
 
     A missing state is no error: the part guesses it or starts from its initial state.
     """
-    if not serializer_module._takes_extras(serializer):
+    if not saving.takes_extras(serializer):
         return
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')  # about missing states
@@ -51,7 +52,7 @@ def serialize_observation(serializer, observation):
     A snapshot is written before the stop trigger sees the observation of the iteration.
     """
     if not isinstance(serializer, serializer_module.Serializer):
-        return serializer_module._load_json(serializer, '_observation', dict, float, {})
+        return saving.load_json(serializer, '_observation', dict, float, {})
     values = {}
     for key, value in observation.items():
         value = reporter._unwrap(value)

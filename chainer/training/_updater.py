@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
-    from chainer.training.trainer import Trainer
 else:
     _Progress = object
 
@@ -44,7 +43,7 @@ class Updater(_Progress):
     def __repr__(self) -> str:
         return representation.of_arguments(self)
 
-    def connect_trainer(self, trainer: Trainer) -> None:
+    def connect_trainer(self, trainer: Any) -> None:
         """Called once with the trainer that uses the updater.
 
         Args:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import reporter as reporter_module, serializer as serializer_module
 from chainer._core.data import random_state, temporary_folder
+from chainer._core.models import saving
 from chainer._core.reports import representation
 from chainer.training import (
     _entries,
@@ -295,7 +296,7 @@ class Trainer:
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the state of the updater, the triggers and the extensions."""
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         _serialization.serialize_part(self.updater, serializer, 'updater')
         _serialization.serialize_part(self.stop_trigger, serializer, 'stop_trigger')
         _entries.serialize(self._extensions, serializer)
@@ -303,7 +304,7 @@ class Trainer:
             serializer('_snapshot_elapsed_time', self.elapsed_time)
         else:
             self._snapshot_elapsed_time = serializer('_snapshot_elapsed_time', 0.0)
-        if serializer_module._takes_extras(serializer):
+        if saving.takes_extras(serializer):
             with contextlib.suppress(KeyError):  # for example a snapshot of Chainer 7
                 self.observation = _serialization.serialize_observation(
                     serializer, self.observation

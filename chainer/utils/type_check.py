@@ -51,7 +51,7 @@ from chainer.utils._type_info import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from chainer._core.settings.types import NdArray
 
@@ -128,7 +128,7 @@ def get_function_check_context(f: Any) -> Iterator[None]:
 # -- type information ---------------------------------------------------------
 
 
-def _argname(in_types, names):
+def expect_arguments(in_types: Any, names: Sequence[str]) -> None:
     """Names the inputs for messages and checks their number.
 
     Args:
@@ -138,6 +138,14 @@ def _argname(in_types, names):
     Raises:
         InvalidType: If the numbers differ.
 
+    .. admonition:: Example
+
+        >>> from chainer.utils import type_check
+        >>> in_types = type_check.get_types((np.ones((2, 3)),), 'in_types', False)
+        >>> type_check.expect_arguments(in_types, ('x',))
+        >>> print(in_types[0].ndim == 2)
+        x.ndim == 2
+
     """
     if len(in_types) != len(names):
         raise InvalidType(f'{len(names)} argument(s)', f'{len(in_types)} argument(s)')
@@ -146,6 +154,9 @@ def _argname(in_types, names):
     for in_type, name in zip(in_types, names):
         if isinstance(in_type, Variable):
             in_type.name = name
+
+
+_argname = expect_arguments  # the name in Chainer 7
 
 
 def make_variable(value: Any, name: str) -> Any:

@@ -6,7 +6,7 @@ import collections
 from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, function, reporter
-from chainer.dataset import convert
+from chainer.dataset import _converters, convert
 from chainer.training import extension
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class GenericMultiNodeEvaluator(extension.Extension):
         self.target = target
         self.converter = converter
         self.root = root
-        self.device: Device | None = convert._get_device(device)
+        self.device: Device | None = _converters.get_device(device)
         vars(self).update(kwargs)
 
     def __call__(self, trainer: Trainer | None) -> Any:
@@ -144,8 +144,8 @@ class GenericMultiNodeEvaluator(extension.Extension):
         local = []
         with configuration.using_config('train', False), function.no_backprop_mode():
             for batch in self.iterator:
-                arrays = convert._call_converter(self.converter, batch, self.device)
-                local.append(convert._call_with(self.calc_local, arrays))
+                arrays = _converters.call_converter(self.converter, batch, self.device)
+                local.append(_converters.call_with(self.calc_local, arrays))
         gathered = self.comm.gather_obj(local, self.root)
         if gathered is None:
             return None

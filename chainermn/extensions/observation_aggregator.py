@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter, training
-from chainer.backends import _cpu
+from chainer.backends import cuda
 from chainer.training import extension
 from chainer.variable import Variable
 
@@ -94,7 +94,7 @@ class ObservationAggregator(extension.Extension):
 
 def _copy(value: Any) -> float | Variable:
     """Copies a value to the host, without its graph."""
-    array = _cpu._to_cpu(reporter._unwrap(value))
+    array = cuda.to_cpu(reporter._unwrap(value))
     if not isinstance(value, Variable):
         return float(array)
     return Variable(array.copy(), requires_grad=False)

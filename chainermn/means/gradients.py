@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from chainer._core.autograd import fresh_gradients
+from chainer._core.autograd import variable_gradient
 from chainer._core.optimizers import update
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
     """
     params = []
     for _, param in initialized_params(model):
-        fresh_gradients.settle(param)
+        variable_gradient.settle(param)
         if zero_fill:
             fill_missing_grad(param)
         if param.grad is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.autograd import backprop
+from chainer._core.autograd.leaves import watching_leaves
 from chainermn import means
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Overlap:
         if self._groups is not None:
             self._missing = [sum([len(b.params) for b in group]) for group in self._groups]
         with contextlib.ExitStack() as stack:
-            stack.enter_context(backprop.watching_leaves(self._on_ready))
+            stack.enter_context(watching_leaves(self._on_ready))
             # Gradients that backward makes in shared memory need no copy to be sent.
             if self._slots is not None:
                 stack.enter_context(self._slots.places)

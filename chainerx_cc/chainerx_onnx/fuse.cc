@@ -62,8 +62,8 @@ private:
     // y = (w * x + b - mean) s + beta = (s w) * x + (b - mean) s + beta, s = gamma / sqrt(var + epsilon)
     void FoldBatchNorm(Node* node) {
         Node* conv = OnlyProducer(*node, 0);
-        if (conv == nullptr || !Is(*conv, "Conv") || conv->HasInput(3) || node->Int("training_mode", 0) != 0 ||
-            node->Int("spatial", 1) == 0)
+        if (conv == nullptr || !Is(*conv, "Conv") || conv->HasInput(3) || node->Flag("training_mode") ||
+            !node->Flag("spatial"))
             return;
         for (int i = 1; i < node->output_count(); ++i) {
             if (node->HasOutput(i)) return;
@@ -77,7 +77,7 @@ private:
             if (!p[i] || p[i].shape() != Shape{w.shape()[0]}) return;
             p[i] = AsType(p[i], Dtype::kFloat64);
         }
-        Array scale = p[0] / Sqrt(p[3] + Scalar{node->Float("epsilon", 1e-5)});
+        Array scale = p[0] / Sqrt(p[3] + Scalar{node->Float("epsilon")});
         Array bias = (b ? AsType(b, Dtype::kFloat64) - p[2] : Negative(p[2])) * scale + p[1];
         Shape column{w.shape()[0]};
         column.resize(w.ndim(), 1);

@@ -71,7 +71,7 @@ struct AttributeMessage {
     std::string name;
     std::string ref_attr_name;  // of the function that the node is in
     AttributeType type{AttributeType::kUndefined};
-    float f{0};
+    double f{0};
     int64_t i{0};
     std::string s;
     std::vector<float> floats;

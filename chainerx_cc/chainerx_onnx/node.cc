@@ -1,7 +1,10 @@
 #include "chainerx_onnx/node.h"
 
+#include <algorithm>
+
 #include "chainerx_onnx/error.h"
 #include "chainerx_onnx/planner.h"
+#include "chainerx_onnx/registry.h"
 #include "chainerx_onnx/tensor.h"
 
 namespace chainerx::onnx {
@@ -12,8 +15,7 @@ Array Node::Constant(int i) const { return HasInput(i) ? planner_->value(inputs[
 
 const AttributeMessage* Node::Find(const char* name) const {
     const AttributeMessage* attribute = Peek(name);
-    if (attribute != nullptr) read_.insert(name);
-    return attribute;
+    return attribute != nullptr ? attribute : schema_->Default(name, opset_);
 }
 
 const AttributeMessage& Node::Get(const char* name, AttributeType type) const {
@@ -38,8 +40,14 @@ Array Node::SparseTensor(const char* name) const {
     return ToDevice(ReadSparseTensor(*attribute->sparse, planner_->planning_.folder), device());
 }
 
+std::optional<Dtype> Node::OptionalType(const char* name) const {
+    int64_t type = OptionalInt(name).value_or(0);
+    return type == 0 ? std::nullopt : std::optional{DtypeOf(static_cast<int32_t>(type))};
+}
+
 int Node::Choice(const char* name, std::initializer_list<const char*> words) const {
-    std::string word = String(name, *words.begin());
+    if (!Has(name)) return 0;
+    std::string word = String(name);
     int i = 0;
     for (const char* each : words) {
         if (word == each) return i;
@@ -57,15 +65,22 @@ std::shared_ptr<const Plan> Node::Body(const char* name) const {
     return std::make_shared<Plan>(body.PlanGraph(*attribute.g, captured_, known));
 }
 
-void Node::Ignore(std::initializer_list<const char*> names) const {
-    for (const char* name : names) Find(name);
+int Node::RequiredInputs() const {
+    if (op == nullptr) return 0;
+    if (schema_->max_inputs() == kAnyNumber && op->purity == Purity::kPure) return input_count();
+    const std::set<int>& optional = schema_->At(opset_).optional;
+    return optional.empty() ? schema_->min_inputs() : std::min(schema_->min_inputs(), *optional.begin());
 }
 
-const char* Node::UnreadAttribute() const {
-    for (const auto& [name, attribute] : attributes_) {
-        if (read_.count(name) == 0) return name.c_str();
+void Node::CheckSchema() const {
+    int count = input_count();
+    if (count < schema_->min_inputs() || count > schema_->max_inputs()) throw ModelError{"it has ", count, " inputs"};
+    for (int i = 0; i < RequiredInputs(); ++i) {
+        if (!HasInput(i)) throw ModelError{"its input ", i, " is missing"};
     }
-    return nullptr;
+    for (const auto& [name, attribute] : attributes_) {
+        if (!schema_->HasAttribute(name)) throw ModelError{"there is no attribute '", name, "'"};
+    }
 }
 
 std::string Node::Label() const {

@@ -11,6 +11,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx_onnx/kernel.h"
 #include "chainerx_onnx/model.h"
+#include "chainerx_onnx/schema.h"
 
 namespace chainerx::onnx {
 
@@ -37,43 +38,54 @@ public:
     // Says that the kernel keeps what it needs of a constant input, which runs then do not keep.
     void Consume(int i) const { consumed_.insert(i); }
 
-    // Attributes. Without a default, a missing one raises ModelError.
+    // The number of an input by its name in the schema, or -1.
+    int InputOf(const char* name) const { return schema_->InputOf(name); }
+
+    // Attributes, with the defaults of the schema. One that is missing and has none raises ModelError.
     bool Has(const char* name) const { return Find(name) != nullptr; }
     int64_t Int(const char* name) const { return Get(name, AttributeType::kInt).i; }
-    int64_t Int(const char* name, int64_t value) const { return Has(name) ? Int(name) : value; }
+    bool Flag(const char* name) const { return Int(name) != 0; }
     double Float(const char* name) const { return Get(name, AttributeType::kFloat).f; }
-    double Float(const char* name, double value) const { return Has(name) ? Float(name) : value; }
+    std::optional<int64_t> OptionalInt(const char* name) const {
+        return Has(name) ? std::optional{Int(name)} : std::nullopt;
+    }
+    std::optional<double> OptionalFloat(const char* name) const {
+        return Has(name) ? std::optional{Float(name)} : std::nullopt;
+    }
+    // An element type; none if it is missing or 0.
+    std::optional<Dtype> OptionalType(const char* name) const;
     std::string String(const char* name) const { return Get(name, AttributeType::kString).s; }
-    std::string String(const char* name, const char* value) const { return Has(name) ? String(name) : value; }
     const std::vector<int64_t>& Ints(const char* name) const { return Get(name, AttributeType::kInts).ints; }
     std::optional<std::vector<int64_t>> OptionalInts(const char* name) const {
         return Has(name) ? std::optional{Ints(name)} : std::nullopt;
     }
+    std::vector<int64_t> IntsOrNone(const char* name) const { return Has(name) ? Ints(name) : std::vector<int64_t>{}; }
     const std::vector<float>& Floats(const char* name) const { return Get(name, AttributeType::kFloats).floats; }
+    std::vector<float> FloatsOrNone(const char* name) const { return Has(name) ? Floats(name) : std::vector<float>{}; }
     const std::vector<std::string>& Strings(const char* name) const {
         return Get(name, AttributeType::kStrings).strings;
     }
     Array Tensor(const char* name) const;
     Array SparseTensor(const char* name) const;
-    // The word's place in a list. Raises ModelError if it is not in it.
+    // The word's place in a list, 0 if it is missing. Raises ModelError if it is not in it.
     int Choice(const char* name, std::initializer_list<const char*> words) const;
     // A graph, which is run with its own inputs and then `captured` values of the graphs around.
     std::shared_ptr<const Plan> Body(const char* name) const;
     int captured_count() const { return captured_count_; }
-    // Attributes that the operator ignores.
-    void Ignore(std::initializer_list<const char*> names) const;
 
     // -- For the planner
 
     std::string Label() const;
     void SetAttribute(const std::string& name, const AttributeMessage* attribute) { attributes_[name] = attribute; }
-    // An attribute without reading it, or null.
+    // An attribute that the file gives, or null.
     const AttributeMessage* Peek(const std::string& name) const {
         auto it = attributes_.find(name);
         return it == attributes_.end() ? nullptr : it->second;
     }
-    // The name of an attribute that no operator has read, or null.
-    const char* UnreadAttribute() const;
+    // Raises ModelError if its inputs or attributes are not those of the schema.
+    void CheckSchema() const;
+    // How many of the first inputs it cannot do without: all, if it takes any number.
+    int RequiredInputs() const;
 
     const NodeMessage* message{nullptr};
     const Operator* op{nullptr};
@@ -90,11 +102,11 @@ private:
     const AttributeMessage& Get(const char* name, AttributeType type) const;
 
     Planner* planner_{nullptr};
+    const Schema* schema_{nullptr};
     int64_t opset_{0};
     int captured_count_{0};
     std::vector<std::string> captured_;
     std::map<std::string, const AttributeMessage*> attributes_;
-    mutable std::set<std::string> read_;
     mutable std::set<int> consumed_;
 };
 

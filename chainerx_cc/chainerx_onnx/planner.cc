@@ -46,13 +46,6 @@ const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage
     return nullptr;
 }
 
-// How many of the first inputs a node cannot do without: all, if it takes any number.
-int RequiredInputs(const Node& node) {
-    if (node.op == nullptr) return 0;
-    bool needs_all = node.op->max_inputs == kAnyNumber && node.op->purity == Purity::kPure;
-    return needs_all ? node.input_count() : node.op->min_inputs;
-}
-
 // Nodes that only rename their input.
 bool IsIdentity(const Node& node) {
     if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
@@ -168,15 +161,10 @@ void Planner::AddNode(const NodeMessage& message) {
         for (const std::string& name : message.inputs) node.inputs.push_back(ValueOf(name));
         ReadAttributes(&node);
         if (FindFunction(*planning_.model, message) == nullptr) {
-            node.op = FindOperator(message.domain, message.op_type, node.opset_);
+            node.op = FindOperator(message.domain, message.op_type);
             if (node.op == nullptr) throw ModelError{"the operator is not supported in opset ", node.opset_};
-            int count = node.input_count();
-            if (count < node.op->min_inputs || count > node.op->max_inputs) {
-                throw ModelError{"it has ", count, " inputs"};
-            }
-            for (int i = 0; i < RequiredInputs(node); ++i) {
-                if (!node.HasInput(i)) throw ModelError{"its input ", i, " is missing"};
-            }
+            node.schema_ = &Schema::Of(message.domain, message.op_type);
+            node.CheckSchema();
             if (message.domain.empty()) CheckDomains(node);
         }
         Capture(&node);
@@ -205,11 +193,7 @@ void Planner::AddNode(const NodeMessage& message) {
 }
 
 Kernel Planner::MakeKernelOf(const Node& node) {
-    if (node.op != nullptr) {
-        Kernel kernel = node.op->make(node);
-        if (const char* name = node.UnreadAttribute()) throw ModelError{"there is no attribute '", name, "'"};
-        return kernel;
-    }
+    if (node.op != nullptr) return node.op->make(node);
     const FunctionMessage& function = *FindFunction(*planning_.model, *node.message);
     if (planning_.depth >= kMaxDepth) throw ModelError{"functions call each other more than ", kMaxDepth, " times"};
     Bindings bindings;
@@ -327,7 +311,7 @@ private:
         }
         step.begin = static_cast<int32_t>(plan_.numbers_.size());
         step.n_inputs = node.input_count();
-        step.n_required = RequiredInputs(node);
+        step.n_required = node.RequiredInputs();
         // Those that the kernel keeps itself come last.
         if (!node.consumed_.empty()) step.n_required = std::min(step.n_required, *node.consumed_.begin());
         step.n_outputs = node.output_count();

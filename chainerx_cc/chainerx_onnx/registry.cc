@@ -8,9 +8,9 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;
 
-const std::multimap<Key, const Operator*>& Table() {
+const std::map<Key, const Operator*>& Table() {
     static const auto* table = [] {
-        auto* out = new std::multimap<Key, const Operator*>;
+        auto* out = new std::map<Key, const Operator*>;
         for (OperatorTable family : {
 #define CHAINERX_ONNX_X(Name) Name##Operators(),
                      CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_X)
@@ -25,12 +25,9 @@ const std::multimap<Key, const Operator*>& Table() {
 
 }  // namespace
 
-const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset) {
-    auto [begin, end] = Table().equal_range({domain, name});
-    for (auto it = begin; it != end; ++it) {
-        if (!domain.empty() || opset <= it->second->last) return it->second;
-    }
-    return nullptr;
+const Operator* FindOperator(const std::string& domain, const std::string& name) {
+    auto it = Table().find({domain, name});
+    return it == Table().end() ? nullptr : it->second;
 }
 
 std::vector<const Operator*> AllOperators() {

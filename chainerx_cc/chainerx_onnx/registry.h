@@ -10,7 +10,6 @@ namespace chainerx::onnx {
 // Reads a node and gives what it does at each run.
 using MakeKernel = Kernel (*)(const Node&);
 
-constexpr int kAnyNumber = 1 << 30;
 constexpr int64_t kNewestOpset = 28;
 
 // What a run may do with an operator beside running it.
@@ -19,18 +18,16 @@ enum class Purity : uint8_t {
     kRandom,  // runs each time
 };
 
+// Its inputs and attributes are in its schema.
 struct Operator {
     const char* name;
-    int min_inputs;  // those that must be there
-    int max_inputs;
     MakeKernel make;
     Purity purity{Purity::kPure};
-    int64_t last{kNewestOpset};  // the newest opset that has it
     const char* domain{""};
 };
 
-// The operator for a domain and an opset, or null.
-const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset);
+// The operator of a domain, or null.
+const Operator* FindOperator(const std::string& domain, const std::string& name);
 
 // Those of all domains, in the order of their names.
 std::vector<const Operator*> AllOperators();

@@ -157,7 +157,8 @@ class _Pages:
         self.add(
             f'{module.__name__}/{name}',
             [*_title(title), f'A part of :doc:`/reference/generated/{parent}`.', '']
-            + ['.. currentmodule:: ' + module.__name__, '', f'.. {directive}:: {name}'],
+            + ['.. currentmodule:: ' + module.__name__, '', f'.. {directive}:: {name}']
+            + (['   :inherited-members:'] if _has_private_base(value) else []),
         )
         return True
 
@@ -170,6 +171,12 @@ class _Pages:
             if not path.exists() or path.read_text() != text:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+
+
+def _has_private_base(value):
+    """Whether a class has members from a private class, which has no page of its own."""
+    bases = getattr(value, '__bases__', ())
+    return any(base.__module__.startswith('chainer._core.') for base in bases)
 
 
 def _title(text, line='='):

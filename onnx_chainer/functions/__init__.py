@@ -6,6 +6,7 @@ context)``, which returns nodes.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onnx_chainer.functions import (
@@ -29,7 +30,9 @@ from onnx_chainer.functions._left_out import (
     NOT_EXPORTED as NOT_EXPORTED,
 )
 
-globals().update({c.convert.__name__: c.convert for c in CONVERTERS.values()})
+for _converter in CONVERTERS.values():
+    for _module in (__name__, _converter.convert.__module__):
+        setattr(sys.modules[_module], _converter.convert.__name__, _converter.convert)
 
 if TYPE_CHECKING:
 

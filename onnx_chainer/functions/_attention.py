@@ -10,13 +10,13 @@ import numpy
 _LOWEST = {'e': -6e4, 'f': -1e38, 'd': -1e300}
 
 
-def attend(g: Any, f: Any, q: str, k: str, v: str, mask: str | None) -> Any:
+def attend(g: Any, f: Any, q: str, k: str, v: str, mask: str | None = None) -> Any:
     """Name of the output."""
     scale = f.scale
     if scale is None:
         scale = 1 / math.sqrt(int(g.shape(0)[-1]))
     # The operator gives NaN for a row without an allowed position, Chainer zeros.
-    if g.opset >= 23 and (mask is None or g.dtype(3).kind == 'f') and _are_plain(g):
+    if g.has('Attention') and (mask is None or g.dtype(3).kind == 'f') and _are_plain(g):
         return g.Attention(q, k, v, mask, is_causal=int(f.is_causal), scale=float(scale))
     ndim = g.ndim(1)
     order = [*range(ndim - 2), ndim - 1, ndim - 2]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onnx_chainer import onnx_helper
 from onnx_chainer._builder import Builder
+from onnx_chainer._schemas import schemas_of
 from onnx_chainer._trace import Call
 
 if TYPE_CHECKING:
@@ -91,23 +93,32 @@ def _call_of(func):
     )
 
 
-def one_to_one(since: int = 9, **operators: str) -> dict[str, Callable[..., Any]]:
+def row(names: str, description: str, body: Callable[..., Any], since: int = 9) -> None:
+    """Declares a short converter: a formula.
+
+    Args:
+        names (str): Names of the functions that it converts, with spaces between them.
+        description (str): What it makes.
+        body (callable): It gets the builder, the function and the names of the inputs.
+        since (int): First version of the operator set.
+
+    """
+    body.__doc__ = description
+    for name in names.split():
+        converts(name, since)(body)
+
+
+def one_to_one(**operators: str) -> None:
     """Declares converters of functions that are one operator each, with the same inputs.
 
     Args:
-        since (int): First version of the operator set.
         operators: Operators by the name of the function.
 
-    Returns:
-        dict: The converters by their names.
-
     """
-    made = {}
     for name, operator in operators.items():
 
         def body(g, f, *xs, operator=operator):
             return getattr(g, operator)(*xs)
 
-        body.__doc__ = f'``{operator}``.'
-        made[f'convert_{name}'] = converts(name, since)(body)
-    return made
+        body.__module__ = sys._getframe(1).f_globals['__name__']
+        row(name, f'``{operator}``.', body, max(9, schemas_of('', operator)[0].since))

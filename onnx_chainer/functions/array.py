@@ -10,7 +10,7 @@ from chainer.functions.array.resize_images import compute_indices_and_weights
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions import _indexing
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,36 +36,6 @@ def convert_AsStrided(g, f, x):
     return g.Gather(g.reshape(x, [-1]), index, axis=0)
 
 
-@converts('Broadcast')
-def convert_Broadcast(g, f, *xs):
-    """``Expand``."""
-    return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
-
-
-@converts('Cast')
-def convert_Cast(g, f, x):
-    """``Cast``."""
-    return g.cast(x, g.out_dtype())
-
-
-@converts('Concat')
-def convert_Concat(g, f, *xs):
-    """``Concat``."""
-    return g.Concat(*xs, axis=g.axis(f.axis))
-
-
-@converts('Copy')
-def convert_Copy(g, f, x):
-    """``Identity``."""
-    return g.Identity(x)
-
-
-@converts('Depth2Space')
-def convert_Depth2Space(g, f, x):
-    """``DepthToSpace``."""
-    return g.DepthToSpace(x, blocksize=f.r)
-
-
 @converts('Diagonal')
 def convert_Diagonal(g, f, x):
     """``Gather`` of the flat diagonal."""
@@ -81,6 +51,10 @@ def convert_Diagonal(g, f, x):
     return g.Gather(flat, index.astype(numpy.int64), axis=len(rest))
 
 
+def _broadcast(g, f, *xs):
+    return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
+
+
 def _stack_along(g, xs, axis, min_ndim):
     """Concatenates along an axis, after new axes as NumPy's stacking adds them."""
     ndim = g.ndim()
@@ -90,52 +64,10 @@ def _stack_along(g, xs, axis, min_ndim):
     return g.Concat(*xs, axis=axis)
 
 
-@converts('Dstack')
-def convert_Dstack(g, f, *xs):
-    """``Concat``."""
-    return _stack_along(g, xs, 2, 3)
-
-
-@converts('Hstack')
-def convert_Hstack(g, f, *xs):
-    """``Concat``."""
-    return _stack_along(g, xs, 0 if g.ndim() < 2 else 1, 1)
-
-
-@converts('Vstack')
-def convert_Vstack(g, f, *xs):
-    """``Concat``."""
-    return _stack_along(g, xs, 0, 2)
-
-
-@converts('ExpandDims')
-def convert_ExpandDims(g, f, x):
-    """``Unsqueeze``."""
-    return g.unsqueeze(x, [f.axis % (g.ndim() + 1)])
-
-
 def _reverse(g, x, axis):
     if g.opset >= 10:
         return g.slice(x, [-1], [-(2**62)], [axis], [-1])
     return g.Gather(x, numpy.arange(int(g.shape()[axis]))[::-1].astype(numpy.int64), axis=axis)
-
-
-@converts('Flip')
-def convert_Flip(g, f, x):
-    """``Slice`` with the step -1; ``Gather`` before opset 10."""
-    return _reverse(g, x, g.axis(f.axis))
-
-
-@converts('FlipLR')
-def convert_FlipLR(g, f, x):
-    """``Slice`` with the step -1; ``Gather`` before opset 10."""
-    return _reverse(g, x, 1)
-
-
-@converts('FlipUD')
-def convert_FlipUD(g, f, x):
-    """``Slice`` with the step -1; ``Gather`` before opset 10."""
-    return _reverse(g, x, 0)
 
 
 def get_slice_node(
@@ -175,18 +107,6 @@ def get_slice_node(
     return gb.op('Slice', [*input_names, *names])
 
 
-@converts('GetItem')
-def convert_GetItem(g, f, x):
-    """``Slice``, ``Gather`` and ``GatherND``."""
-    return _indexing.get(g, f.slices, x)
-
-
-@converts('ScatterAdd', 13)
-def convert_ScatterAdd(g, f, a, b):
-    """``ScatterND`` that adds from opset 16; of ``OneHot`` positions before."""
-    return _indexing.add(g, f.slices, a, b)
-
-
 @converts('Im2Col')
 def convert_Im2Col(g, f, x):
     """``Conv`` with one-hot weights, a group for each channel."""
@@ -216,37 +136,20 @@ def _cover_all(dims, ksize, stride, pad, dilate):
     return after
 
 
-@converts('Moveaxis')
-def convert_Moveaxis(g, f, x):
-    """``Transpose``."""
-    order = numpy.moveaxis(_labels(g), f.source, f.destination)
-    return g.Transpose(x, perm=list(order.shape))
-
-
 def _labels(g):
     """Array with the numbers of its axes as its shape."""
     return numpy.broadcast_to(numpy.zeros(()), tuple(range(g.ndim())))
 
 
-@converts('Rollaxis')
-def convert_Rollaxis(g, f, x):
-    """``Transpose``."""
-    return g.Transpose(x, perm=list(numpy.rollaxis(_labels(g), f.axis, f.start).shape))
+def _transposed(g, x, move):
+    return g.Transpose(x, perm=list(move(_labels(g)).shape))
 
 
-@converts('Swapaxes')
-def convert_Swapaxes(g, f, x):
-    """``Transpose``."""
-    return g.Transpose(x, perm=list(_labels(g).swapaxes(f.axis1, f.axis2).shape))
-
-
-@converts('Transpose')
-def convert_Transpose(g, f, x):
-    """``Transpose``."""
+def _transpose(g, f, x):
     axes = f.axes
     if axes is not None and len(axes) == 1 and not isinstance(axes[0], int):
         (axes,) = axes
-    return g.Transpose(x, perm=list(_labels(g).transpose(axes).shape))
+    return _transposed(g, x, lambda a: a.transpose(axes))
 
 
 _PAD_MODES = 'constant', 'reflect', 'edge', 'wrap'
@@ -298,7 +201,7 @@ def convert_Permutate(g, f, x):
 def _inverse(g, indices, n):
     """Name of the inverse of a permutation of ``n`` numbers."""
     places = g.arange(n)
-    scatter = g.ScatterElements if g.opset >= 11 else g.Scatter
+    scatter = g.ScatterElements if g.has('ScatterElements') else g.Scatter
     return scatter(places, g.cast(g.const(indices), numpy.int64), places, axis=0)
 
 
@@ -326,30 +229,20 @@ def _product(shape):
     return size
 
 
-@converts('Reshape')
-def convert_Reshape(g, f, x):
-    """``Reshape``."""
-    return g.reshape(x, g.out_shape(), g.shape())
-
-
 @converts('ResizeImages')
 def convert_ResizeImages(g, f, x):
     """``Resize``; ``Upsample`` or matrix products before opset 11."""
     sizes = [*g.shape()[:2], f.out_H, f.out_W]
     if g.opset < 11:
         return _resize_by_products(g, f, x)
-    how = 'align_corners' if f.align_corners else 'half_pixel'
-    options = {'mode': 'linear', 'coordinate_transformation_mode': how}
+    options = {'mode': 'linear', 'coordinate_transformation_mode': 'half_pixel'}
+    if f.align_corners:
+        options['coordinate_transformation_mode'] = 'align_corners'
     if f.mode == 'nearest':
-        options = {
-            'mode': 'nearest',
-            'coordinate_transformation_mode': 'asymmetric',
-            'nearest_mode': 'floor',
-        }
-    empty = numpy.zeros(0, numpy.float32)
-    if g.opset < 13:
-        return g.Resize(x, empty, empty, g.ints(sizes), **options)
-    return g.Resize(x, None, None, g.ints(sizes), **options)
+        options = {'mode': 'nearest', 'coordinate_transformation_mode': 'asymmetric'}
+        options['nearest_mode'] = 'floor'
+    empty = numpy.zeros(0, numpy.float32) if g.opset < 13 else None
+    return g.Resize(x, empty, empty, g.ints(sizes), **options)
 
 
 def _resize_by_products(g, f, x):
@@ -370,8 +263,7 @@ def _resize_by_products(g, f, x):
 def convert_SelectItem(g, f, x, t):
     """``GatherElements``; of ``OneHot`` before opset 11."""
     index = g.unsqueeze(g.cast(t, numpy.int64), [1])
-    length = g.shape()[1] if g.opset < 11 else 0
-    return g.squeeze(g.take_along(x, index, 1, length, g.dtype()), [1])
+    return g.squeeze(g.take_along(x, index, 1, g.shape()[1], g.dtype()), [1])
 
 
 @converts('Separate')
@@ -379,18 +271,6 @@ def convert_Separate(g, f, x):
     """``Split`` and ``Squeeze``."""
     axis = g.axis(f.axis)
     return [g.squeeze(y, [axis]) for y in g.split(x, [1] * int(g.shape()[axis]), axis)]
-
-
-@converts('Space2Depth')
-def convert_Space2Depth(g, f, x):
-    """``SpaceToDepth``."""
-    return g.SpaceToDepth(x, blocksize=f.r)
-
-
-@converts('Shape')
-def convert_Shape(g, f, x):
-    """``Shape``. No function of Chainer gives a shape; programs may wrap one by this name."""
-    return g.Shape(x)
 
 
 @converts('SpatialTransformerGrid')
@@ -466,7 +346,39 @@ def convert_TransposeSequence(g, f, *xs):
     return [g.Concat(*steps[t], axis=0) for t in range(g.n_outputs)]
 
 
-@converts('Where')
-def convert_Where(g, f, x, y):
-    """``Where``."""
-    return g.Where(f.condition, x, y)
+row('Cast', '``Cast``.', lambda g, f, x: g.cast(x, g.out_dtype()))
+row('Concat', '``Concat``.', lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)))
+row('Copy', '``Identity``.', lambda g, f, x: g.Identity(x))
+row('Depth2Space', '``DepthToSpace``.', lambda g, f, x: g.DepthToSpace(x, blocksize=f.r))
+row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, 3))
+row('Hstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0 if g.ndim() < 2 else 1, 1))
+row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, 2))
+row('ExpandDims', '``Unsqueeze``.', lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]))
+row('Reshape', '``Reshape``.', lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()))
+row('Space2Depth', '``SpaceToDepth``.', lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r))
+row('Where', '``Where``.', lambda g, f, x, y: g.Where(f.condition, x, y))
+row('Broadcast', '``Expand``.', _broadcast)
+row(
+    'GetItem',
+    '``Slice``, ``Gather`` and ``GatherND``.',
+    lambda g, f, x: _indexing.get(g, f.slices, x),
+)
+row(
+    'ScatterAdd',
+    '``ScatterND`` that adds from opset 16; of ``OneHot`` positions before.',
+    lambda g, f, a, b: _indexing.add(g, f.slices, a, b),
+    13,
+)
+_PROGRAMS = 'No function of Chainer gives a shape; programs may wrap one by this name.'
+row('Shape', f'``Shape``. {_PROGRAMS}', lambda g, f, x: g.Shape(x))
+_REVERSES = '``Slice`` with the step -1; ``Gather`` before opset 10.'
+row('Flip', _REVERSES, lambda g, f, x: _reverse(g, x, g.axis(f.axis)))
+row('FlipLR', _REVERSES, lambda g, f, x: _reverse(g, x, 1))
+row('FlipUD', _REVERSES, lambda g, f, x: _reverse(g, x, 0))
+for _name, _move in {
+    'Moveaxis': lambda f: lambda a: numpy.moveaxis(a, f.source, f.destination),
+    'Rollaxis': lambda f: lambda a: numpy.rollaxis(a, f.axis, f.start),
+    'Swapaxes': lambda f: lambda a: a.swapaxes(f.axis1, f.axis2),
+}.items():
+    row(_name, '``Transpose``.', lambda g, f, x, move=_move: _transposed(g, x, move(f)))
+row('Transpose', '``Transpose``.', _transpose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from onnx_chainer.functions import _attention
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 
 def _alike(g, xs):
@@ -13,7 +13,7 @@ def _alike(g, xs):
     return [x if g.dtype(i) == g.dtype() else g.cast(x, g.dtype()) for i, x in enumerate(xs)]
 
 
-def _convolution(g, f, x, W, b=None):
+def _convolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
     pads = list(f.pad)
     after = list(pads)
@@ -22,9 +22,7 @@ def _convolution(g, f, x, W, b=None):
             size = int(n) + 2 * pads[i] - ((k - 1) * f.dilate[i] + 1)
             after[i] += -size % f.stride[i]
     return g.Conv(
-        x,
-        W,
-        b,
+        *_alike(g, xs),
         kernel_shape=ksize,
         strides=list(f.stride),
         pads=pads + after,
@@ -33,29 +31,15 @@ def _convolution(g, f, x, W, b=None):
     )
 
 
-@converts('Convolution2DFunction')
-def convert_Convolution2DFunction(g, f, *xs):
-    """``Conv``."""
-    return _convolution(g, f, *_alike(g, xs))
-
-
-@converts('ConvolutionND')
-def convert_ConvolutionND(g, f, *xs):
-    """``Conv``."""
-    return _convolution(g, f, *_alike(g, xs))
-
-
-def _deconvolution(g, f, x, W, b=None):
+def _deconvolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
     extra = []
     for i, (n, out, k) in enumerate(zip(g.shape()[2:], g.out_shape()[2:], ksize)):
         least = f.stride[i] * (n - 1) + (k - 1) * f.dilate[i] + 1 - 2 * f.pad[i]
         extra.append(int(out - least))
     # A smaller output is cut: ONNX adds to the end only.
-    y = g.ConvTranspose(
-        x,
-        W,
-        b,
+    return g.ConvTranspose(
+        *_alike(g, xs),
         kernel_shape=ksize,
         strides=list(f.stride),
         pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
@@ -63,19 +47,6 @@ def _deconvolution(g, f, x, W, b=None):
         group=f.groups,
         output_padding=[max(e, 0) for e in extra],
     )
-    return y
-
-
-@converts('Deconvolution2DFunction')
-def convert_Deconvolution2DFunction(g, f, *xs):
-    """``ConvTranspose``."""
-    return _deconvolution(g, f, *_alike(g, xs))
-
-
-@converts('DeconvolutionND')
-def convert_DeconvolutionND(g, f, *xs):
-    """``ConvTranspose``."""
-    return _deconvolution(g, f, *_alike(g, xs))
 
 
 @converts('EmbedIDFunction')
@@ -146,7 +117,10 @@ def convert_Shift(g, f, x):
     )
 
 
-@converts('scaled_dot_product_attention')
-def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
-    """``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before."""
-    return _attention.attend(g, f, q, k, v, mask)
+row('Convolution2DFunction ConvolutionND', '``Conv``.', _convolution)
+row('Deconvolution2DFunction DeconvolutionND', '``ConvTranspose``.', _deconvolution)
+row(
+    'scaled_dot_product_attention',
+    '``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before.',
+    lambda g, f, *xs: _attention.attend(g, f, *xs),
+)

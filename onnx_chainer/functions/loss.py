@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 
 def _reduced(g, loss, how):
@@ -14,23 +14,11 @@ def _reduced(g, loss, how):
     return g.reduce('Sum', loss) if how == 'sum' else loss
 
 
-@converts('AbsoluteError')
-def convert_AbsoluteError(g, f, x0, x1):
-    """Of ``Sub`` and ``Abs``."""
-    return g.Abs(g.Sub(x0, x1))
-
-
 @converts('SquaredError')
 def convert_SquaredError(g, f, x0, x1):
     """Of ``Sub`` and ``Mul``."""
     d = g.Sub(x0, x1)
     return g.Mul(d, d)
-
-
-@converts('MeanAbsoluteError')
-def convert_MeanAbsoluteError(g, f, x0, x1):
-    """Of ``Sub``, ``Abs`` and ``ReduceMean``."""
-    return g.reduce('Mean', g.Abs(g.Sub(x0, x1)))
 
 
 @converts('MeanSquaredError')
@@ -133,7 +121,7 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
         return _soft_targets(g, f, x, t)
     weight = None if f.class_weight is None else g.array(f.class_weight).astype(g.dtype())
     # The operator divides by the sum of the weights, and by zero if no label counts.
-    if g.opset >= 12 and f.reduce == 'no' and g.dtype(1).char in 'ilq':
+    if g.has('SoftmaxCrossEntropyLoss') and f.reduce == 'no' and g.dtype(1).char in 'ilq':
         return g.SoftmaxCrossEntropyLoss(
             x, t, weight, ignore_index=int(f.ignore_label), reduction='none'
         )
@@ -141,8 +129,7 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
     log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
     is_ignored = g.Equal(t, g.const(f.ignore_label, g.dtype(1)))
     label = g.cast(g.Where(is_ignored, g.const(0, g.dtype(1)), t), numpy.int64)
-    depth = g.shape()[1] if g.opset < 11 else 0
-    chosen = g.take_along(log_y, g.unsqueeze(label, [1]), 1, depth, g.dtype())
+    chosen = g.take_along(log_y, g.unsqueeze(label, [1]), 1, g.shape()[1], g.dtype())
     loss = g.Neg(g.squeeze(chosen, [1]))
     if weight is not None:
         loss = g.Mul(loss, g.Gather(weight, label, axis=0))
@@ -213,3 +200,11 @@ def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
     score = g.squeeze(g.MatMul(weight, g.unsqueeze(x, [2])), [2])
     losses = g.Mul(g.softplus(g.Neg(g.Mul(sign, score))), g.Abs(sign))
     return g.reduce('Sum', losses)
+
+
+row('AbsoluteError', 'Of ``Sub`` and ``Abs``.', lambda g, f, x0, x1: g.Abs(g.Sub(x0, x1)))
+row(
+    'MeanAbsoluteError',
+    'Of ``Sub``, ``Abs`` and ``ReduceMean``.',
+    lambda g, f, x0, x1: g.reduce('Mean', g.Abs(g.Sub(x0, x1))),
+)

@@ -8,73 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from onnx_chainer._builder import Unsupported, is_number
-from onnx_chainer.functions._declare import converts, one_to_one
+from onnx_chainer.functions._declare import converts, one_to_one, row
 
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any: ...
 
 
-globals().update(
-    one_to_one(
-        Absolute='Abs',
-        Add='Add',
-        Arccos='Acos',
-        Arcsin='Asin',
-        Arctan='Atan',
-        Arctanh='Atanh',
-        Cos='Cos',
-        Cosh='Cosh',
-        Div='Div',
-        Erf='Erf',
-        Exp='Exp',
-        Log='Log',
-        Maximum='Max',
-        Minimum='Min',
-        Mul='Mul',
-        MultiAdd='Sum',
-        Neg='Neg',
-        PowVarVar='Pow',
-        Sin='Sin',
-        Sinh='Sinh',
-        Sqrt='Sqrt',
-        Sub='Sub',
-        Tan='Tan',
-        ceil='Ceil',
-        floor='Floor',
-        sign='Sign',
-    )
+# fmt: off
+one_to_one(
+    Absolute='Abs', Add='Add', Arccos='Acos', Arcsin='Asin', Arctan='Atan', Arctanh='Atanh',
+    Cos='Cos', Cosh='Cosh', Div='Div', Erf='Erf', Exp='Exp', Log='Log', Maximum='Max',
+    Minimum='Min', Mul='Mul', MultiAdd='Sum', Neg='Neg', PowVarVar='Pow', Sin='Sin', Sinh='Sinh',
+    Sqrt='Sqrt', Sub='Sub', Tan='Tan', ceil='Ceil', floor='Floor', sign='Sign', BatchDet='Det',
 )
-globals().update(one_to_one(11, BatchDet='Det'))
+# fmt: on
 
 
 def _value(g, f):
     """Operand of an operator with a constant: a number has the dtype of the array."""
     return g.const(f.value) if is_number(f.value) else f.value
-
-
-@converts('AddConstant')
-def convert_AddConstant(g, f, x):
-    """``Add``."""
-    return g.Add(x, _value(g, f))
-
-
-@converts('SubFromConstant')
-def convert_SubFromConstant(g, f, x):
-    """``Sub``."""
-    return g.Sub(_value(g, f), x)
-
-
-@converts('MulConstant')
-def convert_MulConstant(g, f, x):
-    """``Mul``."""
-    return g.Mul(x, _value(g, f))
-
-
-@converts('DivFromConstant')
-def convert_DivFromConstant(g, f, x):
-    """``Div``."""
-    return g.Div(_value(g, f), x)
 
 
 @converts('PowVarConst')
@@ -85,31 +38,20 @@ def convert_PowVarConst(g, f, x):
     return g.Pow(x, _value(g, f))
 
 
-@converts('PowConstVar')
-def convert_PowConstVar(g, f, x):
-    """``Pow``."""
-    return g.Pow(_value(g, f), x)
+def _flat(g, f, x):
+    """A value and an axis of it, with the number of its axes and the length of this one."""
+    if f.axis is None:
+        return g.reshape(x, [-1]), 0, 1, g.out_shape()[0] if g.out_shape() else None
+    axis = g.axis(f.axis)
+    return x, axis, g.ndim(), g.shape()[axis]
 
 
-def _index_of_extreme(g, f, x, kind):
-    axis = f.axis
-    if axis is None:
-        x, axis = g.reshape(x, [-1]), 0
-    else:
-        axis = g.axis(axis)
-    return g.cast(g.argmax(x, axis, kind), g.out_dtype())
+def _index_of_extreme(kind):
+    def body(g, f, x):
+        x, axis, _, _ = _flat(g, f, x)
+        return g.cast(g.argmax(x, axis, kind), g.out_dtype())
 
-
-@converts('ArgMax')
-def convert_ArgMax(g, f, x):
-    """``ArgMax``."""
-    return _index_of_extreme(g, f, x, 'ArgMax')
-
-
-@converts('ArgMin')
-def convert_ArgMin(g, f, x):
-    """``ArgMin``."""
-    return _index_of_extreme(g, f, x, 'ArgMin')
+    return body
 
 
 @converts('Arctan2')
@@ -123,20 +65,9 @@ def convert_Arctan2(g, f, y, x):
     return g.Where(is_zero, zero, angle)
 
 
-@converts('BatchInv', 11)
-def convert_BatchInv(g, f, x):
-    """Of minors by ``Det``, up to eight rows."""
-    return _inverse(g, x, int(g.shape()[-1]))
-
-
-@converts('Inv', 11)
-def convert_Inv(g, f, x):
-    """Of minors by ``Det``, up to eight rows."""
-    return _inverse(g, x, int(g.shape()[-1]))
-
-
-def _inverse(g, x, n):
+def _inverse(g, f, x):
     """Adjugate matrix by the determinant."""
+    n = int(g.shape()[-1])
     if n > 8:
         raise Unsupported('ONNX has no inverse: up to eight rows, it is computed from minors')
     det = g.unsqueeze(g.Det(x), [-1, -2])
@@ -153,18 +84,6 @@ def _inverse(g, x, n):
             columns.append(g.Mul(g.unsqueeze(g.Det(minor), [-1, -2]), (-1) ** (i + j)))
         rows.append(g.Concat(*columns, axis=-1))
     return g.Div(g.Concat(*rows, axis=-2), det)
-
-
-@converts('BatchL2NormSquared')
-def convert_BatchL2NormSquared(g, f, x):
-    """``ReduceSumSquare``."""
-    return g.reduce('SumSquare', x, list(range(1, g.ndim())))
-
-
-@converts('BroadcastTo')
-def convert_BroadcastTo(g, f, x):
-    """``Expand``."""
-    return g.expand(x, g.out_shape())
 
 
 @converts('Cholesky')
@@ -185,21 +104,11 @@ def convert_Cholesky(g, f, x):
     return g.Concat(*columns, axis=-1) if n > 1 else columns[0]
 
 
-@converts('Clip')
-def convert_Clip(g, f, x):
-    """``Clip``."""
-    return g.clip(x, f.x_min, f.x_max)
-
-
 @converts('Cumsum')
 def convert_Cumsum(g, f, x):
     """``CumSum``; ``MatMul`` with a triangle before opset 11."""
-    axis = f.axis
-    if axis is None:
-        x, axis, ndim, n = g.reshape(x, [-1]), 0, 1, g.out_shape()[0]
-    else:
-        axis, ndim, n = g.axis(axis), g.ndim(), g.shape()[g.axis(axis)]
-    if g.opset >= 11:
+    x, axis, ndim, n = _flat(g, f, x)
+    if g.has('CumSum'):
         return g.CumSum(x, g.const(axis, numpy.int64))
     order = [i for i in range(ndim) if i != axis] + [axis]
     y = g.MatMul(g.Transpose(x, perm=order), numpy.tri(int(n), dtype=g.dtype()).T.copy())
@@ -209,12 +118,7 @@ def convert_Cumsum(g, f, x):
 @converts('Cumprod')
 def convert_Cumprod(g, f, x):
     """``Mul`` of slices, one after another."""
-    axis = f.axis
-    if axis is None:
-        x, axis, n = g.reshape(x, [-1]), 0, g.out_shape()[0]
-    else:
-        axis = g.axis(axis)
-        n = g.shape()[axis]
+    x, axis, _, n = _flat(g, f, x)
     parts = g.split(x, [1] * int(n), axis)
     for i in range(1, len(parts)):
         parts[i] = g.Mul(parts[i - 1], parts[i])
@@ -230,58 +134,22 @@ def convert_Diff(g, f, x):
     return x
 
 
-@converts('EinSum', 12)
-def convert_EinSum(g, f, *xs):
-    """``Einsum``."""
-    return g.Einsum(*xs, equation=f'{f.in_subs}->{f.out_sub}')
-
-
-@converts('Erfc')
-def convert_Erfc(g, f, x):
-    """Of ``Erf``."""
-    return g.Sub(g.const(1), g.Erf(x))
-
-
-@converts('Expm1')
-def convert_Expm1(g, f, x):
-    """Of ``Tanh`` and ``Exp``, exact near zero."""
-    # expm1(x) is tanh(x / 2) * (exp(x) + 1), but infinite where exp is.
-    return g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1))
-
-
 @converts('FFT', 17)
 def convert_FFT(g, f, real, imag):
     """``DFT`` along the last axis."""
     parts = [g.unsqueeze(x, [g.ndim()]) for x in (real, imag)]
     z = g.Concat(*parts, axis=g.ndim())
-    options = {'inverse': int(f._method == 'ifft')}
-    axis = g.ndim() - 1
-    if g.opset < 20:
-        y = g.DFT(z, axis=axis, **options)
-    else:
-        y = g.DFT(z, None, g.const(axis, numpy.int64), **options)
+    y = g.DFT(z, inverse=int(f._method == 'ifft'), axis=g.ndim() - 1)
     return [g.squeeze(part, [g.ndim()]) for part in g.split(y, [1, 1], g.ndim())]
 
 
 @converts('Fmod')
 def convert_Fmod(g, f, x, divisor):
     """``Mod`` with ``fmod``; of the truncated quotient before opset 10."""
-    if g.opset >= 10:
+    if g.has('Mod'):
         return g.Mod(x, divisor, fmod=1)
     q = g.Div(x, divisor)
     return g.Sub(x, g.Mul(divisor, g.Mul(g.Sign(q), g.Floor(g.Abs(q)))))
-
-
-@converts('Identity')
-def convert_Identity(g, f, *xs):
-    """``Identity``."""
-    return [g.Identity(x) for x in xs]
-
-
-@converts('LinearInterpolate')
-def convert_LinearInterpolate(g, f, p, x, y):
-    """Of ``Mul``, ``Sub`` and ``Add``."""
-    return g.Add(g.Mul(p, x), g.Mul(g.Sub(g.const(1), p), y))
 
 
 @converts('Log1p')
@@ -295,43 +163,16 @@ def convert_Log1p(g, f, x):
     return g.Where(is_small, x, g.Mul(g.Log(u), g.Div(x, safe)))
 
 
-@converts('Log2')
-def convert_Log2(g, f, x):
-    """Of ``Log``."""
-    return g.Mul(g.Log(x), 1 / math.log(2))
+def _axes(g, f):
+    return None if f.axis is None else g.axes(f.axis)
 
 
-@converts('Log10')
-def convert_Log10(g, f, x):
-    """Of ``Log``."""
-    return g.Mul(g.Log(x), 1 / math.log(10))
-
-
-@converts('Ndtr')
-def convert_Ndtr(g, f, x):
-    """Of ``Erf``."""
-    return g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5)
-
-
-@converts('LogSumExp')
-def convert_LogSumExp(g, f, x):
-    """``ReduceLogSumExp``."""
-    return g.reduce('LogSumExp', x, None if f.axis is None else g.axes(f.axis))
-
-
-def _reductions(*kinds):
-    made = {}
-    for kind in kinds:
-
-        def body(g, f, x, kind=kind):
-            return g.reduce(kind, x, None if f.axis is None else g.axes(f.axis), f.keepdims)
-
-        body.__doc__ = f'``Reduce{kind}``.'
-        made[f'convert_{kind}'] = converts(kind)(body)
-    return made
-
-
-globals().update(_reductions('Max', 'Mean', 'Min', 'Prod', 'Sum'))
+for _kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum'):
+    row(
+        _kind,
+        f'``Reduce{_kind}``.',
+        lambda g, f, x, kind=_kind: g.reduce(kind, x, _axes(g, f), f.keepdims),
+    )
 
 
 def _swapped(g, x, ndim, transpose):
@@ -367,18 +208,6 @@ def convert_CooMatMul(g, f, sp, dn):
     a = g.reshape(g.MatMul(sp, place), shape)
     y = g.MatMul(_swapped(g, a, 2, f.transa), _swapped(g, dn, g.ndim(1), f.transb))
     return _swapped(g, y, g.ndim(1), f.transc)
-
-
-@converts('RsqrtGPU')
-def convert_RsqrtGPU(g, f, x):
-    """Of ``Sqrt`` and ``Reciprocal``."""
-    return g.Reciprocal(g.Sqrt(x))
-
-
-@converts('Square')
-def convert_Square(g, f, x):
-    """``Mul``."""
-    return g.Mul(x, x)
 
 
 @converts('SumTo')
@@ -428,7 +257,47 @@ def _groups(g, f):
     return outer[0], inner[0], inner[1], outer[1]
 
 
-@converts('fix')
-def convert_fix(g, f, x):
-    """Of ``Sign``, ``Floor`` and ``Abs``."""
-    return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))
+row('AddConstant', '``Add``.', lambda g, f, x: g.Add(x, _value(g, f)))
+row('SubFromConstant', '``Sub``.', lambda g, f, x: g.Sub(_value(g, f), x))
+row('MulConstant', '``Mul``.', lambda g, f, x: g.Mul(x, _value(g, f)))
+row('DivFromConstant', '``Div``.', lambda g, f, x: g.Div(_value(g, f), x))
+row('PowConstVar', '``Pow``.', lambda g, f, x: g.Pow(_value(g, f), x))
+row('ArgMax', '``ArgMax``.', _index_of_extreme('ArgMax'))
+row('ArgMin', '``ArgMin``.', _index_of_extreme('ArgMin'))
+row(
+    'BatchL2NormSquared',
+    '``ReduceSumSquare``.',
+    lambda g, f, x: g.reduce('SumSquare', x, list(range(1, g.ndim()))),
+)
+row('BroadcastTo', '``Expand``.', lambda g, f, x: g.expand(x, g.out_shape()))
+row('Clip', '``Clip``.', lambda g, f, x: g.clip(x, f.x_min, f.x_max))
+row('Erfc', 'Of ``Erf``.', lambda g, f, x: g.Sub(g.const(1), g.Erf(x)))
+row(
+    'Expm1',
+    'Of ``Tanh`` and ``Exp``, exact near zero.',
+    lambda g, f, x: g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1)),
+)
+row('Identity', '``Identity``.', lambda g, f, *xs: [g.Identity(x) for x in xs])
+row(
+    'LinearInterpolate',
+    'Of ``Mul``, ``Sub`` and ``Add``.',
+    lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(g.const(1), p), y)),
+)
+row('Log2', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(2)))
+row('Log10', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(10)))
+row('Ndtr', 'Of ``Erf``.', lambda g, f, x: g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5))
+row('RsqrtGPU', 'Of ``Sqrt`` and ``Reciprocal``.', lambda g, f, x: g.Reciprocal(g.Sqrt(x)))
+row('Square', '``Mul``.', lambda g, f, x: g.Mul(x, x))
+row('LogSumExp', '``ReduceLogSumExp``.', lambda g, f, x: g.reduce('LogSumExp', x, _axes(g, f)))
+row(
+    'fix',
+    'Of ``Sign``, ``Floor`` and ``Abs``.',
+    lambda g, f, x: g.Mul(g.Sign(x), g.Floor(g.Abs(x))),
+)
+row('BatchInv Inv', 'Of minors by ``Det``, up to eight rows.', _inverse, 11)
+row(
+    'EinSum',
+    '``Einsum``.',
+    lambda g, f, *xs: g.Einsum(*xs, equation=f'{f.in_subs}->{f.out_sub}'),
+    12,
+)

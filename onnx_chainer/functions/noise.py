@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 
 @converts('Dropout')
@@ -25,7 +25,8 @@ def convert_SimplifiedDropconnect(g, f, x, W, b=None):
     return y if b is None else g.Add(y, b)
 
 
-@converts('Zoneout')
-def convert_Zoneout(g, f, h, x):
-    """``Where`` with the states that were drawn at the export. None in test mode."""
-    return g.Where(f.flag_x, x, h)
+row(
+    'Zoneout',
+    '``Where`` with the states that were drawn at the export. None in test mode.',
+    lambda g, f, h, x: g.Where(f.flag_x, x, h),
+)

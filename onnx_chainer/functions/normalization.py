@@ -91,7 +91,7 @@ def convert_GroupNormalization(g, f, x, gamma, beta):
 @converts('LayerNormalization')
 def convert_LayerNormalization(g, f, x, gamma, beta):
     """``LayerNormalization`` from opset 17; of ``ReduceMean`` before."""
-    if g.opset >= 17 and g.dtype(1) == g.dtype():
+    if g.has('LayerNormalization') and g.dtype(1) == g.dtype():
         return g.LayerNormalization(x, gamma, beta, axis=-1, epsilon=float(f.eps))
     axes = [g.ndim() - 1]
     centered = g.Sub(x, g.reduce('Mean', x, axes, True))
@@ -103,7 +103,7 @@ def convert_LayerNormalization(g, f, x, gamma, beta):
 @converts('RMSNormalization')
 def convert_RMSNormalization(g, f, x, gamma):
     """``RMSNormalization`` from opset 23; of ``ReduceMean`` before."""
-    if g.opset >= 23 and g.dtype(1) == g.dtype():
+    if g.has('RMSNormalization') and g.dtype(1) == g.dtype():
         return g.RMSNormalization(x, gamma, axis=-1, epsilon=float(f.eps))
     square = g.reduce('Mean', g.Mul(x, x), [g.ndim() - 1], True)
     return g.Mul(g.Div(x, g.Sqrt(g.Add(square, f.eps))), gamma)

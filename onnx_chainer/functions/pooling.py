@@ -6,7 +6,7 @@ import numpy
 
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 
 def _is_whole(g, f):
@@ -24,30 +24,6 @@ def _average(g, f, x):
         pads=[*f.pad, *f.pad],
         count_include_pad=int(f.pad_value is not None),
     )
-
-
-@converts('AveragePooling2D')
-def convert_AveragePooling2D(g, f, x):
-    """``AveragePool``; ``GlobalAveragePool`` if one window covers all."""
-    return _average(g, f, x)
-
-
-@converts('AveragePoolingND')
-def convert_AveragePoolingND(g, f, x):
-    """``AveragePool``; ``GlobalAveragePool`` if one window covers all."""
-    return _average(g, f, x)
-
-
-@converts('MaxPoolingND')
-def convert_MaxPoolingND(g, f, x):
-    """``MaxPool``; ``GlobalMaxPool`` if one window covers all."""
-    return _max(g, f, x)
-
-
-@converts('MaxPooling2D')
-def convert_MaxPooling2D(g, f, x):
-    """``MaxPool``. Functions of Chainer are ``MaxPoolingND``."""
-    return _max(g, f, x)
 
 
 def _max(g, f, x):
@@ -75,20 +51,16 @@ def _max(g, f, x):
     return y
 
 
-def _rows_of_max(g, f, x, rois):
-    return g.MaxRoiPool(
-        x, rois, pooled_shape=[f.outh, f.outw], spatial_scale=float(f.spatial_scale)
-    )
-
-
 @converts('ROIPooling2D')
 def convert_ROIPooling2D(g, f, x, rois):
     """``MaxRoiPool``."""
-    return _rows_of_max(g, f, x, rois)
+    shape = [f.outh, f.outw]
+    return g.MaxRoiPool(x, rois, pooled_shape=shape, spatial_scale=float(f.spatial_scale))
 
 
-def _align(g, f, x, rois, indices, mode):
-    g.need(10)
+@converts('ROIAverageAlign2D', 10)
+def convert_ROIAverageAlign2D(g, f, x, rois, indices):
+    """``RoiAlign``."""
     ratio = f.sampling_ratio
     if ratio[0] != ratio[1]:
         raise Unsupported('sampling_ratio differs for height and width')
@@ -99,19 +71,13 @@ def _align(g, f, x, rois, indices, mode):
         x,
         g.Gather(rois, order, axis=1),
         g.cast(indices, numpy.int64),
-        mode=mode,
+        mode='avg',
         output_height=f.outh,
         output_width=f.outw,
         sampling_ratio=ratio[0] or 0,
         spatial_scale=float(f.spatial_scale),
         **options,
     )
-
-
-@converts('ROIAverageAlign2D', 10)
-def convert_ROIAverageAlign2D(g, f, x, rois, indices):
-    """``RoiAlign``."""
-    return _align(g, f, x, rois, indices, 'avg')
 
 
 def _spread(g, f, x):
@@ -150,18 +116,6 @@ def _spread_by_convolution(g, f, x):
     )
 
 
-@converts('Unpooling2D')
-def convert_Unpooling2D(g, f, x):
-    """``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap."""
-    return _spread(g, f, x)
-
-
-@converts('UnpoolingND')
-def convert_UnpoolingND(g, f, x):
-    """``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap."""
-    return _spread(g, f, x)
-
-
 @converts('Upsampling2D', 11)
 def convert_Upsampling2D(g, f, x):
     """``ScatterElements`` to given positions, where windows do not overlap."""
@@ -176,3 +130,11 @@ def convert_Upsampling2D(g, f, x):
     zeros = numpy.zeros((n, c, out_h * out_w), g.dtype())
     y = g.ScatterElements(zeros, places, g.reshape(x, [n, c, h * w]), axis=2)
     return g.reshape(y, [n, c, out_h, out_w])
+
+
+_AVERAGES = '``AveragePool``; ``GlobalAveragePool`` if one window covers all.'
+row('AveragePooling2D AveragePoolingND', _AVERAGES, _average)
+row('MaxPoolingND', '``MaxPool``; ``GlobalMaxPool`` if one window covers all.', _max)
+row('MaxPooling2D', '``MaxPool``. Functions of Chainer are ``MaxPoolingND``.', _max)
+_REPEATS = '``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap.'
+row('Unpooling2D UnpoolingND', _REPEATS, _spread)

@@ -8,7 +8,7 @@ import numpy
 
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 if TYPE_CHECKING:
 
@@ -138,14 +138,8 @@ def _network(g, f, names, kind, order, **options):
     return [*[s[0] if len(s) == 1 else g.Concat(*s, axis=0) for s in finals], y]
 
 
-def _lstm(g, f, *names):
-    # Chainer: input, forget, cell, output; ONNX: input, output, forget, cell.
-    return _network(g, f, names, 'LSTM', (0, 3, 1, 2))
-
-
-def _gru(g, f, *names):
-    # Chainer: reset, update; ONNX: update, reset.
-    return _network(g, f, names, 'GRU', (1, 0, 2), linear_before_reset=1)
+def _layers(kind, order, **options):
+    return lambda g, f, *names: _network(g, f, names, kind, order, **options)
 
 
 def _rnn(g, f, *names):
@@ -153,20 +147,14 @@ def _rnn(g, f, *names):
     return _network(g, f, names, 'RNN', (0,), activations=[activation] * f.directions)
 
 
-_FORMS = (
-    (_lstm, 'LSTM', ('NStepLSTM', 'NStepBiLSTM')),
-    (_gru, 'GRU', ('NStepGRU', 'NStepBiGRU', 'n_step_gru')),
-    (_rnn, 'RNN', ('NStepRNNTanh', 'NStepRNNReLU', 'NStepBiRNNTanh', 'NStepBiRNNReLU')),
+# Chainer: input, forget, cell, output; ONNX: input, output, forget, cell.
+_lstm = _layers('LSTM', (0, 3, 1, 2))
+row('NStepLSTM NStepBiLSTM', '``LSTM``, one for each layer.', _lstm)
+# Chainer: reset, update; ONNX: update, reset.
+_gru = _layers('GRU', (1, 0, 2), linear_before_reset=1)
+row('NStepGRU NStepBiGRU n_step_gru', '``GRU``, one for each layer.', _gru)
+row(
+    'NStepRNNTanh NStepRNNReLU NStepBiRNNTanh NStepBiRNNReLU',
+    '``RNN``, one for each layer.',
+    _rnn,
 )
-
-
-def _declare():
-    made = {}
-    for body, operator, names in _FORMS:
-        body.__doc__ = f'``{operator}``, one for each layer.'
-        for name in names:
-            made[f'convert_{name}'] = converts(name)(body)
-    return made
-
-
-globals().update(_declare())

@@ -6,7 +6,7 @@ import math
 
 import numpy
 
-from onnx_chainer.functions._declare import converts
+from onnx_chainer.functions._declare import converts, row
 
 # erfcx(x) = t exp(P(t)) with t = 1 / (1 + x / 2), for x >= 0, to seven digits (W. Press et al.,
 # Numerical Recipes in C, 6.2).
@@ -84,12 +84,6 @@ def _quantile(g, p):
     return g.Where(g.Less(least, number(0.02425)), tail, central)
 
 
-@converts('Ndtri')
-def convert_Ndtri(g, f, p):
-    """Of a rational approximation, to nine digits."""
-    return g.cast(_quantile(g, p), g.dtype())
-
-
 @converts('ErfInv')
 def convert_ErfInv(g, f, x):
     """Of a rational approximation of the normal quantile, to nine digits."""
@@ -164,3 +158,10 @@ def convert_DiGamma(g, f, x):
         series = g.Add(g.Mul(series, square), number(c))
     y = g.Add(y, g.Sub(g.Log(z), g.Mul(inverse, number(0.5))))
     return g.cast(g.Sub(y, g.Mul(series, square)), g.dtype())
+
+
+row(
+    'Ndtri',
+    'Of a rational approximation, to nine digits.',
+    lambda g, f, p: g.cast(_quantile(g, p), g.dtype()),
+)

@@ -241,19 +241,7 @@ class Planner:
                     domains.check(node.op_type, name, self._attribute(attribute))
         if row is None:
             return self._standard(node, proto, protos)
-        least, most = row.inputs
-        if not least <= len(node.inputs) <= most:
-            raise ModelError(
-                f'it has {len(node.inputs)} inputs, and the operator takes {least} to {most}'
-            )
-        if '' in node.inputs[:least]:
-            raise ModelError(f'its input {node.inputs.index("")} is missing')
-        unknown = protos.keys() - row.attributes
-        if unknown:
-            raise ModelError(f'there is no attribute {sorted(unknown)[0]!r}')
-        absent = row.required - protos.keys()
-        if absent:
-            raise ModelError(f'its attribute {sorted(absent)[0]!r} is missing')
+        row.check(node, protos)
         attributes: dict[str, Any] = {}
         bodies: dict[str, Plan] = {}
         for name, attribute in protos.items():
@@ -261,7 +249,8 @@ class Planner:
                 bodies[name] = self._graph(attribute.g, visible, opsets, bound)
             else:
                 attributes[name] = self._attribute(attribute)
-        return Step(node, row, attributes, bodies)
+        keywords, inputs = row.arguments(node.opset, attributes)
+        return Step(node, row, keywords, bodies, inputs)
 
     def _attribute(self, attribute: AttributeProto) -> Any:
         kind = attribute.type

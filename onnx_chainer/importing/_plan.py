@@ -49,6 +49,10 @@ class Node:
         """Whether something uses output ``i``."""
         return i < len(self.outputs) and self.outputs[i] != ''
 
+    def has(self, i: int | None) -> bool:
+        """Whether it has input ``i``."""
+        return i is not None and i < len(self.inputs) and self.inputs[i] != ''
+
     def __str__(self) -> str:
         kind = f'{self.domain}.{self.op_type}' if self.domain else self.op_type
         if self.name:
@@ -64,6 +68,7 @@ class Step:
         operator: The row of the operator's table.
         attributes: Keyword arguments for its function.
         bodies: Those among them that are graphs.
+        fill: Values by the number of the input that they are if the node does not have it.
         last: Names of values that no later step uses.
         is_defined: Whether the standard defines the operator by others, whose nodes run.
     """
@@ -76,11 +81,13 @@ class Step:
         operator: Operator,
         attributes: dict[str, Any],
         bodies: dict[str, Any],
+        fill: dict[int, Any] | None = None,
     ) -> None:
         self.node = node
         self.operator = operator
         self.attributes = attributes
         self.bodies = bodies
+        self.fill = {i: x for i, x in (fill or {}).items() if not node.has(i)}
         self.last: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -104,6 +111,9 @@ class Step:
         node = self.node
         with naming(node, self.is_defined):
             inputs = [values[name] if name else None for name in node.inputs]
+            inputs += [None] * (self.operator.arity - len(inputs))
+            for i, x in self.fill.items():
+                inputs[i] = x
             attributes = self.attributes
             if self.bodies:
                 attributes = attributes | {

@@ -117,10 +117,7 @@ def run_function(node: Node, *inputs: Any, body: Body) -> tuple[Any, ...]:
     return tuple(body(*inputs, *[None] * (body.arity - len(inputs))))
 
 
-_NONE: frozenset[Any] = frozenset()
-_DEFINED = Operator(
-    run_function, VALUES, _NONE, _NONE, _NONE, True, _NONE, _NONE, (0, float('inf'))
-)
+_DEFINED = Operator(run_function, VALUES, any_dtype=True)
 
 
 def function_step(node: Node, body: Plan, is_defined: bool = False) -> Step:

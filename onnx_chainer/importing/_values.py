@@ -131,6 +131,21 @@ def axis_of(axis: Any, ndim: int) -> int:
     return axis % ndim
 
 
+def axes_of(axes: Value, ndim: int) -> tuple[int, ...] | None:
+    """Axes that may count from the end, counted from the first of ``ndim``; ``None`` stays."""
+    axes = ints(axes)
+    return None if axes is None else tuple(axis_of(axis, ndim) for axis in axes)
+
+
+def cut(x: Value, pads: Any) -> tuple[Value, list[tuple[int, int]]]:
+    """``x`` less what negative widths of padding cut off its axes, and the other widths."""
+    if all(before >= 0 and behind >= 0 for before, behind in pads):
+        return x, pads
+    index = (slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pads))
+    x = chainer.functions.get_item(x, tuple(index))
+    return x, [(max(before, 0), max(behind, 0)) for before, behind in pads]
+
+
 def ints(x: Value) -> list[int] | None:
     """The elements of an array or a list as Python ints; ``None`` stays."""
     return None if x is None else [int(i) for i in np.ravel(on_host(x))]

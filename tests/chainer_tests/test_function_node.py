@@ -14,7 +14,7 @@ class Product(chainer.FunctionNode):
     """Product, written as users write functions."""
 
     def check_type_forward(self, in_types):
-        type_check._argname(in_types, ('x', 'y'))
+        type_check.expect_arguments(in_types, ('x', 'y'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].shape == in_types[1].shape)
 
     def forward(self, inputs):

@@ -5,7 +5,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer._core.autograd import backprop
+from chainer._core.autograd import leaves as watched
 
 
 def leaf(value):
@@ -20,7 +20,7 @@ def watch(backward, leaves, **names):
         (name,) = [name for name, value in names.items() if value is var]
         seen.append((name, var.grad.tolist()))
 
-    with backprop.watching_leaves(on_ready):
+    with watched.watching_leaves(on_ready):
         backward()
     return seen
 
@@ -68,4 +68,4 @@ def test_recorded_backward_is_not_watched():
     a = leaf(1)
     loss = F.sum(a * a)
     assert watch(lambda: loss.backward(enable_double_backprop=True), [a], a=a) == []
-    assert backprop._watchers.on_ready is None
+    assert watched.watchers.on_ready is None

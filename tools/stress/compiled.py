@@ -113,7 +113,7 @@ def case(rng: random.Random) -> collections.Counter[str]:
         train ^= rng.random() < 0.03
         is_reporting ^= rng.random() < 0.03
         if rng.random() < 0.03:
-            function._wait = 0  # refused programs are tried again more often
+            function._budget.wait = 0  # refused programs are tried again more often
         arguments = _draw(rng)
         scale = rng.choice((1.0,) * 15 + (1, 2.0))
         try:

@@ -450,7 +450,7 @@ class Program:
                 return model(x, t).array
         loss = F.softmax_cross_entropy(model(x, t), t) * (self.weight * scale)
         model.cleargrads()
-        loss.backward()
+        loss.backward(loss_scale=self.optimizer._loss_scale)
         loss.unchain_backward()
         if self.updates:
             self.optimizer.update()
@@ -471,6 +471,22 @@ CHANGES = (
     'optimizer.add_hook(hooks.WeightDecay(0.1))',
     'optimizer.add_hook(hooks.GradientClipping(0.1))',
     'optimizer.add_hook(hooks.Lasso(0.01))',
+    'optimizer.add_hook(hooks.GradientHardClipping(-0.1, {v}))',
+    'optimizer.add_hook(hooks.GradientLARS(weight_decay=0.1))',
+    'optimizer.add_hook(hooks.GradientNoise(0.1))',
+    'optimizer.add_hook(hooks.WeightDecay({v}), "late", "post")',
+    'optimizer.add_hook(lambda opt: None, "own")',
+    'model.out.W.update_rule.add_hook(hooks.WeightDecay({v}))',
+    'model.out.b.update_rule.add_hook(hooks.GradientHardClipping(-0.1, 0.1), timing="post")',
+    'model.out.W.update_rule._pre_update_hooks["WeightDecay"].rate = 0.1 * {v}',
+    'optimizer._pre_update_hooks["WeightDecay"].rate = 0.1 * {v}',
+    'optimizer._pre_update_hooks["GradientClipping"].threshold = {v}',
+    'optimizer._pre_update_hooks["GradientHardClipping"].upper_bound = 0.1 * {v}',
+    'optimizer.set_loss_scale(8.0 * {v})',
+    'optimizer.loss_scaling(interval=5)',
+    'optimizer.remove_hook("GradientHardClipping")',
+    'optimizer.remove_hook("GradientNoise")',
+    'optimizer.remove_hook("late")',
     'optimizer.remove_hook("WeightDecay")',
     'optimizer.remove_hook("GradientClipping")',
     'optimizer.setup(model)',

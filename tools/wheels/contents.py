@@ -16,6 +16,7 @@ REQUIRED = {
     'the headers for ONNX': 'chainerx/include/chainerx_onnx/onnx.h',
     'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',
     'the types': 'chainerx/_core.pyi',
+    'what ONNX says of its operators': 'onnx_chainer/schemas.txt',
     'the digits': 'chainer/datasets/_digits/digits.bin',
     'the licence of the digits': 'chainer/datasets/_digits/README.md',
 }

@@ -16,8 +16,8 @@ from chainer.utils.array import _cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.settings.types import Xp
-    from chainer.function_node import FunctionNode
 
 # Routines with the same name and meaning in NumPy, CuPy and `chainer.functions`.
 _SHARED = frozenset(
@@ -51,7 +51,7 @@ class Arrays:
         return function
 
     @staticmethod
-    def apply(func: FunctionNode, inputs: Iterable[Any]) -> tuple[Any, ...]:
+    def apply(func: BaseFunction, inputs: Iterable[Any]) -> tuple[Any, ...]:
         """Outputs of a function node, without recording."""
         return arrays.run(func, (), tuple(inputs))
 

@@ -8,10 +8,10 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.autograd import fresh_gradients
+from chainer._core.autograd import variable_gradient
+from chainer._core.autograd.thread_hooks import thread_hooks
 from chainer._core.names.namespace import F
 from chainer.backends import cuda
-from chainer.function_hook import get_function_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,8 +80,8 @@ class Gradients:
         if var is None:
             return None
         if var._fresh_grad:
-            fresh_gradients.settle(var)
-            if var._grad is None and get_function_hooks():
+            variable_gradient.settle(var)
+            if var._grad is None and thread_hooks.hooks:
                 # Hooks see how the first gradient is added to the one before.
                 with backend.using_device(var.device):
                     var._set_grad(var.xp.zeros_like(var._array))
@@ -116,20 +116,6 @@ def _total(grads: list[Any]) -> Any:
 def force_array(result: Any) -> Any:
     # Sums and products of 0-d NumPy arrays are scalars.
     return numpy.asarray(result) if isinstance(result, numpy.generic) else result
-
-
-def check_grad(array: Any, grad: Any, what: str) -> None:
-    """Raises unless ``grad`` can be the gradient of a variable holding ``array``."""
-    if grad is None or array is None:
-        return
-    if isinstance(array, _chx_ndarray) is not isinstance(grad, _chx_ndarray) or not isinstance(
-        grad, backend.get_device_from_array(array).supported_array_types
-    ):
-        raise TypeError(f'Type of data and {what} mismatch: {type(array)} != {type(grad)}')
-    if array.dtype != grad.dtype:
-        raise TypeError(f'Dtype of data and {what} mismatch: {array.dtype} != {grad.dtype}')
-    if array.shape != grad.shape:
-        raise ValueError(f'Shape of data and {what} mismatch: {array.shape} != {grad.shape}')
 
 
 def find_nan(arrays: Iterable[Any]) -> bool:

@@ -15,12 +15,12 @@ import numpy
 
 from chainer import utils
 from chainer._core.autograd.array_namespace import arrays_like
-from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable
 
 if TYPE_CHECKING:
+    from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.gradients import Gradients
     from chainer._core.autograd.variable_node import VariableNode
-    from chainer.function_node import FunctionNode
 
 _from_array = BaseVariable._from_array
 
@@ -30,7 +30,7 @@ class Tape(Protocol):
 
     def grad(
         self,
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -61,7 +61,7 @@ class VariableRule:
 
     @staticmethod
     def _backward(
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -72,7 +72,7 @@ class VariableRule:
     @classmethod
     def grad(
         cls,
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -104,7 +104,7 @@ class AccumulatingRule(VariableRule):
 
     @staticmethod
     def _backward(
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -131,7 +131,7 @@ class NoGradient:
 
     @staticmethod
     def grad(
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -164,7 +164,7 @@ class ArrayRule:
 
 
 def watched_grad(
-    func: FunctionNode, targets: tuple[int, ...], gys: tuple[Any, ...], known: Gradients | None
+    func: BaseFunction, targets: tuple[int, ...], gys: tuple[Any, ...], known: Gradients | None
 ) -> tuple[Any, ...]:
     """Gradients on arrays, computed by functions where possible, which hooks then see."""
     tape = func._tape

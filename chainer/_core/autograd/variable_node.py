@@ -1,58 +1,18 @@
-"""Nodes of the computational graph, and the state of their variables."""
+"""Nodes of the computational graph, which stand for variables."""
 
 from __future__ import annotations
 
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.autograd.base_variable import BaseVariable
+
 if TYPE_CHECKING:
     import numpy
 
+    from chainer._core.autograd.base_function import BaseFunction, Creator
+    from chainer._core.autograd.variable_state import VariableState
     from chainer._core.settings.types import NdArray
-    from chainer._core.variables.variable import Variable
-    from chainer.function import Function
-    from chainer.function_node import FunctionNode
-
-_new_object = object.__new__
-
-
-class BaseVariable:
-    """State of a variable.
-
-    Engines and backpropagation make variables without importing the public class: the subclass
-    declared with ``public=True``.
-    """
-
-    # Defaults live in the class: a result of a function sets only `_array` and
-    # `_requires_grad`, and gets a node when a graph refers to it.
-    _array: Any = None
-    _requires_grad: bool = True
-    _node: Any = None
-    _name: str | None = None
-    _grad: Any = None  # gradient array
-    _grad_var: Variable | None = None  # gradient variable, made from `_grad` on demand
-    _grad_cleared: bool = False  # before the initialization of a parameter
-    _fresh_grad: bool = False  # nothing has set the gradient of a parameter: it reads as NaN
-    _layout: str | None = None
-    _chainerx_array_cache: Any = None
-    _loss_scale: float | None = None  # factor in `grad`, divided out by the update rule
-    # Copies (`copy.copy`) and their original by id: they have one array, now and later.
-    _sharing: weakref.WeakValueDictionary[int, Variable] | None = None
-
-    _public_class: Any = None
-
-    def __init_subclass__(cls, public: bool = False, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if public:
-            BaseVariable._public_class = cls
-
-    @staticmethod
-    def _from_array(array: Any, requires_grad: bool) -> Variable:
-        """Makes a variable of a trusted array without checks."""
-        self: Variable = _new_object(BaseVariable._public_class)
-        self._array = array
-        self._requires_grad = requires_grad
-        return self
 
 
 class VariableNode:
@@ -102,12 +62,12 @@ class VariableNode:
     dtype: numpy.dtype[Any]
     shape: tuple[int, ...]
 
-    def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
+    def __init__(self, variable: VariableState, name: str | None, **kwargs: Any) -> None:
         if kwargs:
             raise TypeError(
                 'VariableNode() got unexpected keyword arguments: ' + ', '.join(sorted(kwargs))
             )
-        self._creator_node: FunctionNode | Any = None
+        self._creator_node: BaseFunction | Any = None
         self._data: Any = None
         self._name = name
         self._rank = 0
@@ -123,7 +83,7 @@ class VariableNode:
         self._layout = variable._layout
 
     @property
-    def creator(self) -> Function | FunctionNode | None:
+    def creator(self) -> Creator | None:
         """Function that made this variable.
 
         It is a :class:`~chainer.FunctionNode`, or the :class:`~chainer.Function` of old-style
@@ -133,16 +93,16 @@ class VariableNode:
         return None if node is None else node._public_function()
 
     @creator.setter
-    def creator(self, func: Function | FunctionNode | None) -> None:
+    def creator(self, func: Creator | None) -> None:
         self.creator_node = func
 
     @property
-    def creator_node(self) -> FunctionNode | None:
+    def creator_node(self) -> BaseFunction | None:
         """:class:`~chainer.FunctionNode` that made this variable, or ``None``."""
         return self._creator_node
 
     @creator_node.setter
-    def creator_node(self, func: Function | FunctionNode | None) -> None:
+    def creator_node(self, func: Creator | None) -> None:
         if func is not None:
             func = getattr(func, 'node', func)
             self._rank = func.rank + 1
@@ -170,7 +130,7 @@ class VariableNode:
         return None if var is None else var.grad
 
     @property
-    def grad_var(self) -> Variable | None:
+    def grad_var(self) -> VariableState | None:
         """Gradient variable of the variable, or ``None`` when the variable is gone."""
         var = self._variable()
         return None if var is None else var.grad_var
@@ -199,7 +159,7 @@ class VariableNode:
         """Length of the longest path from a leaf to this node in the graph."""
         return self._rank
 
-    def get_variable(self) -> Variable:
+    def get_variable(self) -> VariableState:
         """Returns the variable of this node, making a new one if it is gone."""
         var = self._variable()
         if var is None:
@@ -210,7 +170,7 @@ class VariableNode:
             self._variable = weakref.ref(var)
         return var
 
-    def get_variable_or_none(self) -> Variable | None:
+    def get_variable_or_none(self) -> VariableState | None:
         """Returns the variable of this node, or ``None`` if it is gone."""
         return self._variable()
 
@@ -228,11 +188,11 @@ class VariableNode:
             )
         self._data = var._array
 
-    def set_creator(self, creator: Function | FunctionNode) -> None:
+    def set_creator(self, creator: Creator) -> None:
         """Sets the :class:`~chainer.Function` that made this node."""
         self.creator = creator
 
-    def set_creator_node(self, creator_node: FunctionNode) -> None:
+    def set_creator_node(self, creator_node: BaseFunction) -> None:
         """Sets the :class:`~chainer.FunctionNode` that made this node."""
         self.creator_node = creator_node
 

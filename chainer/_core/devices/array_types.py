@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-import chainerx
+from chainer._core.devices.array_kinds import KINDS, TABLE
 from chainer._core.names.set_module import set_module
-from chainer.backends import cuda, intel64
+from chainer.backends import intel64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,11 @@ def get_array_types() -> tuple[type[Any], ...]:
     return _array_types()
 
 
+@functools.cache
+def _array_types() -> tuple[type[Any], ...]:
+    return tuple([kind.array_class() for kind in TABLE if kind.is_available()])
+
+
 @set_module('chainer')
 def get_cpu_array_types() -> tuple[type[Any], ...]:
     """Returns the tuple of the array classes that live in host memory.
@@ -43,19 +49,6 @@ def get_cpu_array_types() -> tuple[type[Any], ...]:
 
 
 _numpy_only = (numpy.ndarray,)
-_known_array_types: tuple[type[Any], ...] | None = None
-
-
-def _array_types() -> tuple[type[Any], ...]:
-    global _known_array_types
-    if _known_array_types is None:
-        types_ = [*get_cpu_array_types()]
-        if cuda.available:
-            types_.append(cuda.ndarray)
-        if chainerx.is_available():
-            types_.append(chainerx.ndarray)
-        _known_array_types = tuple(types_)
-    return _known_array_types
 
 
 @set_module('chainer')
@@ -76,12 +69,8 @@ def is_arrays_compatible(arrays: Iterable[NdArray | None]) -> bool:
         True
 
     """
-    arrays = [a for a in arrays if a is not None]
-    if not arrays:
-        return True
-    first = arrays[0]
-    for types_ in ((chainerx.ndarray,), (cuda.ndarray,)):
-        if isinstance(first, types_):
-            return all(isinstance(a, types_) for a in arrays)
-    cpu_types = get_cpu_array_types()
-    return all(isinstance(a, cpu_types) for a in arrays)
+    given = [a for a in arrays if a is not None]
+    return (
+        all([isinstance(a, get_array_types()) for a in given])
+        and len({KINDS[type(a)].xp_of(a) for a in given}) <= 1
+    )

@@ -26,22 +26,26 @@ def convert_arrays(arrays: Any, func: Callable[[Any], Any]) -> Any:
         return func(arrays)
 
     # Keeping the arrays beside the results keeps ids unique during the walk.
-    converted = {}
+    converted: dict[int, tuple[Any, Any]] = {}
 
-    def convert(obj: Any) -> Any:
-        if obj is None:
-            return None
-        if isinstance(obj, dict):
-            return type(obj)([(key, convert(value)) for key, value in obj.items()])
-        if isinstance(obj, tuple) and hasattr(obj, '_fields'):
-            return type(obj)(*map(convert, obj))
-        if isinstance(obj, (list, tuple)):
-            return type(obj)([convert(item) for item in obj])
-        if id(obj) not in converted:
-            converted[id(obj)] = obj, func(obj)
-        return converted[id(obj)][1]
+    def convert_once(array: Any) -> Any:
+        if id(array) not in converted:
+            converted[id(array)] = array, func(array)
+        return converted[id(array)][1]
 
-    return convert(arrays)
+    return _map_structure(arrays, convert_once)
+
+
+def _map_structure(obj: Any, func: Callable[[Any], Any]) -> Any:
+    if obj is None:
+        return None
+    if isinstance(obj, dict):
+        return type(obj)([(key, _map_structure(value, func)) for key, value in obj.items()])
+    if isinstance(obj, tuple) and hasattr(obj, '_fields'):
+        return type(obj)(*[_map_structure(item, func) for item in obj])
+    if isinstance(obj, (list, tuple)):
+        return type(obj)([_map_structure(item, func) for item in obj])
+    return func(obj)
 
 
 @set_module('chainer._backend')

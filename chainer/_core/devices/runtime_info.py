@@ -11,7 +11,7 @@ import numpy
 import chainerx
 from chainer import _version
 from chainer._core.names.set_module import set_module
-from chainer.backends import _cudnn, cuda, intel64
+from chainer.backends import _cudnn, _cupy_absent, _ideep, cuda, intel64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 def _get_lines() -> Iterator[str]:
     yield f'Platform: {platform.platform()} (Python {platform.python_version()})'
     yield f'Chainer: {_version.__version__}'
-    if chainerx.is_available():
-        version = getattr(chainerx, '__version__', 'Available')
-        core_type, reason = chainerx._core._get_blas_core()
-        parts = *_get_chainerx_backends(), f'OpenBLAS for {core_type}, {reason}'
-        yield f'ChainerX: {version} ({"; ".join(parts)})'
-    else:
-        yield f'ChainerX: Not Available ({_get_chainerx_reason()})'
+    yield f'ChainerX: {_describe_chainerx()}'
     yield f'NumPy: {numpy.__version__}'
     if cuda.available:
         yield 'CuPy:'
@@ -34,11 +28,20 @@ def _get_lines() -> Iterator[str]:
             yield f'  {line}'
         yield f'  cuDNN bindings        : {"enabled" if cuda.cudnn else "not enabled"}'
     else:
-        yield f'CuPy: Not Available ({_get_reason(cuda._resolution_error)})'
+        yield f'CuPy: Not Available ({_get_reason(_cupy_absent.error)})'
     if intel64.is_ideep_available():
         yield f'iDeep: {intel64.ideep.__version__}'
     else:
-        yield f'iDeep: Not Available ({_get_reason(intel64._error)})'
+        yield f'iDeep: Not Available ({_get_reason(_ideep.error)})'
+
+
+def _describe_chainerx() -> str:
+    if not chainerx.is_available():
+        return f'Not Available ({_get_chainerx_reason()})'
+    version = getattr(chainerx, '__version__', 'Available')
+    core_type, reason = chainerx._core._get_blas_core()
+    parts = *_get_chainerx_backends(), f'OpenBLAS for {core_type}, {reason}'
+    return f'{version} ({"; ".join(parts)})'
 
 
 def _get_reason(error: object) -> str:

@@ -12,15 +12,12 @@ from chainer.backends import cuda
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer._core.variables.variable import Variable
-    from chainer.function_node import FunctionNode
+    from chainer._core.autograd.base_function import BaseFunction
 
 _ndarray = numpy.ndarray
 
 
-def run(
-    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def run(func: BaseFunction, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> tuple[Any, ...]:
     """Calls ``forward`` and checks the outputs."""
     func._tape = func._rule
     func._input_indexes_to_retain = ()
@@ -42,7 +39,7 @@ def run(
     return outputs
 
 
-def _checked(func: FunctionNode, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _checked(func: BaseFunction, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
     checked = []
     for y in outputs:
         if isinstance(y, numpy.generic):

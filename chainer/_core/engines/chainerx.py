@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd import backprop
 from chainer._core.autograd.gradients import find_nan
+from chainer._core.autograd.input_checks import check_array_kinds, check_types
+from chainer._core.autograd.thread_hooks import hooks_of, thread_hooks as _thread_hooks
 from chainer._core.engines import fallback
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
 from chainer._core.variables.operators import is_recording
 from chainer._core.variables.variable import Variable, as_variable
-from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.function_node import FunctionNode
+    from chainer._core.autograd.base_function import BaseFunction
 
 _new_object = object.__new__
 _config = configuration.config
@@ -32,12 +32,12 @@ def _variable(array: Any, requires_grad: bool) -> Variable:
     return var
 
 
-def apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+def apply(func: BaseFunction, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     """Applies ``func`` to variables or arrays of ChainerX; returns a tuple of variables."""
     in_data = tuple([x._array if isinstance(x, Variable) else x for x in inputs])
     for x in in_data:
         if type(x) is not _ndarray:
-            func._check_array_kinds([as_variable(x)._array for x in inputs])
+            check_array_kinds(func, [as_variable(x)._array for x in inputs])
     if (
         _thread_hooks.hooks
         or func._extras is not None
@@ -52,7 +52,7 @@ def apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     return _wrap(func, outputs)
 
 
-def _wrap(func: FunctionNode, outputs: Sequence[Any]) -> tuple[Variable, ...]:
+def _wrap(func: BaseFunction, outputs: Sequence[Any]) -> tuple[Variable, ...]:
     for y in outputs:
         if y is not None and not isinstance(y, _ndarray):
             raise TypeError(
@@ -63,10 +63,10 @@ def _wrap(func: FunctionNode, outputs: Sequence[Any]) -> tuple[Variable, ...]:
 
 
 def _apply_watched(
-    func: FunctionNode, inputs: Sequence[Any], in_data: tuple[Any, ...]
+    func: BaseFunction, inputs: Sequence[Any], in_data: tuple[Any, ...]
 ) -> tuple[Variable, ...]:
     """Like :func:`apply`, with hooks, in debug mode, or without a graph."""
-    hooks = backprop.hooks_of(func, _thread_hooks.hooks)
+    hooks = hooks_of(func)
     for hook in hooks:
         hook.forward_preprocess(func, in_data)
     if _config.enable_backprop:
@@ -81,17 +81,17 @@ def _apply_watched(
     return _wrap(func, outputs)
 
 
-def run(func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
+def run(func: BaseFunction, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
     """Calls ``forward_chainerx``, or the engine below if that falls back."""
     if not func._kernels.check and _config.type_check:
-        func._check_types(in_data)
+        check_types(func, in_data)
     try:
         outputs: Any = func.forward_chainerx(in_data)
     except ARGUMENT_ERRORS:
         fallback.check_devices(func, in_data)
         # Chainer's own message for a type error is better.
         if _config.type_check:
-            func._check_types(in_data)
+            check_types(func, in_data)
         raise
     if outputs.__class__ is not tuple:
         if outputs.__class__ is FallbackType:
@@ -100,7 +100,7 @@ def run(func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...]) ->
     return outputs
 
 
-def _as_tuple(func: FunctionNode, outputs: Any) -> tuple[Any, ...]:
+def _as_tuple(func: BaseFunction, outputs: Any) -> tuple[Any, ...]:
     if not isinstance(outputs, (tuple, list)):
         raise TypeError(
             f'the output of forward_chainerx must be a tuple or chainer.Fallback ({func.label})\n'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chainer.function_node import FunctionNode
+    from chainer._core.autograd.base_function import BaseFunction
 
 
 class Engine(Protocol):
@@ -18,7 +18,7 @@ class Engine(Protocol):
     """
 
     def __call__(
-        self, func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...], /
+        self, func: BaseFunction, in_vars: Sequence[Any], in_data: tuple[Any, ...], /
     ) -> Sequence[Any] | None:
         """Runs ``func``.
 

@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import backend, configuration
-from chainer._core.autograd import backprop
+from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.gradient_errors import describe_misfit, refuse_gradient
+from chainer._core.autograd.input_checks import check_types
 from chainer._core.autograd.tape import ArrayRule, raw
-from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.autograd.thread_hooks import hooks_of
 from chainer._core.engines import arrays
 from chainer._core.reports import fallback_report
+from chainer._core.variables.grad import grad
 from chainer.backends import _streams
-from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.variables.variable import Variable
-    from chainer.function_node import FunctionNode
 
-    _Run = Callable[[FunctionNode, Sequence[Any], tuple[Any, ...]], Sequence[Any]]
+    _Run = Callable[[BaseFunction, Sequence[Any], tuple[Any, ...]], Sequence[Any]]
 
 _config = configuration.config
 _from_array = BaseVariable._from_array
@@ -36,7 +38,7 @@ _from_array = BaseVariable._from_array
 def engine(reason: str) -> _Run:
     """The engine for a function that has no native path for the reason given."""
 
-    def run(func: FunctionNode, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
+    def run(func: BaseFunction, in_vars: Sequence[Any], in_data: tuple[Any, ...]) -> Sequence[Any]:
         fallback_report.notice(func, [x for x in in_data if x is not None], reason)
         with fallback_report.measuring(func, 'forward', reason):
             return _run(func, in_data, reason)
@@ -44,10 +46,10 @@ def engine(reason: str) -> _Run:
     return run
 
 
-def _run(func: FunctionNode, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
+def _run(func: BaseFunction, in_data: tuple[Any, ...], reason: str) -> Sequence[Any]:
     """Runs a function on views of ChainerX arrays (or ``None``); returns ChainerX arrays."""
     if func._kernels.check and _config.type_check:
-        func._check_types(in_data)
+        check_types(func, in_data)
     check_devices(func, in_data)
     present = [i for i, x in enumerate(in_data) if x is not None]
     device = backend.ChainerxDevice(in_data[present[0]].device)
@@ -83,7 +85,7 @@ def _using_views(device: Any, fallback_device: Any) -> Iterator[None]:
         yield
 
 
-def check_devices(func: FunctionNode, in_data: tuple[Any, ...]) -> None:
+def check_devices(func: BaseFunction, in_data: tuple[Any, ...]) -> None:
     """Raises an error that names the devices unless all arrays are on one."""
     devices = {x.device for x in in_data if x is not None}
     if len(devices) > 1:
@@ -99,7 +101,7 @@ def _view(array: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _attributes(func: FunctionNode, device: Any) -> Iterator[None]:
+def _attributes(func: BaseFunction, device: Any) -> Iterator[None]:
     """Lets attributes of a user's function be views inside, and ChainerX arrays outside."""
     if func._rule is ArrayRule:
         yield
@@ -129,7 +131,7 @@ def _chainerx_variable(array: Any) -> Any:
 class _FallbackTape:
     """Function in the graph of ChainerX, which calls :meth:`_backward_chainerx`."""
 
-    def __init__(self, func: FunctionNode, present: list[int], n_outputs: int, reason: str) -> None:
+    def __init__(self, func: BaseFunction, present: list[int], n_outputs: int, reason: str) -> None:
         self._func = func
         self._present = present  # indexes of the inputs in the graph, which are not None
         self._n_outputs = n_outputs
@@ -143,7 +145,7 @@ class _FallbackTape:
         retained_outputs: Sequence[chainerx.ndarray],
     ) -> tuple[Any, ...]:
         func = self._func
-        hooks = backprop.hooks_of(func, _thread_hooks.hooks)
+        hooks = hooks_of(func)
         if hooks:
             in_data: list[Any] = [None] * len(func.inputs)
             for i, x in zip(self._retained(), retained_inputs):
@@ -160,7 +162,7 @@ class _FallbackTape:
             node = func.inputs[index]
             if gx is not None and gx.shape != node.shape:
                 raise chainerx.GradientError(
-                    backprop.describe_misfit(func, index, gx, node.shape, node.dtype)
+                    describe_misfit(func, index, gx, node.shape, node.dtype)
                 )
         if hooks:
             for hook in hooks:
@@ -207,7 +209,7 @@ class _FallbackTape:
         grads = [None if g is None else raw(g) for g in gxs]
         for i, g in zip(targets, grads):
             if g is not None and not hasattr(g, 'dtype'):
-                backprop.refuse_gradient(func, i, g, func.inputs[i].shape, func.inputs[i].dtype)
+                refuse_gradient(func, i, g, func.inputs[i].shape, func.inputs[i].dtype)
         return tuple([None if g is None else device.send(g) for g in grads])
 
     def _on_views(
@@ -286,9 +288,8 @@ class _RecordedTape:
         gys = [_from_array(_view(g), double) for g in present]
         ys = [y for y, g in zip(self._out_vars, grad_outputs) if g is not None]
         with _using_views(self._device, self._device.fallback_device):
-            gxs = backprop.grad(
-                ys, [self._in_vars[i] for i in targets], gys, enable_double_backprop=double
-            )
+            inputs = [self._in_vars[i] for i in targets]
+            gxs = grad(ys, inputs, gys, enable_double_backprop=double)
         if not double:
             return tuple([None if g is None else self._device.send(g.array) for g in gxs])
         return _connect(gxs, chx, [*self._in_vars, *gys], self._device)

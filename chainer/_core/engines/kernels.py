@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
+from chainer._core.autograd.base_variable import BaseVariable
 from chainer._core.autograd.tape import NoGradient
-from chainer._core.autograd.variable_node import BaseVariable
 from chainer._core.engines import arrays, cupy_views
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.gradients import Gradients
-    from chainer._core.variables.variable import Variable
-    from chainer.function_node import FunctionNode
+    from chainer._core.autograd.variable_state import VariableState
 
-    _Run = Callable[[FunctionNode, Sequence[Variable], tuple[Any, ...]], tuple[Any, ...] | None]
+    _Run = Callable[
+        [BaseFunction, Sequence[VariableState], tuple[Any, ...]], tuple[Any, ...] | None
+    ]
 
 _config = configuration.config
 _from_array = BaseVariable._from_array
@@ -100,7 +102,7 @@ class KernelTape:
 
     def grad(
         self,
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -112,7 +114,7 @@ class KernelTape:
         return self._graph.numpy_grad(targets, gys)
 
     def _recorded_grad(
-        self, func: FunctionNode, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]
+        self, func: BaseFunction, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         gys = self._gradients([None if gy is None else gy._array for gy in grad_outputs])
         present = []
@@ -148,7 +150,7 @@ class CupyTape(KernelTape):
 
     def grad(
         self,
-        func: FunctionNode,
+        func: BaseFunction,
         targets: tuple[int, ...],
         gys: tuple[Any, ...],
         double: bool,
@@ -166,7 +168,7 @@ def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> _Run:
     """Engine that makes views of arrays by ``views``, and tapes of the class ``tape``."""
 
     def run(
-        func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+        func: BaseFunction, in_vars: Sequence[VariableState], in_data: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
         if not _serve(func._kernels, in_data):
             return None
@@ -201,7 +203,7 @@ _run_on_cupy = _engine(cupy_views.inputs, CupyTape)
 
 
 def run_on_cupy(
-    func: FunctionNode, in_vars: Sequence[Variable], in_data: tuple[Any, ...]
+    func: BaseFunction, in_vars: Sequence[VariableState], in_data: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     """The engine of arrays of another kind, which may be CuPy's."""
     # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.

@@ -15,11 +15,10 @@ from chainer import (
     device_resident,
     initializers,
     link_hook,
-    serializer as serializer_module,
     variable,
 )
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models import link_errors, link_html
+from chainer._core.models import link_errors, link_html, saving
 from chainer._core.names import hints
 from chainer.utils.type_check import InvalidType
 
@@ -658,7 +657,7 @@ class Link(device_resident.DeviceResident):
 
         """
         d = self.__dict__
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         for name in sorted(self._params):
             param = d[name]
             data = serializer(name, param.array)

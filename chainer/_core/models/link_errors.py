@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable
 from chainer._core.variables.parameter import Parameter
 from chainer.device_resident import DeviceResident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chainer._core.models.link import Link
+    from chainer._core.models.types import LinkTree
     from chainer.utils.type_check import InvalidType
 
 
-def explain(error: InvalidType, link: Link, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def explain(
+    error: InvalidType, link: LinkTree, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """Adds to the message of an error which link refuses the arguments, and why.
 
     Every link that an error passes calls it. The path is that in the outermost one.
@@ -46,7 +48,7 @@ def _explain_axes(error: InvalidType) -> str:
     return ' The first axis is that of the batch; x[None] is a batch of one example.'
 
 
-def _explain_dtype(error: InvalidType, link: Link, values: list[Any]) -> str:
+def _explain_dtype(error: InvalidType, link: LinkTree, values: list[Any]) -> str:
     # A hook may have a variable in the place of a parameter.
     arrays = [param.array for param in link.params()]
     dtypes = {array.dtype for array in arrays if array is not None and array.dtype.kind == 'f'}
@@ -91,7 +93,7 @@ def not_initialized(cls: type) -> str:
     )
 
 
-def warn_of_ignored_links(root: Link, stacklevel: int) -> None:
+def warn_of_ignored_links(root: LinkTree, stacklevel: int) -> None:
     """Warns of links that the tree of ``root`` does not contain by mistake.
 
     Links outside of the tree may be meant, such as a teacher that is not to be trained. Those in a

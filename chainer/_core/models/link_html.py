@@ -6,16 +6,16 @@ import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chainer._core.models.link import Link
+    from chainer._core.models.types import LinkTree
     from chainer._core.variables.parameter import Parameter
 
 
-def render(link: Link) -> str:
+def render(link: LinkTree) -> str:
     """Returns the tree of a link, which unfolds at a click."""
     return f'<div style="font-family: monospace">{_render(link, "", is_open=True)}</div>'
 
 
-def _render(link: Link, name: str, is_open: bool) -> str:
+def _render(link: LinkTree, name: str, is_open: bool) -> str:
     params = [getattr(link, name) for name in sorted(link._params)]
     children = list(link._named_children())
     size = sum(p.size for p in link.params(include_uninit=False))

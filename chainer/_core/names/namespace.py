@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     import numpy
 
-    from chainer._core.variables.variable import Variable
-    from chainer.function_node import FunctionNode
-
 
 class Operand(Protocol):
     """What formulas compute with: a variable, or an array of any module."""
@@ -59,7 +56,7 @@ class Namespace(Protocol):
     """Functions that gradient rules call: of variables, or of arrays with the same names."""
 
     def __getattr__(self, name: str) -> Any: ...
-    def apply(self, func: FunctionNode, inputs: Sequence[Any], /) -> Sequence[Any]: ...
+    def apply(self, func: Any, inputs: Sequence[Any], /) -> Sequence[Any]: ...
 
 
 class Functions:
@@ -70,7 +67,7 @@ class Functions:
         return vars(self)['__getattr__'](name)
 
     @staticmethod
-    def apply(func: FunctionNode, inputs: Operands) -> tuple[Variable, ...]:
+    def apply(func: Any, inputs: Operands) -> tuple[Any, ...]:
         """Applies a function node, as ``Arrays`` of ``autograd/array_namespace.py`` does."""
         return func.apply(inputs)
 

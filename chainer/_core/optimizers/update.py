@@ -9,7 +9,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainer._core.autograd import fresh_gradients
+from chainer._core.autograd import variable_gradient
 from chainer._core.devices.array_types import get_array_types
 from chainer._core.optimizers.step import Buffers, Step, are_numbers
 from chainer._core.variables.parameter import Parameter
@@ -78,7 +78,7 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
 def lacks_grad(param: Parameter) -> bool:
     """Tells whether a parameter has an array but lacks its possible gradient."""
     if param._fresh_grad:
-        fresh_gradients.settle(param)
+        variable_gradient.settle(param)
     if param._grad is not None:
         return False
     array = param._array
@@ -120,7 +120,7 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
     has_shared = len(set(map(id, params))) < len(params)  # which are updated more than once
     for param in params:
         if param._fresh_grad:
-            fresh_gradients.settle(param)
+            variable_gradient.settle(param)
         rule = param.update_rule
         array = param._array
         if type(array) is _ndarray:
@@ -184,6 +184,19 @@ class Group:
         self.rules: list[Any] = []
         self.arrays: list[Any] = []
         self.grads: list[Any] = []
+
+    @classmethod
+    def of_one(cls, param: Parameter) -> Group | None:
+        """Returns a group of one parameter, if its update is a step, besides hooks of its rule."""
+        rule: Any = param.update_rule
+        if not _is_plain(type(rule), type(param)):  # type: ignore[arg-type]
+            return None
+        group = cls()
+        group.params.append(param)
+        group.rules.append(rule)
+        group.arrays.append(param._array)
+        group.grads.append(param.grad)
+        return group
 
     def has_masters(self) -> bool:
         """Tells whether the step is made on float32 copies."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 import chainerx
-from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.variable_state import VariableState
 from chainer._core.names.namespace import F
 from chainer.backends import cuda
 
@@ -32,17 +33,8 @@ def _elements(var: Any) -> Any:
     return array
 
 
-class VariableConversions:
+class VariableConversions(VariableState):
     """Conversions and reductions of a variable."""
-
-    if TYPE_CHECKING:
-        _array: Any
-        _layout: Any
-
-        @property
-        def array(self) -> Any: ...
-
-        def item(self) -> Any: ...
 
     def sum(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
         """Sum over axes; see :func:`chainer.functions.sum`.
@@ -224,7 +216,7 @@ class VariableConversions:
             return False
         if isinstance(array, chainerx.ndarray):
             return array.is_backprop_required() and not array.is_grad_required()
-        return self.creator_node is not None  # type: ignore[attr-defined]
+        return self._node is not None and self._node._creator_node is not None
 
     def __float__(self) -> float:
         return float(self._get_item('float()'))

@@ -6,11 +6,12 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer._core.autograd.variable_node import BaseVariable
+from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.thread_hooks import thread_hooks as _thread_hooks
+from chainer._core.autograd.variable_state import VariableState
 from chainer._core.names.namespace import F, operators
 from chainer._core.reports.fallback import ARGUMENT_ERRORS
 from chainer.configuration import config as _config
-from chainer.function_hook import _thread_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ def _itself(self: Any) -> Any:
     return self
 
 
-class VariableOperators:
+class VariableOperators(VariableState):
     """Operators, indexing and the methods that rearrange a variable, by functions."""
 
     if TYPE_CHECKING:

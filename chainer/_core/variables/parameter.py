@@ -188,7 +188,7 @@ class Parameter(Variable):
         device = self._initial_device or backend.CpuDevice()
         xp = device.xp
         with backend.using_device(device):
-            initializer = initializers._get_initializer(self.initializer)  # type: ignore[no-untyped-call]
+            initializer = initializers.get_initializer(self.initializer)
             array = initializers.generate_array(initializer, shape, xp, device=device)
             grad = None
             is_fresh = isinstance(self._grad_initializer, constant.NaN)

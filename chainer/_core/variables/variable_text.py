@@ -9,14 +9,14 @@ import numpy
 from chainer import backend
 
 if TYPE_CHECKING:
-    from chainer._core.variables.variable import Variable
+    from chainer._core.autograd.variable_state import VariableState
 
 
-def _cpu_array(var: Variable) -> Any:
+def _cpu_array(var: VariableState) -> Any:
     return backend.CpuDevice().send(var.array)
 
 
-def _text(var: Variable, separator: str) -> str:
+def _text(var: VariableState, separator: str) -> str:
     array = var.raw_array
     prefix = 'variable' if var.name is None else f'variable {var.name}'
     if array is None:
@@ -28,7 +28,7 @@ def _text(var: Variable, separator: str) -> str:
     return f'{prefix}({body})'
 
 
-def variable_repr(var: Variable) -> str:
+def variable_repr(var: VariableState) -> str:
     """Returns the text of a variable with its array, as ``repr`` shows it.
 
     Args:
@@ -44,7 +44,7 @@ def variable_repr(var: Variable) -> str:
     return _text(var, ', ')
 
 
-def variable_str(var: Variable) -> str:
+def variable_str(var: VariableState) -> str:
     """Returns the text of a variable with its array, as ``str`` shows it.
 
     Args:
@@ -64,7 +64,7 @@ def _statistics(array: Any) -> str:
     return f'mean={float(array.mean()):.8f}, std={float(array.std()):.8f}'
 
 
-def debug_text(var: Variable) -> str:
+def debug_text(var: VariableState) -> str:
     """Returns the text of :meth:`chainer.Variable.debug_print`."""
     if var.raw_array is None:
         names = 'device', 'backend', 'shape', 'dtype', 'statistics', 'grad'

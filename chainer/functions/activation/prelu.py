@@ -26,7 +26,7 @@ class PReLUFunction(Operation):
     _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'W'))
+        type_check.expect_arguments(in_types, ('x', 'W'))
         x_type, W_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

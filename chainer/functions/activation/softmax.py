@@ -28,7 +28,7 @@ class Softmax(_base.Operation):
         self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         _arguments.expect_axis(in_types[0], (self.axis,))
         type_check.expect(in_types[0].shape[self.axis] > 0)

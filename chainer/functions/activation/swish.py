@@ -24,7 +24,7 @@ class Swish(Operation):
     _kernels = kernels(retain=(0, 1))
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'beta'))
+        type_check.expect_arguments(in_types, ('x', 'beta'))
         x_type, beta_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

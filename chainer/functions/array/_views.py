@@ -21,4 +21,4 @@ class View(Operation):
     _kernels = CHECKED_BY_CHAINERX
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))

@@ -54,7 +54,7 @@ class BroadcastTo(View):
         self._shape = tuple(shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         ndim = type_check.make_variable(len(self._shape), 'len(shape)')
         type_check.expect(in_types[0].ndim <= ndim)
         shape = type_check.eval(in_types[0].shape)

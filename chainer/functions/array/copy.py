@@ -38,7 +38,7 @@ class Copy(Operation):
         self.out_device = out_device
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

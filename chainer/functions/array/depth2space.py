@@ -40,7 +40,7 @@ class Depth2Space(Operation):
         self.r = r
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('X',))
+        type_check.expect_arguments(in_types, ('X',))
         square = type_check.make_variable(self.r**2, 'r ** 2')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[1] % square == 0)

@@ -29,7 +29,7 @@ class Diagonal(View):
         self.axis2 = axis2
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         # NumPy's error covers both axes; a check per axis names the wrong one.
         for axis in (self.axis1, self.axis2):
             n = type_check.make_variable(axis + 1 if axis >= 0 else -axis, 'axis')

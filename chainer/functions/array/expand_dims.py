@@ -27,7 +27,7 @@ class ExpandDims(View):
         self.axis: int = int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         if self.axis >= 0:
             type_check.expect(in_types[0].ndim >= self.axis)
         else:

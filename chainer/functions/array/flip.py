@@ -47,7 +47,7 @@ class Flip(_Reversal):
         self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _arguments.expect_axis(in_types[0], (self.axis,))
 

@@ -22,7 +22,7 @@ class FlipLR(_Reversal):
     axis = 1
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a',))
+        type_check.expect_arguments(in_types, ('a',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
 

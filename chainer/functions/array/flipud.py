@@ -21,7 +21,7 @@ class FlipUD(_Reversal):
     _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a',))
+        type_check.expect_arguments(in_types, ('a',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 1)
 
 

@@ -36,7 +36,7 @@ class Moveaxis(View):
                 raise ValueError(f'duplicate value in {name} axis: {axes}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         _arguments.expect_axis(in_types[0], self.source)
         _arguments.expect_axis(in_types[0], self.destination)
 

@@ -53,7 +53,7 @@ class Permutate(_base.Operation):
         self.inv = inv
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.ndim > 0)
         _arguments.expect_axis(x_type, (self.axis,))

@@ -39,7 +39,7 @@ class Repeat(_base.Operation):
         self.axis: int | None = _arguments.parse_single_axis(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         if self.axis is not None:
             _arguments.expect_axis(x_type, (self.axis,))

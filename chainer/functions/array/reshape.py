@@ -26,7 +26,7 @@ class Reshape(View):
         assert self._unknown <= 1, f'shape can have at most one -1, got {self.shape}'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         size = 1
         for n in self.shape:
             size *= n if n >= 0 else 1

@@ -189,7 +189,7 @@ class ResizeImages(Operation):
         self.align_corners = align_corners
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
     def _indices_and_weights(self, in_size, xp):

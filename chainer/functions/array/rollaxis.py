@@ -32,7 +32,7 @@ class Rollaxis(View):
         self.start: int = _arguments.parse_int(start, 'start')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         _arguments.expect_axis(in_types[0], (self.axis,))
         if self.start >= 0:
             type_check.expect(in_types[0].ndim >= self.start)

@@ -33,7 +33,7 @@ class ScatterAdd(Operation):
         self.slices: tuple[Any, ...] = _parse_slices(slices)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         consumed = 0
         for s in self.slices:
             if s is None or s is Ellipsis:

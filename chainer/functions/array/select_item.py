@@ -30,7 +30,7 @@ class SelectItem(Operation):
     _kernels = NO_KERNELS
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             t_type.dtype.kind == 'i',

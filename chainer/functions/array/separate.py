@@ -32,7 +32,7 @@ class Separate(View):
         self.axis: int = _arguments.parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         type_check.expect(in_types[0].ndim > 0)
         _arguments.expect_axis(in_types[0], (self.axis,))
         if type_check.eval(in_types[0].shape[self.axis]) == 0:

@@ -26,7 +26,7 @@ class Space2Depth(Operation):
         self.r = r
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('X',))
+        type_check.expect_arguments(in_types, ('X',))
         r = type_check.make_variable(self.r, 'r')
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
         type_check.expect(in_types[0].shape[2] % r == 0, in_types[0].shape[3] % r == 0)

@@ -39,7 +39,7 @@ class SpatialTransformerGrid(CallableFunction):
         self.output_shape: tuple[int, ...] = tuple(output_shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('theta',))
+        type_check.expect_arguments(in_types, ('theta',))
         (theta_type,) = in_types
         ndim = len(self.output_shape)
         type_check.expect(

@@ -87,7 +87,7 @@ class SpatialTransformerSampler(CallableFunction):
     _kernels = kernels(retain=(0, 1), least_size=4096)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'grid'))
+        type_check.expect_arguments(in_types, ('x', 'grid'))
         x_type, grid_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

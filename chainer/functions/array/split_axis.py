@@ -49,7 +49,7 @@ class SplitAxis(View):
         self.axis: int = parse_int(axis)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         expect_axis(in_types[0], (self.axis,))
         length = in_types[0].shape[self.axis]
         if self.sections is not None:

@@ -54,7 +54,7 @@ class Squeeze(View):
         self.axis = None if axis is None else _arguments.parse_ints(axis, 'axis')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         _arguments.expect_axis(in_types[0], self.axis)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:

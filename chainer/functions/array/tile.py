@@ -30,7 +30,7 @@ class Tile(_base.Operation):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -37,7 +37,7 @@ class Where(_base.Operation):
         self.condition = condition
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'y'))
+        type_check.expect_arguments(in_types, ('x', 'y'))
         condition = type_check.make_variable(self.condition, 'condition')
         type_check.expect(condition.dtype == bool, in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(condition.shape, in_types[0].shape, in_types[1].shape)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _expect_bias(b_type, n_channels):
-    type_check._argname((b_type,), ('b',))
+    type_check.expect_arguments((b_type,), ('b',))
     type_check.expect(b_type.dtype.kind == 'f', b_type.ndim == 1, b_type.shape[0] == n_channels)
 
 
@@ -43,7 +43,7 @@ class Convolution(ConvolutionBase):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -124,7 +124,7 @@ class Deconvolution(ConvolutionBase):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',

@@ -24,7 +24,7 @@ class BilinearFunction(Operation):
         if n_in not in (3, 6):
             raise type_check.InvalidType('number of inputs == 3 or 6', f'{n_in}')
         e1_type, e2_type, w_type = in_types[:3]
-        type_check._argname((e1_type, e2_type, w_type), ('e1', 'e2', 'W'))
+        type_check.expect_arguments((e1_type, e2_type, w_type), ('e1', 'e2', 'W'))
         type_check.expect(
             e1_type.dtype.kind == 'f',
             e1_type.ndim >= 2,
@@ -40,7 +40,7 @@ class BilinearFunction(Operation):
             self._check_linear_part(e1_type, w_type, *in_types[3:])
 
     def _check_linear_part(self, e1_type, w_type, v1_type, v2_type, b_type):
-        type_check._argname((v1_type, v2_type, b_type), ('V1', 'V2', 'b'))
+        type_check.expect_arguments((v1_type, v2_type, b_type), ('V1', 'V2', 'b'))
         n_out = w_type.shape[2]
         for i, v_type in enumerate((v1_type, v2_type)):
             type_check.expect(

@@ -45,7 +45,7 @@ class EmbedIDFunction(Operation):
         )
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'W'))
+        type_check.expect_arguments(in_types, ('x', 'W'))
         x_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'i', x_type.ndim >= 1, w_type.dtype.kind == 'f', w_type.ndim == 2

@@ -40,7 +40,7 @@ class LocalConvolution2DFunction(Operation):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -52,7 +52,7 @@ class LocalConvolution2DFunction(Operation):
         )
         if n_in == 3:
             b_type = in_types[2]
-            type_check._argname((b_type,), ('b',))
+            type_check.expect_arguments((b_type,), ('b',))
             type_check.expect(
                 b_type.dtype.kind == 'f', b_type.ndim == 3, b_type.shape == w_type.shape[:3]
             )

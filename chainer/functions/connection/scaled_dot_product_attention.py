@@ -35,7 +35,7 @@ class _Fused(Operation):
         return 'scaled_dot_product_attention'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types[:3], ('q', 'k', 'v'))
+        type_check.expect_arguments(in_types[:3], ('q', 'k', 'v'))
         q_type, k_type, v_type = in_types[:3]
         type_check.expect(
             q_type.dtype.kind == 'f',

@@ -37,7 +37,7 @@ class Shift(Operation):
             raise ValueError(f'kw must be odd, but is {self.kw}')
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', x_type.ndim == 4, x_type.shape[1] >= self.kh * self.kw

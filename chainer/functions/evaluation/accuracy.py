@@ -32,7 +32,7 @@ class Accuracy(Operation):
         self.ignore_label = ignore_label
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

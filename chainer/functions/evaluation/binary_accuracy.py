@@ -25,7 +25,7 @@ class BinaryAccuracy(CallableFunction):
     ignore_label = -1
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', t_type.shape == x_type.shape

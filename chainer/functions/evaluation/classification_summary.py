@@ -32,7 +32,7 @@ class ClassificationSummary(CallableFunction):
         self.ignore_label = ignore_label
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('y', 't'))
+        type_check.expect_arguments(in_types, ('y', 't'))
         y_type, t_type = in_types
         type_check.expect(
             y_type.dtype.kind == 'f',

@@ -34,7 +34,7 @@ class R2_score(CallableFunction):
         self.multioutput = multioutput
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('pred', 'true'))
+        type_check.expect_arguments(in_types, ('pred', 'true'))
         pred_type, true_type = in_types
         type_check.expect(
             pred_type.dtype.kind == 'f',

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_pair(in_types, names=('x0', 'x1')):
     """Type check of two floating point arrays of one shape and dtype."""
-    type_check._argname(in_types, names)
+    type_check.expect_arguments(in_types, names)
     type_check.expect(
         in_types[0].dtype.kind == 'f',
         in_types[0].dtype == in_types[1].dtype,

@@ -33,7 +33,7 @@ class Contrastive(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x0', 'x1', 'y'))
+        type_check.expect_arguments(in_types, ('x0', 'x1', 'y'))
         x0_type, x1_type, y_type = in_types
         type_check.expect(
             x0_type.dtype.kind == 'f',

@@ -28,7 +28,7 @@ class CrossCovariance(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('y', 'z'))
+        type_check.expect_arguments(in_types, ('y', 'z'))
         y_type, z_type = in_types
         type_check.expect(
             y_type.dtype.kind == 'f',

@@ -112,7 +112,7 @@ class ConnectionistTemporalClassification(CallableFunction):
         type_check.expect(in_types.size() > 3)
         input_length, label_length, t_type = in_types[:3]
         x_types = in_types[3:]
-        type_check._argname(in_types[:3], ('input_length', 'label_length', 't'))
+        type_check.expect_arguments(in_types[:3], ('input_length', 'label_length', 't'))
         x0 = x_types[0]
         type_check.expect(
             input_length.dtype.kind == 'i',

@@ -32,7 +32,7 @@ class DeCov(CallableFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('h',))
+        type_check.expect_arguments(in_types, ('h',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2)
 
     @staticmethod

@@ -41,7 +41,7 @@ class NegativeSamplingFunction(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't', 'W'))
+        type_check.expect_arguments(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

@@ -33,7 +33,7 @@ class SigmoidCrossEntropy(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't'))
+        type_check.expect_arguments(in_types, ('x', 't'))
         x_type, t_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f', t_type.dtype.kind == 'i', x_type.shape == t_type.shape

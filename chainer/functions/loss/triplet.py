@@ -33,7 +33,7 @@ class Triplet(Operation):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('anchor', 'positive', 'negative'))
+        type_check.expect_arguments(in_types, ('anchor', 'positive', 'negative'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
         for in_type in in_types[1:]:
             type_check.expect(

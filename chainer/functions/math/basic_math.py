@@ -67,14 +67,14 @@ class _Unary(UnaryFunction):
     """Unary operator of arrays of any dtype."""
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
 
 class _Binary(BinaryFunction):
     """Binary operator of arrays of any dtype."""
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, self.arguments)
+        type_check.expect_arguments(in_types, self.arguments)
         type_check.expect(in_types[0].dtype == in_types[1].dtype)
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 

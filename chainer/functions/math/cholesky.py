@@ -34,7 +34,7 @@ class Cholesky(Operation):
         return 'cholesky'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a',))
+        type_check.expect_arguments(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 2)
 

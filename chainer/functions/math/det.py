@@ -33,7 +33,7 @@ class BatchDet(Operation):
         return 'det'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a',))
+        type_check.expect_arguments(in_types, ('a',))
         (a_type,) = in_types
         type_check.expect(a_type.dtype.kind == 'f', a_type.ndim == 3)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])

@@ -31,7 +31,7 @@ class Diff(Operation):
         self.axis = axis
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.dtype.kind == 'f')
         expect_axis(x_type, (self.axis,))

@@ -43,7 +43,7 @@ class EinSum(Operation):
         subs = self.in_subs.split(',')
         type_check.expect(in_types.size() == len(subs))
         for i, (in_type, sub) in enumerate(zip(in_types, subs)):
-            type_check._argname((in_type,), (f'x{i}',))
+            type_check.expect_arguments((in_type,), (f'x{i}',))
             type_check.expect(in_type.dtype.kind == 'f', in_type.ndim == len(sub))
         lengths: dict[str, int] = {}
         for in_type, sub in zip(in_types, subs):

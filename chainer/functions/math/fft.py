@@ -31,7 +31,7 @@ class FFT(Operation):
         self._method = method
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('real', 'imag'))
+        type_check.expect_arguments(in_types, ('real', 'imag'))
         r_type, i_type = in_types
         type_check.expect(
             r_type.dtype.kind == 'f',

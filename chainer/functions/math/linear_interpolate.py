@@ -23,7 +23,7 @@ class LinearInterpolate(Operation):
     _kernels = kernels(retain=(0, 1, 2))
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('p', 'x', 'y'))
+        type_check.expect_arguments(in_types, ('p', 'x', 'y'))
         p_type, x_type, y_type = in_types
         type_check.expect(
             p_type.dtype.kind == 'f',

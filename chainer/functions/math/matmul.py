@@ -61,7 +61,7 @@ class MatMul(Operation):
         self.dtype = dtype
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         a_type, b_type = in_types
         _matrix_type_check(a_type, b_type, self.transa, self.transb)
 
@@ -151,7 +151,7 @@ class BatchMatMul(Operation):
         self.transb = transb
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(
             a_type.dtype == b_type.dtype,

@@ -36,7 +36,7 @@ class PolyGamma(Operation):
         return 'polygamma'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('n', 'x'))
+        type_check.expect_arguments(in_types, ('n', 'x'))
         n_type, x_type = in_types
         type_check.expect(n_type.dtype.kind == 'i', x_type.dtype.kind == 'f')
         type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)

@@ -79,7 +79,7 @@ class CooMatMul(Operation):
         self.dtype = dtype
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('sp', 'dn'))
+        type_check.expect_arguments(in_types, ('sp', 'dn'))
         sp_type, dn_type = in_types
         type_check.expect(
             sp_type.dtype.kind == 'f',

@@ -75,7 +75,7 @@ class SumTo(Operation):
         self._shape = tuple(shape)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         return (utils.sum_to(inputs[0], self._shape),)

@@ -82,7 +82,7 @@ class TensorDot(Operation):
         return [[i % n for i in group] for group, n in zip(self._groups, (a_ndim, b_ndim))]
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('a', 'b'))
+        type_check.expect_arguments(in_types, ('a', 'b'))
         a_type, b_type = in_types
         type_check.expect(a_type.dtype.kind == 'f', b_type.dtype.kind == 'f')
         if self.a_axes is None:

@@ -260,7 +260,7 @@ class Arctan2(BinaryFunction):
         return 'arctan2'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, self.arguments)
+        type_check.expect_arguments(in_types, self.arguments)
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[1].dtype.kind == 'f')
         type_check.expect_broadcast_shapes(in_types[0].shape, in_types[1].shape)
 

@@ -31,7 +31,7 @@ class Gaussian(Operation):
         self.eps = eps
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('mean', 'ln_var'))
+        type_check.expect_arguments(in_types, ('mean', 'ln_var'))
         m_type, v_type = in_types
         type_check.expect(
             m_type.dtype.kind == 'f', m_type.dtype == v_type.dtype, m_type.shape == v_type.shape

@@ -48,7 +48,7 @@ class SimplifiedDropconnect(Operation):
         n_in = type_check.eval(in_types.size())
         type_check.expect(2 <= n_in, n_in <= 3)
         x_type, w_type = in_types[:2]
-        type_check._argname((x_type, w_type), ('x', 'W'))
+        type_check.expect_arguments((x_type, w_type), ('x', 'W'))
         type_check.expect(
             x_type.dtype.kind == 'f',
             w_type.dtype.kind == 'f',
@@ -62,7 +62,7 @@ class SimplifiedDropconnect(Operation):
             self._check_mask(x_type, w_type)
 
     def _check_bias(self, x_type, w_type, b_type):
-        type_check._argname((b_type,), ('b',))
+        type_check.expect_arguments((b_type,), ('b',))
         type_check.expect(
             b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
         )

@@ -34,7 +34,7 @@ class Zoneout(Operation):
         self.flag_x = None
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('h', 'x'))
+        type_check.expect_arguments(in_types, ('h', 'x'))
         h_type, x_type = in_types
         type_check.expect(h_type.dtype.kind == 'f', x_type.dtype == h_type.dtype)
         type_check.expect_broadcast_shapes(h_type.shape, x_type.shape)

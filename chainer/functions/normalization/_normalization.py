@@ -48,7 +48,7 @@ class Normalization(Operation):
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3 + len(self.statistics))
         x_type, gamma_type = in_types[:2]
-        type_check._argname(in_types, ('x', 'gamma', 'beta', *self.statistics))
+        type_check.expect_arguments(in_types, ('x', 'gamma', 'beta', *self.statistics))
         type_check.expect(
             x_type.dtype.kind == 'f',
             gamma_type.dtype.kind == 'f',

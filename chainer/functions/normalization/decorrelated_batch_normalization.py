@@ -68,7 +68,7 @@ class DecorrelatedBatchNormalization(Operation):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         _check_groups(in_types, self.groups)
 
     def _moments(self, m, x):
@@ -132,7 +132,7 @@ class FixedDecorrelatedBatchNormalization(Operation):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
-        type_check._argname(in_types, ('x', 'mean', 'projection'))
+        type_check.expect_arguments(in_types, ('x', 'mean', 'projection'))
         _check_groups(in_types, self.groups)
         x_type, mean_type, projection_type = in_types
         groups = type_check.make_variable(self.groups, 'groups')

@@ -30,7 +30,7 @@ class GroupNormalization(RowNormalization):
         self.groups: int = int(groups)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 'gamma', 'beta'))
+        type_check.expect_arguments(in_types, ('x', 'gamma', 'beta'))
         x_type, gamma_type, beta_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

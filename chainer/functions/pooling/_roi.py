@@ -88,7 +88,7 @@ class ROIFunction(CallableFunction):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
-        type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
+        type_check.expect_arguments(in_types, ('x', 'rois', 'roi_indices'))
         x_type, roi_type, index_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

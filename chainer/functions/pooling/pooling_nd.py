@@ -45,7 +45,7 @@ class _PoolingND(Operation):
         self.return_indices = return_indices
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x',))
+        type_check.expect_arguments(in_types, ('x',))
         (x_type,) = in_types
         type_check.expect(x_type.dtype.kind == 'f', x_type.ndim == self.ndim + 2)
 

@@ -32,7 +32,7 @@ class ROIPooling2D(MaximumOfBins):
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
-        type_check._argname(in_types, ('x', 'rois'))
+        type_check.expect_arguments(in_types, ('x', 'rois'))
         x_type, roi_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

@@ -16,7 +16,7 @@ def check_states_and_inputs(
     states: TypeInfoTuple, x_type: Variable, n_cells: int, lengths: Sequence[int]
 ) -> None:
     """Checks the initial states, and the inputs of all time steps one after the other."""
-    type_check._argname((*states, x_type), (*('hx', 'cx')[: len(states)], 'x'))
+    type_check.expect_arguments((*states, x_type), (*('hx', 'cx')[: len(states)], 'x'))
     h_type = states[0]
     type_check.expect(
         h_type.dtype.kind == 'f',
@@ -43,7 +43,7 @@ def check_weights(
 ) -> None:
     """Checks weights and biases of a cell: one half is for the input, the other for the state."""
     for j, (w_type, b_type) in enumerate(zip(ws, bs)):
-        type_check._argname((w_type, b_type), (f'ws[{cell}][{j}]', f'bs[{cell}][{j}]'))
+        type_check.expect_arguments((w_type, b_type), (f'ws[{cell}][{j}]', f'bs[{cell}][{j}]'))
         type_check.expect(
             w_type.dtype.kind == 'f',
             w_type.ndim == 2,

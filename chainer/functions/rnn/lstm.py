@@ -45,7 +45,7 @@ class LSTM(_cell.Cell):
     chainerx_routine = 'lstm'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('c', 'x'))
+        type_check.expect_arguments(in_types, ('c', 'x'))
         c_type, x_type = in_types
         _expect_cell(c_type, x_type)
         type_check.expect(c_type.shape[0] >= x_type.shape[0])

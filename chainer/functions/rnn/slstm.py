@@ -22,7 +22,7 @@ class SLSTM(_cell.Cell):
     chainerx_routine = 'slstm'
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
+        type_check.expect_arguments(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
         c1_type, c2_type, x1_type, x2_type = in_types
         _expect_cell(c1_type, x1_type)
         type_check.expect(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy
 
 import chainerx
-from chainer._core.autograd import backprop
 from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.variables.backward import backward
 from chainer.configuration import config, using_config
 from chainer.function import force_backprop_mode, no_backprop_mode
 from chainer.functions._base import Operation
@@ -135,7 +135,7 @@ class Forget(Operation):
                 outputs = self._call(xs)
             given = zip(outputs, grad_outputs)
             pairs = [(y, gy) for y, gy in given if gy is not None and y.requires_grad]
-            backprop.backward([y for y, _ in pairs], [gy for _, gy in pairs])
+            backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 

@@ -65,7 +65,7 @@ class SimplifiedDropconnect(link.Link):
         self.ratio = ratio
         initialW = initializers.HeNormal(1.0 / math.sqrt(2)) if initialW is None else initialW
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
             self.b = _bias.make_bias(nobias, initial_bias, out_size)

@@ -12,4 +12,4 @@ def make_bias(nobias: bool, initializer: Any, shape: Any = None) -> variable.Par
     if nobias:
         return None
     initializer = 0 if initializer is None else initializer
-    return variable.Parameter(initializers._get_initializer(initializer), shape)
+    return variable.Parameter(initializers.get_initializer(initializer), shape)

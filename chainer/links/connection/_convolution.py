@@ -38,7 +38,7 @@ class ConvolutionBase(link.Link):
 
     def _make_params(self, in_channels, n_bias, nobias, initialW, initial_bias):
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_channels is not None:
                 self._initialize_params(in_channels)
             self.b = _bias.make_bias(nobias, initial_bias, n_bias)

@@ -105,5 +105,5 @@ def _parameter(initializer, shape):
         assert initializer.shape == shape, (
             f'the initial value must have the shape {shape}, but has {initializer.shape}'
         )
-    initializer = initializers._get_initializer(initializer)
+    initializer = initializers.get_initializer(initializer)
     return variable.Parameter(initializer, shape)

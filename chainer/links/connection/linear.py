@@ -72,7 +72,7 @@ class Linear(link.Link):
         self.in_size = in_size
         self.out_size = out_size
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
             self.b = _bias.make_bias(nobias, initial_bias, out_size)

@@ -72,7 +72,7 @@ class LocalConvolution2D(link.Link):
         self.nobias = nobias
         self.out_channels = out_channels
         with self.init_scope():
-            self.W = variable.Parameter(initializers._get_initializer(initialW))
+            self.W = variable.Parameter(initializers.get_initializer(initialW))
             self.b = _bias.make_bias(nobias, initial_bias)
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, in_size)

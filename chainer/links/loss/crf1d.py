@@ -47,7 +47,7 @@ class CRF1d(link.Link):
         super().__init__()
         with self.init_scope():
             self.cost: Parameter = variable.Parameter(
-                initializers._get_initializer(0 if initial_cost is None else initial_cost),
+                initializers.get_initializer(0 if initial_cost is None else initial_cost),
                 (n_label, n_label),
             )
 

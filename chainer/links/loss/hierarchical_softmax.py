@@ -80,7 +80,7 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         self.begins = visitor.visit_array(self.begins)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        type_check._argname(in_types, ('x', 't', 'W'))
+        type_check.expect_arguments(in_types, ('x', 't', 'W'))
         x_type, t_type, w_type = in_types
         type_check.expect(
             x_type.dtype.kind == 'f',

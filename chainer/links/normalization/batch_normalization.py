@@ -138,7 +138,7 @@ class BatchNormalization(link.Link):
                 param.initialize(shape)
 
     def _make_array(self, initializer, default, shape):
-        initializer = initializers._get_initializer(default if initializer is None else initializer)
+        initializer = initializers.get_initializer(default if initializer is None else initializer)
         return initializers.generate_array(
             initializer, shape, self.xp, dtype=self._highprec_dtype, device=self.device
         )

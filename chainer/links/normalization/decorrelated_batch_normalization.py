@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, configuration, functions, link, serializer as serializer_module
+from chainer._core.models import saving
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class DecorrelatedBatchNormalization(link.Link):
         if not isinstance(serializer, serializer_module.Deserializer):
             super().serialize(serializer)
             return
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         self.N = serializer('N', self.N)
         for name, fix in (('avg_mean', fix_avg_mean), ('avg_projection', fix_avg_projection)):
             current = getattr(self, name)

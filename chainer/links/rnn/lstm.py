@@ -73,13 +73,13 @@ class LSTMBase(link.Chain):
 
     def _initialize_params(self):
         size = self.state_size
-        lateral_init = initializers._get_initializer(self.lateral_init)
-        upward_init = initializers._get_initializer(self.upward_init)
+        lateral_init = initializers.get_initializer(self.lateral_init)
+        upward_init = initializers.get_initializer(self.upward_init)
         for start in range(0, 4 * size, size):
             lateral_init(self.lateral.W.array[start : start + size])
             upward_init(self.upward.W.array[start : start + size])
-        bias_init = initializers._get_initializer(self.bias_init)
-        forget_bias_init = initializers._get_initializer(self.forget_bias_init)
+        bias_init = initializers.get_initializer(self.bias_init)
+        forget_bias_init = initializers.get_initializer(self.forget_bias_init)
         biases = self.upward.b.array.reshape(1, size, 4, 1)
         for gate, init in enumerate((bias_init, bias_init, forget_bias_init, bias_init)):
             init(biases[:, :, gate])

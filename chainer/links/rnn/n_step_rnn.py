@@ -86,8 +86,8 @@ class NStepRNNBase(link.ChainList):
         self._list_params()
 
     def _make_layer(self, in_size, out_size, initialW, initial_bias):
-        W_initializer = initializers._get_initializer(initialW)
-        bias_initializer = initializers._get_initializer(initial_bias)
+        W_initializer = initializers.get_initializer(initialW)
+        bias_initializer = initializers.get_initializer(initial_bias)
         layer = link.Link()
         with layer.init_scope():
             for j in range(self.n_weights):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainer import serializer as serializer_module
+from chainer._core.models import saving
 from chainer.training import extension
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Shift(extension.Extension):
         self._serialize_value(serializer)
         # With init=None, the initial value comes from the optimizer at the first start; when
         # training resumes, the optimizer may have a different value.
-        if serializer_module._takes_extras(serializer):
+        if saving.takes_extras(serializer):
             try:
                 init = _item(serializer('_init', self._init))
             except KeyError:  # for example a snapshot of Chainer 7

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, function, reporter as reporter_module
-from chainer.dataset import convert, iterator as iterator_module
+from chainer.dataset import _converters, convert, iterator as iterator_module
 from chainer.training import extension
 from chainer.training.extensions import util
 from chainer.utils import argument
@@ -85,7 +85,7 @@ class Evaluator(extension.Extension):
         self._targets = target
 
         self.converter = converter
-        self.device: Device | None = convert._get_device(device)
+        self.device: Device | None = _converters.get_device(device)
         self.eval_hook = eval_hook
         self.eval_func = eval_func
         self._progress_bar = progress_bar
@@ -144,10 +144,10 @@ class Evaluator(extension.Extension):
         summary = reporter_module.DictSummary()
         progress = _SweepProgressBar(it) if self._progress_bar else None
         for batch in it:
-            in_arrays = convert._call_converter(self.converter, batch, self.device)
+            in_arrays = _converters.call_converter(self.converter, batch, self.device)
             observation: dict[str, Any] = {}
             with reporter_module.report_scope(observation), function.no_backprop_mode():
-                convert._call_with(eval_func, in_arrays)
+                _converters.call_with(eval_func, in_arrays)
             summary.add(observation)
             if progress is not None:
                 progress.advance(len(batch))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, serializer as serializer_module
+from chainer._core.models import saving
 from chainer.training import _serialization, extension
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class ExponentialMovingAverage(extension.Extension):
         return _WithAverages(self, extension)
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        serializer_module._remember(serializer, self)
+        saving.remember(serializer, self)
         self._t = serializer('t', self._t)
         averages = serializer['averages']
         if isinstance(serializer, serializer_module.Serializer):

@@ -5,6 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
+from chainer._core.models import saving
 from chainer.training import _files
 from chainer.training.extensions import _interval_report
 from chainer.utils import argument
@@ -85,4 +86,4 @@ class LogReport(_interval_report.IntervalReport):
         if isinstance(serializer, serializer_module.Serializer):
             serializer('_log', json.dumps(self._log))
         else:
-            self._log = serializer_module._load_json(serializer, '_log', list, dict, self._log)
+            self._log = saving.load_json(serializer, '_log', list, dict, self._log)

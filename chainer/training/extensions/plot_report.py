@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import reporter, serializer as serializer_module
+from chainer._core.models import saving
 from chainer.training import _files, _serialization, extension, util
 from chainer.utils import argument
 
@@ -156,7 +157,7 @@ class PlotReport(extension.Extension):
         if isinstance(serializer, serializer_module.Serializer):
             serializer(key, json.dumps(self._data))
         else:
-            data = serializer_module._load_json(serializer, key, dict, list, self._data)
+            data = saving.load_json(serializer, key, dict, list, self._data)
             # The script may have other keys now.
             self._data = {key: data.get(key, []) for key in self._y_keys}
         _serialization.serialize_extras(

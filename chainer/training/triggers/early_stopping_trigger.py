@@ -4,7 +4,8 @@ import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer import reporter, serializer as serializer_module
+from chainer import reporter
+from chainer._core.models import saving
 from chainer._core.reports import representation
 from chainer.training import _serialization, util
 from chainer.utils import argument
@@ -135,7 +136,7 @@ class EarlyStoppingTrigger:
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Reads or writes the best value, the used patience and the triggers."""
-        if not serializer_module._takes_extras(serializer):
+        if not saving.takes_extras(serializer):
             return
         try:
             self.best = serializer('best', self.best)

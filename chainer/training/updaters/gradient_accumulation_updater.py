@@ -4,7 +4,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter
-from chainer.dataset import convert
+from chainer.dataset import _converters
 from chainer.training.updaters import standard_updater
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         observations = _Observations()
         for i, batch in enumerate(batches):
             weight = len(batch) / n_examples
-            in_arrays = convert._call_converter(self.converter, batch, self.input_device)
+            in_arrays = _converters.call_converter(self.converter, batch, self.input_device)
             with observations.collect(weight):
-                loss = convert._call_with(loss_func, in_arrays)
+                loss = _converters.call_with(loss_func, in_arrays)
             if i == 0:
                 # Only now, as parameters may have been initialized by the loss function.
                 optimizer.target.cleargrads()

@@ -10,7 +10,7 @@ import chainerx
 from chainer import backend, reporter
 from chainer._core.processes import start_method
 from chainer.backends import cuda
-from chainer.dataset import convert
+from chainer.dataset import _converters, convert
 from chainer.training import _processes
 from chainer.training.updaters import standard_updater
 from chainer.training.updaters._flat_link import (
@@ -134,7 +134,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
             )
         if not devices:
             raise ValueError('devices must be specified')
-        devices = [convert._get_device(device) for device in devices]
+        devices = [_converters.get_device(device) for device in devices]
         if not self._is_on_chainerx and not all(isinstance(d, cuda.GpuDevice) for d in devices):
             raise ValueError(
                 f'all devices must be GPUs of CuPy, or all of ChainerX, but they are {devices}'
@@ -241,7 +241,7 @@ class MultiprocessParallelUpdater(standard_updater.StandardUpdater):
 
 def _compute_gradients(model, converter, batch, device):
     model.cleargrads()
-    loss = convert._call_with(model, convert._call_converter(converter, batch, device))
+    loss = _converters.call_with(model, _converters.call_converter(converter, batch, device))
     # Again: the loss function may have initialized parameters.
     model.cleargrads()
     loss.backward()

@@ -4,7 +4,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from chainer import backend, function
-from chainer.dataset import convert
+from chainer.dataset import _converters, convert
 from chainer.training.updaters import standard_updater
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
             auto_new_epoch=auto_new_epoch,
         )
         if devices is not None:
-            devices = {name: convert._get_device(spec) for name, spec in devices.items()}
+            devices = {name: _converters.get_device(spec) for name, spec in devices.items()}
 
         if not models:
             if devices is None:
@@ -124,7 +124,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
         """Inputs of the models that get examples, by their names."""
         n = len(self._models)
         return {
-            name: convert._call_converter(self.converter, batch[i::n], self._devices[name])
+            name: _converters.call_converter(self.converter, batch[i::n], self._devices[name])
             for i, name in enumerate(self._models)
             if len(batch) > i
         }
@@ -138,7 +138,7 @@ class ParallelUpdater(standard_updater.StandardUpdater):
                 self._models[name].copyparams(main)
             loss_func = self.loss_func or self._models[name]
             with function.force_backprop_mode(), _using(self._devices[name]):
-                loss = convert._call_with(loss_func, inputs[name])
+                loss = _converters.call_with(loss_func, inputs[name])
             losses.append((loss, self._devices[name]))
         return losses
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import compilation, device_resident, link, optimizer as optimizer_module
 from chainer.backends import cuda
-from chainer.dataset import convert, iterator as iterator_module
+from chainer.dataset import _converters, convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
 from chainer.utils import argument
 from chainer.warnings import PerformanceWarning
@@ -99,13 +99,13 @@ class StandardUpdater(_updater.Updater):
             optimizer = {'main': optimizer}
         self._optimizers = optimizer
 
-        self._device: Device | None = convert._get_device(device)
+        self._device: Device | None = _converters.get_device(device)
         if self._device is not None:
             for opt in self._optimizers.values():
                 _send_model(opt.target, self._device)
         self._input_device = self._device
         if input_device is not None:
-            self._input_device = convert._get_device(input_device)
+            self._input_device = _converters.get_device(input_device)
 
         self.converter = converter
         self.loss_func = loss_func
@@ -196,7 +196,7 @@ class StandardUpdater(_updater.Updater):
         """Fetches and converts a batch and updates the model with the main optimizer."""
         iterator = self._iterators['main']
         batch = iterator.next()
-        in_arrays = convert._call_converter(self.converter, batch, self.input_device)
+        in_arrays = _converters.call_converter(self.converter, batch, self.input_device)
 
         optimizer = self._optimizers['main']
         loss_func = self.loss_func or optimizer.target

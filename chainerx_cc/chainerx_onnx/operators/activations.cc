@@ -7,80 +7,53 @@
 namespace chainerx::onnx {
 namespace {
 
-Kernel Relu(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    return [](const Inputs& in) { return IsFloat(in[0].dtype()) ? chainerx::Relu(in[0]) : Maximum(in[0], Scalar{0}); };
-}
+Array Relu(const Array& x) { return IsFloat(x.dtype()) ? chainerx::Relu(x) : Maximum(x, Scalar{0}); }
+Array HardSwish(const Array& x) { return x * ClippedRelu(x / Scalar{6.0} + Scalar{0.5}, 1.0); }
+Array Softplus(const Array& x) { return chainerx::Softplus(x); }
+Array Softsign(const Array& x) { return x / (Scalar{1.0} + Absolute(x)); }
+Array Mish(const Array& x) { return x * Tanh(chainerx::Softplus(x)); }
+Array Swish(const Array& x, double alpha) { return x * Sigmoid(Scalar{alpha} * x); }
 
-Kernel LeakyRelu(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double alpha = node.Float("alpha", 0.01);
-    return [alpha](const Inputs& in) { return chainerx::LeakyRelu(in[0], alpha); };
-}
+Kernel LeakyRelu(const Node& node) { return WithFloats(node, chainerx::LeakyRelu, "alpha"); }
 
-Kernel PRelu(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    bool is_by_channel = node.opset() < 7;
-    return [is_by_channel](const Inputs& in) {
-        Array slope = in[1];
-        if (is_by_channel && slope.ndim() == 1 && in[0].ndim() > 1) {
-            Shape shape{slope.shape()[0]};
-            for (int i = 2; i < in[0].ndim(); ++i) shape.push_back(1);
-            slope = Reshape(slope, shape);
-        }
-        return chainerx::Where(Less(in[0], Scalar{0}), in[0] * slope, in[0]);
-    };
-}
-
-Kernel ThresholdedRelu(const Node& node) {
-    double alpha = node.Float("alpha", 1.0);
-    return [alpha](const Inputs& in) { return chainerx::Where(Greater(in[0], Scalar{alpha}), in[0], Scalar{0}); };
-}
-
-Kernel Elu(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double alpha = node.Float("alpha", 1.0);
-    return [alpha](const Inputs& in) { return chainerx::Elu(in[0], alpha); };
-}
+Kernel Elu(const Node& node) { return WithFloats(node, chainerx::Elu, "alpha"); }
 
 Kernel Selu(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double alpha = node.Float("alpha", 1.67326319217681884765625);
-    double gamma = node.Float("gamma", 1.05070102214813232421875);
-    return [alpha, gamma](const Inputs& in) { return Scalar{gamma} * chainerx::Elu(in[0], alpha); };
+    auto selu = [](const Array& x, double alpha, double gamma) { return Scalar{gamma} * chainerx::Elu(x, alpha); };
+    return WithFloats(node, selu, "alpha", "gamma");
 }
 
 Kernel Celu(const Node& node) {
-    double alpha = node.Float("alpha", 1.0);
-    return [alpha](const Inputs& in) {
-        return chainerx::Where(Greater(in[0], Scalar{0}), in[0],
-                               Scalar{alpha} * Expm1(Minimum(in[0], Scalar{0.0}) / Scalar{alpha}));
+    auto celu = [](const Array& x, double alpha) {
+        Array below = Scalar{alpha} * Expm1(Minimum(x, Scalar{0.0}) / Scalar{alpha});
+        return chainerx::Where(Greater(x, Scalar{0}), x, below);
     };
+    return WithFloats(node, celu, "alpha");
 }
 
-template <const auto& kFunction>
-Kernel Simple(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    return [](const Inputs& in) { return kFunction(in[0]); };
+Kernel ThresholdedRelu(const Node& node) {
+    auto relu = [](const Array& x, double a) { return chainerx::Where(Greater(x, Scalar{a}), x, Scalar{0}); };
+    return WithFloats(node, relu, "alpha");
 }
 
 Kernel HardSigmoid(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double alpha = node.Float("alpha", 0.2);
-    double beta = node.Float("beta", 0.5);
-    return [alpha, beta](const Inputs& in) { return ClippedRelu(Scalar{alpha} * in[0] + Scalar{beta}, 1.0); };
+    auto sigmoid = [](const Array& x, double a, double b) { return ClippedRelu(Scalar{a} * x + Scalar{b}, 1.0); };
+    return WithFloats(node, sigmoid, "alpha", "beta");
 }
 
-Kernel HardSwish(const Node&) {
-    return [](const Inputs& in) { return in[0] * ClippedRelu(in[0] / Scalar{6.0} + Scalar{0.5}, 1.0); };
+Kernel SwishNode(const Node& node) { return WithFloats(node, Swish, "alpha"); }
+
+Kernel SwiGlu(const Node& node) {
+    double alpha = node.Float("alpha");
+    return [alpha](const Inputs& in) { return Swish(in[0], alpha) * in[1]; };
 }
 
-Kernel Softplus(const Node&) {
-    return [](const Inputs& in) { return chainerx::Softplus(in[0]); };
-}
-
-Kernel Softsign(const Node&) {
-    return [](const Inputs& in) { return in[0] / (Scalar{1.0} + Absolute(in[0])); };
+Kernel Shrink(const Node& node) {
+    auto shrink = [](const Array& x, double lambd, double bias) {
+        Array below = chainerx::Where(Less(x, Scalar{-lambd}), x + Scalar{bias}, Scalar{0});
+        return Cast(chainerx::Where(Greater(x, Scalar{lambd}), x - Scalar{bias}, below), x.dtype());
+    };
+    return WithFloats(node, shrink, "lambd", "bias");
 }
 
 Kernel Gelu(const Node& node) {
@@ -93,33 +66,26 @@ Kernel Gelu(const Node& node) {
     };
 }
 
-Kernel Mish(const Node&) {
-    return [](const Inputs& in) { return in[0] * Tanh(chainerx::Softplus(in[0])); };
-}
-
-Kernel Swish(const Node& node) {
-    double alpha = node.Float("alpha", 1.0);
-    return [alpha](const Inputs& in) { return in[0] * Sigmoid(Scalar{alpha} * in[0]); };
-}
-
-Kernel Shrink(const Node& node) {
-    double lambd = node.Float("lambd", 0.5);
-    double bias = node.Float("bias", 0.0);
-    return [lambd, bias](const Inputs& in) {
-        const Array& x = in[0];
-        Array below = chainerx::Where(Less(x, Scalar{-lambd}), x + Scalar{bias}, Scalar{0});
-        return Cast(chainerx::Where(Greater(x, Scalar{lambd}), x - Scalar{bias}, below), x.dtype());
+Kernel PRelu(const Node& node) {
+    bool is_by_channel = node.opset() < 7;
+    return [is_by_channel](const Inputs& in) {
+        Array slope = in[1];
+        if (is_by_channel && slope.ndim() == 1 && in[0].ndim() > 1) {
+            Shape shape{slope.shape()[0]};
+            for (int i = 2; i < in[0].ndim(); ++i) shape.push_back(1);
+            slope = Reshape(slope, shape);
+        }
+        return chainerx::Where(Less(in[0], Scalar{0}), in[0] * slope, in[0]);
     };
 }
 
 // Applies a function to an axis. Below opset 13 it works on all axes from it on.
 template <class F>
 Kernel AlongAxis(const Node& node, F function) {
+    int64_t axis = node.Int("axis");
     if (node.opset() >= 13) {
-        int64_t axis = node.Int("axis", -1);
         return [axis, function](const Inputs& in) { return function(in[0], CheckAxis(axis, in[0].ndim())); };
     }
-    int64_t axis = node.Int("axis", 1);
     return [axis, function](const Inputs& in) {
         const Array& x = in[0];
         int first = axis == x.ndim() ? x.ndim() : CheckAxis(axis, x.ndim());
@@ -146,9 +112,8 @@ Kernel Hardmax(const Node& node) {
 }
 
 Kernel Dropout(const Node& node) {
-    node.Ignore({"consumed_inputs", "seed"});
-    double ratio = node.Float("ratio", 0.5);
-    bool is_training = node.opset() < 7 && node.Int("is_test", 0) == 0;
+    double ratio = node.OptionalFloat("ratio").value_or(0.5);
+    bool is_training = node.opset() < 7 && !node.Flag("is_test");
     return [ratio, is_training](const Inputs& in) -> Arrays {
         const Array& x = in[0];
         double r = in.Has(1) ? static_cast<double>(ReadScalar(in[1])) : ratio;
@@ -160,34 +125,29 @@ Kernel Dropout(const Node& node) {
     };
 }
 
-Kernel SwiGlu(const Node& node) {
-    double alpha = node.Float("alpha", 1.0);
-    return [alpha](const Inputs& in) { return in[0] * Sigmoid(Scalar{alpha} * in[0]) * in[1]; };
-}
-
 const Operator kOperators[] = {
-        {"Celu", 1, 1, Celu},
-        {"Dropout", 1, 3, Dropout, Purity::kRandom},
-        {"Elu", 1, 1, Elu},
-        {"Gelu", 1, 1, Gelu},
-        {"HardSigmoid", 1, 1, HardSigmoid},
-        {"HardSwish", 1, 1, HardSwish},
-        {"Hardmax", 1, 1, Hardmax},
-        {"LeakyRelu", 1, 1, LeakyRelu},
-        {"LogSoftmax", 1, 1, LogSoftmax},
-        {"Mish", 1, 1, Mish},
-        {"PRelu", 2, 2, PRelu},
-        {"Relu", 1, 1, Relu},
-        {"Selu", 1, 1, Selu},
-        {"Shrink", 1, 1, Shrink},
-        {"Sigmoid", 1, 1, Simple<Sigmoid>},
-        {"Softmax", 1, 1, Softmax},
-        {"Softplus", 1, 1, Softplus},
-        {"Softsign", 1, 1, Softsign},
-        {"SwiGLU", 2, 2, SwiGlu},
-        {"Swish", 1, 1, Swish},
-        {"Tanh", 1, 1, Simple<Tanh>},
-        {"ThresholdedRelu", 1, 1, ThresholdedRelu},
+        {"Celu", Celu},
+        {"Dropout", Dropout, Purity::kRandom},
+        {"Elu", Elu},
+        {"Gelu", Gelu},
+        {"HardSigmoid", HardSigmoid},
+        {"HardSwish", Unary<HardSwish>},
+        {"Hardmax", Hardmax},
+        {"LeakyRelu", LeakyRelu},
+        {"LogSoftmax", LogSoftmax},
+        {"Mish", Unary<Mish>},
+        {"PRelu", PRelu},
+        {"Relu", Unary<Relu>},
+        {"Selu", Selu},
+        {"Shrink", Shrink},
+        {"Sigmoid", Unary<Sigmoid>},
+        {"Softmax", Softmax},
+        {"Softplus", Unary<Softplus>},
+        {"Softsign", Unary<Softsign>},
+        {"SwiGLU", SwiGlu},
+        {"Swish", SwishNode},
+        {"Tanh", Unary<Tanh>},
+        {"ThresholdedRelu", ThresholdedRelu},
 };
 
 }  // namespace

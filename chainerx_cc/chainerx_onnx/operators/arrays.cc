@@ -10,10 +10,9 @@ namespace chainerx::onnx {
 namespace {
 
 Kernel Reshape(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    IntsParameter wanted{node, "shape", 1};
+    IntsParameter wanted{node, "shape"};
     if (!wanted.is_given()) throw ModelError{"it has no shape"};
-    bool allow_zero = node.Int("allowzero", 0) != 0;
+    bool allow_zero = node.Flag("allowzero");
     return [wanted, allow_zero](const Inputs& in) {
         const Array& x = in[0];
         std::vector<int64_t> dims = wanted.Read(in);
@@ -41,7 +40,7 @@ Kernel Reshape(const Node& node) {
 }
 
 Kernel Flatten(const Node& node) {
-    int64_t axis = node.Int("axis", 1);
+    int64_t axis = node.Int("axis");
     return [axis](const Inputs& in) {
         const Array& x = in[0];
         int ndim = x.ndim();
@@ -62,7 +61,7 @@ Kernel Transpose(const Node& node) {
 }
 
 Kernel Squeeze(const Node& node) {
-    IntsParameter axes{node, "axes", 1};
+    IntsParameter axes{node, "axes"};
     return [axes](const Inputs& in) {
         if (!axes.is_given()) return chainerx::Squeeze(in[0]);
         return chainerx::Squeeze(in[0], CheckAxes(axes.Read(in), in[0].ndim()));
@@ -70,7 +69,7 @@ Kernel Squeeze(const Node& node) {
 }
 
 Kernel Unsqueeze(const Node& node) {
-    IntsParameter axes{node, "axes", 1};
+    IntsParameter axes{node, "axes"};
     if (!axes.is_given()) throw ModelError{"it has no axes"};
     return [axes](const Inputs& in) {
         std::vector<int64_t> values = axes.Read(in);
@@ -89,8 +88,7 @@ Kernel Unsqueeze(const Node& node) {
 }
 
 Kernel Concat(const Node& node) {
-    int64_t axis = node.Int("axis", 1);
-    if (!node.Has("axis") && node.opset() >= 4) throw ModelError{"its attribute 'axis' is missing"};
+    int64_t axis = node.opset() < 4 ? node.OptionalInt("axis").value_or(1) : node.Int("axis");
     return [axis](const Inputs& in) {
         Arrays xs = in.From(0);
         return xs.size() == 1 ? xs[0] : Concatenate(xs, CheckAxis(axis, xs[0].ndim()));
@@ -98,9 +96,9 @@ Kernel Concat(const Node& node) {
 }
 
 Kernel Split(const Node& node) {
-    int64_t axis = node.Int("axis", 0);
-    int64_t count = node.Int("num_outputs", node.output_count());
-    IntsParameter given{node, "split", 1};
+    int64_t axis = node.Int("axis");
+    int64_t count = node.OptionalInt("num_outputs").value_or(node.output_count());
+    IntsParameter given{node, "split"};
     int64_t n_outputs = node.output_count();
     if (count != n_outputs) {
         throw ModelError{"its attribute 'num_outputs' is ", count, ", and it has ", n_outputs, " outputs"};
@@ -146,10 +144,10 @@ Slice MakeSlice(int64_t begin, int64_t end, int64_t step, int64_t length) {
 }
 
 Kernel SliceNode(const Node& node) {
-    IntsParameter starts{node, "starts", 1};
-    IntsParameter ends{node, "ends", 2};
-    IntsParameter axes{node, "axes", 3};
-    IntsParameter steps{node, nullptr, 4};
+    IntsParameter starts{node, "starts"};
+    IntsParameter ends{node, "ends"};
+    IntsParameter axes{node, "axes"};
+    IntsParameter steps{node, "steps"};
     if (!starts.is_given() || !ends.is_given()) throw ModelError{"it has no starts or no ends"};
     return [starts, ends, axes, steps](const Inputs& in) {
         const Array& x = in[0];
@@ -177,8 +175,8 @@ Kernel SliceNode(const Node& node) {
 }
 
 Kernel Tile(const Node& node) {
-    IntsParameter repeats{node, nullptr, 1};
-    IntsParameter axis{node, nullptr, 2};
+    IntsParameter repeats{node, "repeats"};
+    IntsParameter axis{node, "axis"};
     return [repeats, axis](const Inputs& in) {
         const Array& x = in[0];
         std::vector<int64_t> reps = repeats.Read(in);
@@ -201,7 +199,7 @@ Kernel Tile(const Node& node) {
 }
 
 Kernel Expand(const Node& node) {
-    IntsParameter wanted{node, nullptr, 1};
+    IntsParameter wanted{node, "shape"};
     return [wanted](const Inputs& in) {
         Shape shape = BroadcastShapes(in[0].shape(), CheckedShape(wanted.Read(in), 1));
         CheckedShape(ToVector(shape), in[0].GetItemSize());
@@ -217,11 +215,11 @@ Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind, PadMode 
 }
 
 Kernel Pad(const Node& node) {
-    IntsParameter given{node, node.Has("paddings") ? "paddings" : "pads", 1};
-    IntsParameter axes{node, nullptr, 3};
+    IntsParameter given{node, node.Has("paddings") ? "paddings" : "pads"};
+    IntsParameter axes{node, "axes"};
     constexpr PadMode kModes[] = {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap};
     PadMode mode = kModes[node.Choice("mode", {"constant", "reflect", "edge", "wrap"})];
-    double fill = node.Float("value", 0.0);
+    double fill = node.Float("value");
     return [given, axes, mode, fill](const Inputs& in) {
         Array x = in[0];
         std::vector<int64_t> values = given.Read(in);
@@ -292,8 +290,8 @@ Kernel SpaceToDepth(const Node& node) {
 }
 
 Kernel Trilu(const Node& node) {
-    IntsParameter k{node, nullptr, 1};
-    bool upper = node.Int("upper", 1) != 0;
+    IntsParameter k{node, "k"};
+    bool upper = node.Flag("upper");
     return [k, upper](const Inputs& in) {
         const Array& x = in[0];
         if (x.ndim() < 2) throw ModelError{"the shape is ", x.shape()};
@@ -306,8 +304,8 @@ Kernel Trilu(const Node& node) {
 }
 
 Kernel ReverseSequence(const Node& node) {
-    int64_t batch_axis = node.Int("batch_axis", 1);
-    int64_t time_axis = node.Int("time_axis", 0);
+    int64_t batch_axis = node.Int("batch_axis");
+    int64_t time_axis = node.Int("time_axis");
     return [batch_axis, time_axis](const Inputs& in) {
         const Array& x = in[0];
         std::vector<int64_t> lengths = ReadInts(in[1]);
@@ -331,8 +329,8 @@ Kernel ReverseSequence(const Node& node) {
 }
 
 Kernel ShapeNode(const Node& node) {
-    int64_t start = node.Int("start", 0);
-    int64_t end = node.Int("end", INT32_MAX);
+    int64_t start = node.Int("start");
+    int64_t end = node.OptionalInt("end").value_or(INT32_MAX);
     Device* device = &node.device();
     return [start, end, device](const Inputs& in) {
         const Shape& shape = in[0].shape();
@@ -350,7 +348,7 @@ Kernel Size(const Node& node) {
 }
 
 Kernel OneHot(const Node& node) {
-    int64_t axis = node.Int("axis", -1);
+    int64_t axis = node.Int("axis");
     return [axis](const Inputs& in) {
         Array indices = Cast(in[0], Dtype::kInt64);
         if (in[1].GetTotalSize() != 1 || in[2].GetTotalSize() != 2)
@@ -377,13 +375,12 @@ Kernel NonZero(const Node&) {
     };
 }
 
-Kernel Identity(const Node& node) {
-    node.Ignore({"consumed_inputs"});
+Kernel Identity(const Node& /*node*/) {
     return [](const Inputs& in) { return in[0]; };
 }
 
 Kernel CenterCropPad(const Node& node) {
-    IntsParameter wanted{node, nullptr, 1};
+    IntsParameter wanted{node, "shape"};
     auto axes = node.OptionalInts("axes");
     return [wanted, axes](const Inputs& in) {
         Array x = in[0];
@@ -406,27 +403,27 @@ Kernel CenterCropPad(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"CenterCropPad", 2, 2, CenterCropPad},
-        {"Concat", 1, kAnyNumber, Concat},
-        {"DepthToSpace", 1, 1, DepthToSpace},
-        {"Expand", 2, 2, Expand},
-        {"Flatten", 1, 1, Flatten},
-        {"Identity", 1, 1, Identity},
-        {"NonZero", 1, 1, NonZero},
-        {"OneHot", 3, 3, OneHot},
-        {"Pad", 1, 4, Pad},
-        {"Reshape", 1, 2, Reshape},
-        {"ReverseSequence", 2, 2, ReverseSequence},
-        {"Shape", 1, 1, ShapeNode},
-        {"Size", 1, 1, Size},
-        {"Slice", 1, 5, SliceNode},
-        {"SpaceToDepth", 1, 1, SpaceToDepth},
-        {"Split", 1, 2, Split},
-        {"Squeeze", 1, 2, Squeeze},
-        {"Tile", 2, 3, Tile},
-        {"Transpose", 1, 1, Transpose},
-        {"Trilu", 1, 2, Trilu},
-        {"Unsqueeze", 1, 2, Unsqueeze},
+        {"CenterCropPad", CenterCropPad},
+        {"Concat", Concat},
+        {"DepthToSpace", DepthToSpace},
+        {"Expand", Expand},
+        {"Flatten", Flatten},
+        {"Identity", Identity},
+        {"NonZero", NonZero},
+        {"OneHot", OneHot},
+        {"Pad", Pad},
+        {"Reshape", Reshape},
+        {"ReverseSequence", ReverseSequence},
+        {"Shape", ShapeNode},
+        {"Size", Size},
+        {"Slice", SliceNode},
+        {"SpaceToDepth", SpaceToDepth},
+        {"Split", Split},
+        {"Squeeze", Squeeze},
+        {"Tile", Tile},
+        {"Transpose", Transpose},
+        {"Trilu", Trilu},
+        {"Unsqueeze", Unsqueeze},
 };
 
 }  // namespace

@@ -69,16 +69,13 @@ Array SafeSoftmax(const Array& scores) {
 }
 
 Kernel AttentionNode(const Node& node) {
-    int64_t q_heads = node.Int("q_num_heads", 0);
-    int64_t kv_heads = node.Int("kv_num_heads", 0);
-    Visibility visible{node.Int("is_causal", 0) != 0, node.Int("left_window_size", -1),
-                       node.Int("right_window_size", -1)};
-    int64_t mode = node.Int("qk_matmul_output_mode", 0);
-    std::optional<double> scale;
-    if (node.Has("scale")) scale = node.Float("scale");
-    double softcap = node.Float("softcap", 0.0);
-    std::optional<Dtype> precision;
-    if (int64_t type = node.Int("softmax_precision", 0); type != 0) precision = DtypeOf(static_cast<int32_t>(type));
+    int64_t q_heads = node.OptionalInt("q_num_heads").value_or(0);
+    int64_t kv_heads = node.OptionalInt("kv_num_heads").value_or(0);
+    Visibility visible{node.Flag("is_causal"), node.Int("left_window_size"), node.Int("right_window_size")};
+    int64_t mode = node.Int("qk_matmul_output_mode");
+    std::optional<double> scale = node.OptionalFloat("scale");
+    double softcap = node.Float("softcap");
+    std::optional<Dtype> precision = node.OptionalType("softmax_precision");
     bool wants_scores = node.HasOutput(3);
     if (mode < 0 || mode > 3) throw ModelError{"its qk_matmul_output_mode is ", mode};
     return [=](const Inputs& in) -> Arrays {
@@ -142,9 +139,9 @@ Kernel AttentionNode(const Node& node) {
 }
 
 Kernel RotaryEmbedding(const Node& node) {
-    bool interleaved = node.Int("interleaved", 0) != 0;
-    int64_t heads = node.Int("num_heads", 0);
-    int64_t rotary = node.Int("rotary_embedding_dim", 0);
+    bool interleaved = node.Flag("interleaved");
+    int64_t heads = node.OptionalInt("num_heads").value_or(0);
+    int64_t rotary = node.Int("rotary_embedding_dim");
     return [interleaved, heads, rotary](const Inputs& in) {
         bool is_flat = in[0].ndim() == 3;
         // (batch, sequence, heads, size)
@@ -174,8 +171,8 @@ Kernel RotaryEmbedding(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"Attention", 3, 7, AttentionNode},
-        {"RotaryEmbedding", 3, 4, RotaryEmbedding},
+        {"Attention", AttentionNode},
+        {"RotaryEmbedding", RotaryEmbedding},
 };
 
 }  // namespace

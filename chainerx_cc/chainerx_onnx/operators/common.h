@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "chainerx/chainerx.h"
@@ -20,12 +21,12 @@ namespace chainerx::onnx {
 // Integers that are an attribute in some opsets and an input in others. An input that is known at load is read then.
 class IntsParameter {
 public:
-    // `attribute` may be null, and `input` negative.
-    IntsParameter(const Node& node, const char* attribute, int input) : input_{input} {
-        if (attribute != nullptr && node.Has(attribute)) {
-            known_ = node.Ints(attribute);
-        } else if (input >= 0 && node.HasInput(input)) {
-            if (Array constant = node.Constant(input)) known_ = ReadInts(constant);
+    // `name`: of the attribute and of the input.
+    IntsParameter(const Node& node, const char* name) : input_{node.InputOf(name)} {
+        if (const AttributeMessage* attribute = node.Peek(name)) {
+            known_ = attribute->type == AttributeType::kInt ? std::vector{attribute->i} : node.Ints(name);
+        } else if (input_ >= 0 && node.HasInput(input_)) {
+            if (Array constant = node.Constant(input_)) known_ = ReadInts(constant);
         } else {
             input_ = -1;
         }
@@ -84,6 +85,20 @@ inline Array SliceAxis(const Array& x, int axis, int64_t begin, int64_t end, int
     return At(x, indices);
 }
 
+// A function of the first input.
+template <const auto& kFunction>
+Kernel Unary(const Node&) {
+    return [](const Inputs& in) { return kFunction(in[0]); };
+}
+
+// A function f(x, attributes...) of the first input and of attributes that are floating point numbers.
+template <class F, class... Names>
+Kernel WithFloats(const Node& node, F f, Names... names) {
+    return [f, values = std::make_tuple(node.Float(names)...)](const Inputs& in) {
+        return std::apply([&](auto... each) { return f(in[0], each...); }, values);
+    };
+}
+
 // The element of an array with one element.
 inline Scalar ReadScalar(const Array& a) { return AsScalar(a); }
 
@@ -95,9 +110,7 @@ std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int a
 // b with ones behind its shape so that its axes are those of a from `axis` on: opsets below 7 align so.
 struct LegacyBroadcast {
     explicit LegacyBroadcast(const Node& node) {
-        node.Ignore({"consumed_inputs"});
-        bool broadcast = node.opset() < 7 && node.Int("broadcast", 0) != 0;
-        if (node.opset() < 7 && node.Has("axis") && broadcast) axis = node.Int("axis");
+        if (node.opset() < 7 && node.Has("broadcast") && node.Flag("broadcast")) axis = node.OptionalInt("axis");
     }
     Array operator()(const Array& a, const Array& b) const {
         if (!axis) return b;
@@ -108,5 +121,13 @@ struct LegacyBroadcast {
     }
     std::optional<int64_t> axis;
 };
+
+// A function of two inputs, which are aligned as opsets below 7 say.
+template <const auto& kFunction>
+Kernel Binary(const Node& node) {
+    LegacyBroadcast align{node};
+    if (!align.axis) return [](const Inputs& in) { return kFunction(in[0], in[1]); };
+    return [align](const Inputs& in) { return kFunction(in[0], align(in[0], in[1])); };
+}
 
 }  // namespace chainerx::onnx

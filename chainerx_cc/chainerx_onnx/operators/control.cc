@@ -75,10 +75,10 @@ struct ScanAttributes {
         : body{node.Body("body")},
           count{node.Int("num_scan_inputs")},
           captured{node.captured_count()},
-          axes{node.OptionalInts("scan_input_axes").value_or(Ints{})},
-          directions{node.OptionalInts(node.opset() < 9 ? "directions" : "scan_input_directions").value_or(Ints{})},
-          out_axes{node.OptionalInts("scan_output_axes").value_or(Ints{})},
-          out_directions{node.OptionalInts("scan_output_directions").value_or(Ints{})} {
+          axes{node.IntsOrNone("scan_input_axes")},
+          directions{node.IntsOrNone(node.opset() < 9 ? "directions" : "scan_input_directions")},
+          out_axes{node.IntsOrNone("scan_output_axes")},
+          out_directions{node.IntsOrNone("scan_output_directions")} {
         int64_t inputs = node.input_count() - captured - (node.opset() < 9 ? 1 : 0);
         if (count < 1 || count > inputs || body->input_count() != inputs + captured ||
             body->output_count() < inputs - count) {
@@ -153,9 +153,9 @@ Kernel Scan(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"If", 1, 1, If, Purity::kRandom},
-        {"Loop", 0, kAnyNumber, Loop, Purity::kRandom},
-        {"Scan", 0, kAnyNumber, Scan, Purity::kRandom},
+        {"If", If, Purity::kRandom},
+        {"Loop", Loop, Purity::kRandom},
+        {"Scan", Scan, Purity::kRandom},
 };
 
 }  // namespace

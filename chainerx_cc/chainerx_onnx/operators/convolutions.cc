@@ -28,7 +28,7 @@ Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, co
 
 Kernel ConvNode(const Node& node) {
     WindowAttributes attributes{node};
-    int64_t groups = node.Int("group", 1);
+    int64_t groups = node.Int("group");
     auto kernel_shape = node.OptionalInts("kernel_shape");
     Array w = node.Constant(1);
     Array b = node.Constant(2);
@@ -71,9 +71,9 @@ Kernel ConvNode(const Node& node) {
 
 Kernel ConvTransposeNode(const Node& node) {
     WindowAttributes attributes{node};
-    int64_t groups = node.Int("group", 1);
+    int64_t groups = node.Int("group");
     auto kernel_shape = node.OptionalInts("kernel_shape");
-    Ints padding = node.OptionalInts("output_padding").value_or(Ints{});
+    Ints padding = node.IntsOrNone("output_padding");
     auto output_shape = node.OptionalInts("output_shape");
     return [=](const Inputs& in) {
         const Array& x = in[0];
@@ -140,8 +140,8 @@ Kernel CausalConvWithState(const Node& node) {
 
 Kernel Col2Im(const Node& node) {
     WindowAttributes attributes{node};
-    IntsParameter image_shape{node, nullptr, 1};
-    IntsParameter block_shape{node, nullptr, 2};
+    IntsParameter image_shape{node, "image_shape"};
+    IntsParameter block_shape{node, "block_shape"};
     return [=](const Inputs& in) {
         const Array& x = in[0];
         Ints image = image_shape.Read(in);
@@ -183,10 +183,10 @@ Kernel Col2Im(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"CausalConvWithState", 2, 4, CausalConvWithState},
-        {"Col2Im", 3, 3, Col2Im},
-        {"Conv", 2, 3, ConvNode},
-        {"ConvTranspose", 2, 3, ConvTransposeNode},
+        {"CausalConvWithState", CausalConvWithState},
+        {"Col2Im", Col2Im},
+        {"Conv", ConvNode},
+        {"ConvTranspose", ConvTransposeNode},
 };
 
 }  // namespace

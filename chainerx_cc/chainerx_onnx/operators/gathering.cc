@@ -43,7 +43,7 @@ Array TakeAlong(const Array& x, const Array& indices, int axis) {
 namespace {
 
 Kernel Gather(const Node& node) {
-    int64_t axis = node.Int("axis", 0);
+    int64_t axis = node.Int("axis");
     if (Array constant = node.Constant(1); constant && constant.ndim() == 0 && IsInteger(constant.dtype())) {
         int64_t index = ReadInts(constant)[0];
         return [axis, index](const Inputs& in) {
@@ -56,7 +56,7 @@ Kernel Gather(const Node& node) {
 }
 
 Kernel GatherElements(const Node& node) {
-    int64_t axis = node.Int("axis", 0);
+    int64_t axis = node.Int("axis");
     return [axis](const Inputs& in) { return TakeAlong(in[0], in[1], CheckAxis(axis, in[0].ndim())); };
 }
 
@@ -108,7 +108,7 @@ Array InBlocks(const Array& x, int64_t block) {
 }
 
 Kernel GatherNd(const Node& node) {
-    int batch_dims = static_cast<int>(std::clamp<int64_t>(node.Int("batch_dims", 0), -1, kMaxNdim));
+    int batch_dims = static_cast<int>(std::clamp<int64_t>(node.Int("batch_dims"), -1, kMaxNdim));
     return [batch_dims](const Inputs& in) {
         Points points = ReadPoints(in[1], in[0].shape(), batch_dims);
         Shape shape = points.shape;
@@ -154,7 +154,7 @@ Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block,
 }
 
 Kernel ScatterElements(const Node& node) {
-    int64_t axis = node.Int("axis", 0);
+    int64_t axis = node.Int("axis");
     Reduction reduction = ReductionOf(node);
     return [axis, reduction](const Inputs& in) {
         std::vector<int64_t> places = PlacesAlong(in[1], in[0].shape(), CheckAxis(axis, in[0].ndim()));
@@ -171,7 +171,7 @@ Kernel ScatterNd(const Node& node) {
 }
 
 Kernel TensorScatter(const Node& node) {
-    int64_t axis = node.Int("axis", -2);
+    int64_t axis = node.Int("axis");
     bool circular = node.Choice("mode", {"linear", "circular"}) == 1;
     return [axis, circular](const Inputs& in) {
         const Array& past = in[0];
@@ -206,8 +206,7 @@ Kernel TensorScatter(const Node& node) {
 }
 
 Kernel Compress(const Node& node) {
-    std::optional<int64_t> axis;
-    if (node.Has("axis")) axis = node.Int("axis");
+    std::optional<int64_t> axis = node.OptionalInt("axis");
     return [axis](const Inputs& in) {
         Array x = axis ? in[0] : Ravel(in[0]);
         int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
@@ -229,9 +228,8 @@ Kernel ArrayFeatureExtractor(const Node&) {
 
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.
 Kernel UniqueNode(const Node& node) {
-    std::optional<int64_t> axis;
-    if (node.Has("axis")) axis = node.Int("axis");
-    bool is_sorted = node.Int("sorted", 1) != 0;
+    std::optional<int64_t> axis = node.OptionalInt("axis");
+    bool is_sorted = node.Flag("sorted");
     return [axis, is_sorted](const Inputs& in) -> Arrays {
         Array x = axis ? in[0] : Ravel(in[0]);
         int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
@@ -279,16 +277,16 @@ Kernel UniqueNode(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"ArrayFeatureExtractor", 2, 2, ArrayFeatureExtractor, Purity::kPure, kNewestOpset, "ai.onnx.ml"},
-        {"Compress", 2, 2, Compress},
-        {"Gather", 2, 2, Gather},
-        {"GatherElements", 2, 2, GatherElements},
-        {"GatherND", 2, 2, GatherNd},
-        {"Scatter", 3, 3, ScatterElements},
-        {"ScatterElements", 3, 3, ScatterElements},
-        {"ScatterND", 3, 3, ScatterNd},
-        {"TensorScatter", 2, 3, TensorScatter},
-        {"Unique", 1, 1, UniqueNode},
+        {"ArrayFeatureExtractor", ArrayFeatureExtractor, Purity::kPure, "ai.onnx.ml"},
+        {"Compress", Compress},
+        {"Gather", Gather},
+        {"GatherElements", GatherElements},
+        {"GatherND", GatherNd},
+        {"Scatter", ScatterElements},
+        {"ScatterElements", ScatterElements},
+        {"ScatterND", ScatterNd},
+        {"TensorScatter", TensorScatter},
+        {"Unique", UniqueNode},
 };
 
 }  // namespace

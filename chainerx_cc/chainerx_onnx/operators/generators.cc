@@ -29,7 +29,7 @@ Kernel Constant(const Node& node) {
 }
 
 Kernel ConstantOfShape(const Node& node) {
-    IntsParameter wanted{node, nullptr, 0};
+    IntsParameter wanted{node, "input"};
     Array value = node.Has("value") ? node.Tensor("value") : Zeros(Shape{1}, Dtype::kFloat32, node.device());
     if (value.GetTotalSize() != 1) throw ModelError{"its value has ", value.GetTotalSize(), " elements"};
     Scalar scalar = ReadScalar(value);
@@ -40,14 +40,9 @@ Kernel ConstantOfShape(const Node& node) {
     };
 }
 
-std::optional<Dtype> DtypeAttribute(const Node& node) {
-    if (!node.Has("dtype")) return std::nullopt;
-    return DtypeOf(static_cast<int32_t>(node.Int("dtype")));
-}
-
 Kernel EyeLike(const Node& node) {
-    auto dtype = DtypeAttribute(node);
-    int64_t k = node.Int("k", 0);
+    auto dtype = node.OptionalType("dtype");
+    int64_t k = node.Int("k");
     return [dtype, k](const Inputs& in) {
         if (in[0].ndim() != 2) throw ModelError{"the shape is ", in[0].shape()};
         int64_t rows = in[0].shape()[0];
@@ -57,7 +52,6 @@ Kernel EyeLike(const Node& node) {
 }
 
 Kernel Range(const Node& node) {
-    node.Ignore({"stash_type"});
     Device* device = &node.device();
     return [device](const Inputs& in) {
         Dtype dtype = in[0].dtype();
@@ -89,14 +83,13 @@ struct Distribution {
     }
 };
 
-Distribution NormalOf(const Node& node) { return {true, node.Float("mean", 0.0), node.Float("scale", 1.0)}; }
-Distribution UniformOf(const Node& node) { return {false, node.Float("low", 0.0), node.Float("high", 1.0)}; }
+Distribution NormalOf(const Node& node) { return {true, node.Float("mean"), node.Float("scale")}; }
+Distribution UniformOf(const Node& node) { return {false, node.Float("low"), node.Float("high")}; }
 
 template <Distribution (*kDistribution)(const Node&)>
 Kernel Random(const Node& node) {
-    node.Ignore({"seed"});
     Distribution distribution = kDistribution(node);
-    Dtype dtype = DtypeAttribute(node).value_or(Dtype::kFloat32);
+    Dtype dtype = node.OptionalType("dtype").value_or(Dtype::kFloat32);
     Shape shape = CheckedShape(node.Ints("shape"), 8);
     Device* device = &node.device();
     return [=](const Inputs&) { return distribution(shape, dtype, *device); };
@@ -104,15 +97,13 @@ Kernel Random(const Node& node) {
 
 template <Distribution (*kDistribution)(const Node&)>
 Kernel RandomLike(const Node& node) {
-    node.Ignore({"seed"});
     Distribution distribution = kDistribution(node);
-    auto dtype = DtypeAttribute(node);
+    auto dtype = node.OptionalType("dtype");
     return [=](const Inputs& in) { return distribution(in[0].shape(), dtype.value_or(in[0].dtype()), in[0].device()); };
 }
 
 Kernel Bernoulli(const Node& node) {
-    node.Ignore({"seed"});
-    auto dtype = DtypeAttribute(node);
+    auto dtype = node.OptionalType("dtype");
     return [dtype](const Inputs& in) {
         Array random = RandomUniform(in[0].shape(), 0, 1, Dtype::kFloat64, in[0].device());
         return Cast(Less(random, Cast(in[0], Dtype::kFloat64)), dtype.value_or(in[0].dtype()));
@@ -120,9 +111,8 @@ Kernel Bernoulli(const Node& node) {
 }
 
 Kernel Multinomial(const Node& node) {
-    node.Ignore({"seed"});
-    Dtype dtype = DtypeAttribute(node).value_or(Dtype::kInt32);
-    int64_t count = node.Int("sample_size", 1);
+    Dtype dtype = node.OptionalType("dtype").value_or(Dtype::kInt32);
+    int64_t count = node.Int("sample_size");
     return [dtype, count](const Inputs& in) {
         // The largest of the log probabilities and Gumbel noise.
         const Array& x = in[0];
@@ -134,16 +124,16 @@ Kernel Multinomial(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"Bernoulli", 1, 1, Bernoulli, Purity::kRandom},
-        {"Constant", 0, 0, Constant},
-        {"ConstantOfShape", 1, 1, ConstantOfShape},
-        {"EyeLike", 1, 1, EyeLike},
-        {"Multinomial", 1, 1, Multinomial, Purity::kRandom},
-        {"RandomNormal", 0, 0, Random<NormalOf>, Purity::kRandom},
-        {"RandomNormalLike", 1, 1, RandomLike<NormalOf>, Purity::kRandom},
-        {"RandomUniform", 0, 0, Random<UniformOf>, Purity::kRandom},
-        {"RandomUniformLike", 1, 1, RandomLike<UniformOf>, Purity::kRandom},
-        {"Range", 3, 3, Range},
+        {"Bernoulli", Bernoulli, Purity::kRandom},
+        {"Constant", Constant},
+        {"ConstantOfShape", ConstantOfShape},
+        {"EyeLike", EyeLike},
+        {"Multinomial", Multinomial, Purity::kRandom},
+        {"RandomNormal", Random<NormalOf>, Purity::kRandom},
+        {"RandomNormalLike", RandomLike<NormalOf>, Purity::kRandom},
+        {"RandomUniform", Random<UniformOf>, Purity::kRandom},
+        {"RandomUniformLike", RandomLike<UniformOf>, Purity::kRandom},
+        {"Range", Range},
 };
 
 }  // namespace

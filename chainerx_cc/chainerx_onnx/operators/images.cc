@@ -80,8 +80,7 @@ struct Resampling {
 Kernel Upsample(const Node& node) {
     Resampling resample;
     resample.mode = node.Choice("mode", {"nearest", "linear", "bilinear"}) == 0 ? kNearest : kLinear;
-    std::vector<float> given;
-    if (node.Has("scales")) given = node.Floats("scales");
+    std::vector<float> given = node.FloatsOrNone("scales");
     if (node.Has("height_scale")) {
         given = {1, 1, static_cast<float>(node.Float("height_scale")), static_cast<float>(node.Float("width_scale"))};
     }
@@ -147,10 +146,10 @@ Kernel Resize(const Node& node) {
     Resampling resample;
     resample.mode = node.Choice("mode", {"nearest", "linear", "cubic"});
     resample.rounding = node.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-    resample.antialias = node.Int("antialias", 0) != 0;
-    resample.exclude_outside = node.Int("exclude_outside", 0) != 0;
-    resample.a = node.Float("cubic_coeff_a", -0.75);
-    double fill = node.Float("extrapolation_value", 0.0);
+    resample.antialias = node.Flag("antialias");
+    resample.exclude_outside = node.Flag("exclude_outside");
+    resample.a = node.Float("cubic_coeff_a");
+    double fill = node.Float("extrapolation_value");
     int policy = node.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
     int coordinates = node.Choice("coordinate_transformation_mode",
                                   {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
@@ -326,14 +325,13 @@ struct GridSampler {
 Kernel GridSample(const Node& node) {
     constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
     GridSampler sample{kModes[node.Choice("mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"})],
-                       node.Choice("padding_mode", {"zeros", "border", "reflection"}),
-                       node.Int("align_corners", 0) != 0};
+                       node.Choice("padding_mode", {"zeros", "border", "reflection"}), node.Flag("align_corners")};
     return [sample](const Inputs& in) { return sample(in[0], in[1]); };
 }
 
 Kernel AffineGrid(const Node& node) {
-    bool align_corners = node.Int("align_corners", 0) != 0;
-    IntsParameter size{node, nullptr, 1};
+    bool align_corners = node.Flag("align_corners");
+    IntsParameter size{node, "size"};
     return [align_corners, size](const Inputs& in) {
         const Array& theta = in[0];  // (N, axes, axes + 1)
         std::vector<int64_t> dims = size.Read(in);
@@ -363,10 +361,10 @@ Kernel AffineGrid(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"AffineGrid", 2, 2, AffineGrid},
-        {"GridSample", 2, 2, GridSample},
-        {"Resize", 1, 4, Resize},
-        {"Upsample", 1, 2, Upsample},
+        {"AffineGrid", AffineGrid},
+        {"GridSample", GridSample},
+        {"Resize", Resize},
+        {"Upsample", Upsample},
 };
 
 }  // namespace

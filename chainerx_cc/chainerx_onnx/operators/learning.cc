@@ -14,9 +14,8 @@ enum ReductionKind { kMean, kSum, kNone };
 
 struct LossAttributes {
     explicit LossAttributes(const Node& node)
-        : reduction{static_cast<ReductionKind>(node.Choice("reduction", {"mean", "sum", "none"}))} {
-        if (node.Has("ignore_index")) ignore = node.Int("ignore_index");
-    }
+        : reduction{static_cast<ReductionKind>(node.Choice("reduction", {"mean", "sum", "none"}))},
+          ignore{node.OptionalInt("ignore_index")} {}
 
     // The negative log likelihood of labels (N, ...) in log probabilities (N, C, ...).
     Array operator()(const Array& log_p, const Array& target, const std::optional<Array>& weight) const {
@@ -69,7 +68,7 @@ Kernel SoftmaxCrossEntropyLoss(const Node& node) {
 }
 
 Kernel Binarizer(const Node& node) {
-    double threshold = node.Float("threshold", 0.0);
+    double threshold = node.Float("threshold");
     return [threshold](const Inputs& in) { return Cast(Greater(in[0], Scalar{threshold}), in[0].dtype()); };
 }
 
@@ -92,9 +91,9 @@ Arrays UpdateAll(const Inputs& in, int kinds, F&& update) {
 }
 
 Kernel Adagrad(const Node& node) {
-    double decay = node.Float("decay_factor", 0.0);
-    double epsilon = node.Float("epsilon", 1e-6);
-    double norm = node.Float("norm_coefficient", 0.0);
+    double decay = node.Float("decay_factor");
+    double epsilon = node.Float("epsilon");
+    double norm = node.Float("norm_coefficient");
     return [=](const Inputs& in) {
         return UpdateAll(in, 3, [&](double rate, double t, const Arrays& row) -> Arrays {
             Array g = Scalar{norm} * row[0] + row[1];
@@ -119,11 +118,11 @@ Kernel Momentum(const Node& node) {
 }
 
 Kernel Adam(const Node& node) {
-    double alpha = node.Float("alpha", 0.9);
-    double beta = node.Float("beta", 0.999);
-    double epsilon = node.Float("epsilon", 1e-6);
-    double norm = node.Float("norm_coefficient", 0.0);
-    double norm_post = node.Float("norm_coefficient_post", 0.0);
+    double alpha = node.Float("alpha");
+    double beta = node.Float("beta");
+    double epsilon = node.Float("epsilon");
+    double norm = node.Float("norm_coefficient");
+    double norm_post = node.Float("norm_coefficient_post");
     return [=](const Inputs& in) {
         return UpdateAll(in, 4, [&](double rate, double t, const Arrays& row) -> Arrays {
             if (t > 0) rate *= std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t));
@@ -136,12 +135,9 @@ Kernel Adam(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"Adagrad", 2, kAnyNumber, Adagrad, Purity::kPure, 1, kTraining},
-        {"Adam", 2, kAnyNumber, Adam, Purity::kPure, 1, kTraining},
-        {"Binarizer", 1, 1, Binarizer, Purity::kPure, 1, kLearning},
-        {"Momentum", 2, kAnyNumber, Momentum, Purity::kPure, 1, kTraining},
-        {"NegativeLogLikelihoodLoss", 2, 3, NegativeLogLikelihoodLoss},
-        {"SoftmaxCrossEntropyLoss", 2, 3, SoftmaxCrossEntropyLoss},
+        {"Adagrad", Adagrad, Purity::kPure, kTraining},           {"Adam", Adam, Purity::kPure, kTraining},
+        {"Binarizer", Binarizer, Purity::kPure, kLearning},       {"Momentum", Momentum, Purity::kPure, kTraining},
+        {"NegativeLogLikelihoodLoss", NegativeLogLikelihoodLoss}, {"SoftmaxCrossEntropyLoss", SoftmaxCrossEntropyLoss},
 };
 
 }  // namespace

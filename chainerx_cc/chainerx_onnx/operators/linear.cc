@@ -29,10 +29,10 @@ Kernel MatMul(const Node& node) {
 }
 
 Kernel Gemm(const Node& node) {
-    double alpha = node.Float("alpha", 1.0);
-    double beta = node.Float("beta", 1.0);
-    bool trans_a = node.Int("transA", 0) != 0;
-    bool trans_b = node.Int("transB", 0) != 0;
+    double alpha = node.Float("alpha");
+    double beta = node.Float("beta");
+    bool trans_a = node.Flag("transA");
+    bool trans_b = node.Flag("transB");
     LegacyBroadcast align{node};
     Array w = node.Constant(1);
     Array c = node.Constant(2);
@@ -102,10 +102,10 @@ Kernel DetNode(const Node&) {
 }
 
 const Operator kOperators[] = {
-        {"Det", 1, 1, DetNode},
-        {"Einsum", 1, kAnyNumber, EinsumNode},
-        {"Gemm", 2, 3, Gemm},
-        {"MatMul", 2, 2, MatMul},
+        {"Det", DetNode},
+        {"Einsum", EinsumNode},
+        {"Gemm", Gemm},
+        {"MatMul", MatMul},
 };
 
 }  // namespace

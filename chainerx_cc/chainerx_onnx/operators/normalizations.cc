@@ -34,13 +34,11 @@ Standardized Standardize(const Array& x, const Axes& axes, double epsilon) {
 }
 
 Kernel BatchNormalization(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double epsilon = node.Float("epsilon", 1e-5);
-    double momentum = node.Float("momentum", 0.9);
-    bool is_training = node.Int("training_mode", 0) != 0;
-    bool is_spatial = node.Int("spatial", 1) != 0;
-    int64_t is_test = node.Int("is_test", 1);
-    if (node.opset() < 14 && node.HasOutput(1)) is_training = node.opset() >= 7 || is_test == 0;
+    double epsilon = node.Float("epsilon");
+    double momentum = node.Float("momentum");
+    bool is_training = node.Flag("training_mode");
+    bool is_spatial = node.Flag("spatial");
+    if (node.opset() < 14 && node.HasOutput(1)) is_training = node.opset() >= 7 || !node.Flag("is_test");
     if (!is_training) {
         return [epsilon, is_spatial](const Inputs& in) {
             const Array& x = in[0];
@@ -73,8 +71,7 @@ Kernel BatchNormalization(const Node& node) {
 }
 
 Kernel InstanceNormalization(const Node& node) {
-    node.Ignore({"consumed_inputs"});
-    double epsilon = node.Float("epsilon", 1e-5);
+    double epsilon = node.Float("epsilon");
     return [epsilon](const Inputs& in) {
         const Array& x = in[0];
         return Standardize(x, AxesFrom(2, x.ndim()), epsilon).y * ByChannel(x, in[1]) + ByChannel(x, in[2]);
@@ -82,9 +79,8 @@ Kernel InstanceNormalization(const Node& node) {
 }
 
 Kernel GroupNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon", 1e-5);
+    double epsilon = node.Float("epsilon");
     int64_t groups = node.Int("num_groups");
-    node.Ignore({"stash_type"});
     bool is_by_group = node.opset() < 21;
     return [epsilon, groups, is_by_group](const Inputs& in) {
         const Array& x = in[0];
@@ -97,9 +93,9 @@ Kernel GroupNormalization(const Node& node) {
 }
 
 Kernel LayerNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon", 1e-5);
-    int64_t axis = node.Int("axis", -1);
-    bool is_wide = node.Int("stash_type", 1) == 1;
+    double epsilon = node.Float("epsilon");
+    int64_t axis = node.Int("axis");
+    bool is_wide = node.Int("stash_type") == 1;
     bool has_statistics = node.HasOutput(1) || node.HasOutput(2);
     return [=](const Inputs& in) -> Arrays {
         const Array& x = in[0];
@@ -117,9 +113,9 @@ Kernel LayerNormalization(const Node& node) {
 }
 
 Kernel RmsNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon", 1e-5);
-    int64_t axis = node.Int("axis", -1);
-    bool is_wide = node.Int("stash_type", 1) == 1;
+    double epsilon = node.Float("epsilon");
+    int64_t axis = node.Int("axis");
+    bool is_wide = node.Int("stash_type") == 1;
     return [=](const Inputs& in) {
         const Array& x = in[0];
         Axes axes = AxesFrom(CheckAxis(axis, x.ndim()), x.ndim());
@@ -130,8 +126,7 @@ Kernel RmsNormalization(const Node& node) {
 }
 
 Kernel MeanVarianceNormalization(const Node& node) {
-    std::vector<int64_t> given{0, 2, 3};
-    if (node.Has("axes")) given = node.Ints("axes");
+    std::vector<int64_t> given = node.Ints("axes");
     return [given](const Inputs& in) {
         const Array& x = in[0];
         Axes axes = NormalizeAxes(CheckAxes(given, x.ndim()), x.ndim());
@@ -141,8 +136,8 @@ Kernel MeanVarianceNormalization(const Node& node) {
 }
 
 Kernel LpNormalization(const Node& node) {
-    int64_t axis = node.Int("axis", -1);
-    int64_t p = node.Int("p", 2);
+    int64_t axis = node.Int("axis");
+    int64_t p = node.Int("p");
     return [axis, p](const Inputs& in) {
         const Array& x = in[0];
         Axes axes{CheckAxis(axis, x.ndim())};
@@ -154,9 +149,9 @@ Kernel LpNormalization(const Node& node) {
 
 Kernel Lrn(const Node& node) {
     int64_t size = node.Int("size");
-    double alpha = node.Float("alpha", 1e-4);
-    double beta = node.Float("beta", 0.75);
-    double bias = node.Float("bias", 1.0);
+    double alpha = node.Float("alpha");
+    double beta = node.Float("beta");
+    double bias = node.Float("bias");
     return [=](const Inputs& in) {
         const Array& x = in[0];
         if (x.ndim() < 2 || size < 1 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
@@ -170,14 +165,14 @@ Kernel Lrn(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"BatchNormalization", 5, 5, BatchNormalization},
-        {"GroupNormalization", 3, 3, GroupNormalization},
-        {"InstanceNormalization", 3, 3, InstanceNormalization},
-        {"LRN", 1, 1, Lrn},
-        {"LayerNormalization", 2, 3, LayerNormalization},
-        {"LpNormalization", 1, 1, LpNormalization},
-        {"MeanVarianceNormalization", 1, 1, MeanVarianceNormalization},
-        {"RMSNormalization", 2, 2, RmsNormalization},
+        {"BatchNormalization", BatchNormalization},
+        {"GroupNormalization", GroupNormalization},
+        {"InstanceNormalization", InstanceNormalization},
+        {"LRN", Lrn},
+        {"LayerNormalization", LayerNormalization},
+        {"LpNormalization", LpNormalization},
+        {"MeanVarianceNormalization", MeanVarianceNormalization},
+        {"RMSNormalization", RmsNormalization},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 struct PoolAttributes : WindowAttributes {
     explicit PoolAttributes(const Node& node)
-        : WindowAttributes{node}, kernel{node.Ints("kernel_shape")}, ceil_mode{node.Int("ceil_mode", 0) != 0} {}
+        : WindowAttributes{node}, kernel{node.Ints("kernel_shape")}, ceil_mode{node.Flag("ceil_mode")} {}
     Ints kernel;
     bool ceil_mode;
 };
@@ -91,7 +91,7 @@ Scalar Lowest(Dtype dtype) {
 
 Kernel MaxPoolNode(const Node& node) {
     PoolAttributes a{node};
-    bool is_column_major = node.Int("storage_order", 0) != 0;
+    bool is_column_major = node.Flag("storage_order");
     bool wants_indices = node.HasOutput(1);
     return [a, is_column_major, wants_indices](const Inputs& in) -> Arrays {
         const Array& x = in[0];
@@ -143,7 +143,7 @@ Kernel MaxPoolNode(const Node& node) {
 
 Kernel AveragePoolNode(const Node& node) {
     PoolAttributes a{node};
-    bool include_pad = node.Int("count_include_pad", 0) != 0;
+    bool include_pad = node.Flag("count_include_pad");
     return [a, include_pad](const Inputs& in) {
         const Array& x = in[0];
         PoolWindows windows{a, x.shape()};
@@ -168,9 +168,12 @@ Kernel AveragePoolNode(const Node& node) {
     };
 }
 
+// Opset 1 has it as a floating point number.
+double PowerOf(const Node& node) { return node.opset() < 2 ? node.Float("p") : static_cast<double>(node.Int("p")); }
+
 Kernel LpPool(const Node& node) {
     PoolAttributes a{node};
-    auto p = static_cast<double>(node.Int("p", 2));
+    double p = PowerOf(node);
     return [a, p](const Inputs& in) {
         PoolWindows windows{a, in[0].shape()};
         return Power(windows.Sum(windows.Padded(Power(Absolute(in[0]), Scalar{p}), Scalar{0})), Scalar{1 / p});
@@ -192,18 +195,19 @@ Kernel GlobalMaxPool(const Node&) {
 }
 
 Kernel GlobalLpPool(const Node& node) {
-    auto p = static_cast<double>(node.Int("p", 2));
+    double p = PowerOf(node);
     return [p](const Inputs& in) {
         return Power(Sum(Power(Absolute(in[0]), Scalar{p}), SpatialAxes(in[0]), true), Scalar{1 / p});
     };
 }
 
 Kernel MaxUnpool(const Node& node) {
-    PoolAttributes a{node};
-    IntsParameter wanted{node, nullptr, 2};
-    return [a, wanted](const Inputs& in) {
+    WindowAttributes a{node};
+    Ints kernel = node.Ints("kernel_shape");
+    IntsParameter wanted{node, "output_shape"};
+    return [a, kernel, wanted](const Inputs& in) {
         const Array& x = in[0];
-        Windows windows{a, x.shape(), a.kernel};
+        Windows windows{a, x.shape(), kernel};
         std::vector<int64_t> inner{x.shape()[0], x.shape()[1]};
         for (size_t i = 0; i < windows.count(); ++i) {
             inner.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
@@ -236,13 +240,13 @@ Kernel MaxUnpool(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"AveragePool", 1, 1, AveragePoolNode},
-        {"GlobalAveragePool", 1, 1, GlobalAveragePool},
-        {"GlobalLpPool", 1, 1, GlobalLpPool},
-        {"GlobalMaxPool", 1, 1, GlobalMaxPool},
-        {"LpPool", 1, 1, LpPool},
-        {"MaxPool", 1, 1, MaxPoolNode},
-        {"MaxUnpool", 2, 3, MaxUnpool},
+        {"AveragePool", AveragePoolNode},
+        {"GlobalAveragePool", GlobalAveragePool},
+        {"GlobalLpPool", GlobalLpPool},
+        {"GlobalMaxPool", GlobalMaxPool},
+        {"LpPool", LpPool},
+        {"MaxPool", MaxPoolNode},
+        {"MaxUnpool", MaxUnpool},
 };
 
 }  // namespace

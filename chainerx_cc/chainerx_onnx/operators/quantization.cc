@@ -50,14 +50,10 @@ Array ZeroPoint(const Inputs& in, int i, Dtype dtype) {
 }
 
 Kernel QuantizeLinear(const Node& node) {
-    node.Ignore({"saturate"});
-    int64_t axis = node.Int("axis", 1);
-    int64_t block = node.Int("block_size", 0);
-    int64_t type = node.Int("output_dtype", 0);
-    Dtype dtype = type != 0 ? DtypeOf(static_cast<int32_t>(type)) : Dtype::kUInt8;
-    int64_t precision = node.Int("precision", 0);
-    std::optional<Dtype> wide;
-    if (precision != 0) wide = DtypeOf(static_cast<int32_t>(precision));
+    int64_t axis = node.Int("axis");
+    int64_t block = node.Int("block_size");
+    Dtype dtype = node.OptionalType("output_dtype").value_or(Dtype::kUInt8);
+    std::optional<Dtype> wide = node.OptionalType("precision");
     return [=](const Inputs& in) {
         Dtype out = in.Has(2) ? in[2].dtype() : dtype;
         if (IsByte(out) && !wide && block == 0 && in[0].dtype() == Dtype::kFloat32 && IsOneFloat(in[1]) &&
@@ -73,11 +69,9 @@ Kernel QuantizeLinear(const Node& node) {
 }
 
 Kernel DequantizeLinear(const Node& node) {
-    int64_t axis = node.Int("axis", 1);
-    int64_t block = node.Int("block_size", 0);
-    int64_t type = node.Int("output_dtype", 0);
-    std::optional<Dtype> dtype;
-    if (type != 0) dtype = DtypeOf(static_cast<int32_t>(type));
+    int64_t axis = node.Int("axis");
+    int64_t block = node.Int("block_size");
+    std::optional<Dtype> dtype = node.OptionalType("output_dtype");
     return [=](const Inputs& in) {
         if (IsByte(in[0].dtype()) && block == 0 && dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32 &&
             IsOneFloat(in[1]) && (!in.Has(2) || in[2].GetTotalSize() == 1)) {
@@ -172,7 +166,7 @@ Kernel QLinearMatMul(const Node& node) {
 
 struct IntegerConvolution {
     explicit IntegerConvolution(const Node& node)
-        : attributes{node}, groups{node.Int("group", 1)}, kernel_shape{node.OptionalInts("kernel_shape")} {}
+        : attributes{node}, groups{node.Int("group")}, kernel_shape{node.OptionalInts("kernel_shape")} {}
 
     // As int32, with the weights at a place among the inputs, and the zero points at others.
     Array operator()(const Inputs& in, int w_at, int x_zero, int w_zero) const {
@@ -230,13 +224,13 @@ Kernel QLinearConv(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"ConvInteger", 2, 4, ConvInteger},
-        {"DequantizeLinear", 2, 3, DequantizeLinear},
-        {"DynamicQuantizeLinear", 1, 1, DynamicQuantizeLinear},
-        {"MatMulInteger", 2, 4, MatMulInteger},
-        {"QLinearConv", 8, 9, QLinearConv},
-        {"QLinearMatMul", 8, 8, QLinearMatMul},
-        {"QuantizeLinear", 2, 3, QuantizeLinear},
+        {"ConvInteger", ConvInteger},
+        {"DequantizeLinear", DequantizeLinear},
+        {"DynamicQuantizeLinear", DynamicQuantizeLinear},
+        {"MatMulInteger", MatMulInteger},
+        {"QLinearConv", QLinearConv},
+        {"QLinearMatMul", QLinearMatMul},
+        {"QuantizeLinear", QuantizeLinear},
 };
 
 }  // namespace

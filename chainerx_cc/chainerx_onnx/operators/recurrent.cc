@@ -46,25 +46,23 @@ const NamedActivation kActivations[] = {
 class Layer {
 public:
     Layer(const Node& node, int gates, std::initializer_list<const char*> defaults, int n_states)
-        : gates_{gates}, n_states_{n_states}, layout_{node.Int("layout", 0) != 0} {
-        node.Ignore({"output_sequence"});
-        hidden_size_ = node.Int("hidden_size", -1);
+        : gates_{gates}, n_states_{n_states}, layout_{node.Flag("layout")} {
+        hidden_size_ = node.OptionalInt("hidden_size").value_or(-1);
         int direction = node.Choice("direction", {"forward", "reverse", "bidirectional"});
         reversed_ = direction == 0   ? std::vector<bool>{false}
                     : direction == 1 ? std::vector<bool>{true}
                                      : std::vector<bool>{false, true};
         std::vector<std::string> names;
-        if (node.Has("activations")) names = node.Strings("activations");
+        // The schema has defaults for two directions only.
+        if (node.Peek("activations") != nullptr) names = node.Strings("activations");
         for (size_t d = names.empty() ? 0 : reversed_.size(); d < reversed_.size(); ++d) {
             names.insert(names.end(), defaults.begin(), defaults.end());
         }
         if (names.size() != reversed_.size() * defaults.size())
             throw ModelError{"it has ", names.size(), " activations"};
-        std::vector<float> alphas;
-        std::vector<float> betas;
-        if (node.Has("activation_alpha")) alphas = node.Floats("activation_alpha");
-        if (node.Has("activation_beta")) betas = node.Floats("activation_beta");
-        double clip = node.Float("clip", 0.0);
+        std::vector<float> alphas = node.FloatsOrNone("activation_alpha");
+        std::vector<float> betas = node.FloatsOrNone("activation_beta");
+        double clip = node.OptionalFloat("clip").value_or(0);
         for (size_t i = 0; i < names.size(); ++i) {
             std::string name = names[i];
             for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -187,7 +185,7 @@ Kernel Rnn(const Node& node) {
 
 Kernel Gru(const Node& node) {
     Layer layer{node, 3, {"Sigmoid", "Tanh"}, 1};
-    bool is_linear_first = node.Int("linear_before_reset", 0) != 0;
+    bool is_linear_first = node.Flag("linear_before_reset");
     return [layer, is_linear_first](const Inputs& in) {
         return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
             const Array& h = (*s)[0];
@@ -211,7 +209,7 @@ Kernel Gru(const Node& node) {
 
 Kernel Lstm(const Node& node) {
     Layer layer{node, 4, {"Sigmoid", "Tanh", "Tanh"}, 2};
-    bool is_coupled = node.Int("input_forget", 0) != 0;
+    bool is_coupled = node.Flag("input_forget");
     return [layer, is_coupled](const Inputs& in) {
         return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
             int64_t u = d.units;
@@ -233,9 +231,9 @@ Kernel Lstm(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"GRU", 3, 6, Gru},
-        {"LSTM", 3, 8, Lstm},
-        {"RNN", 3, 6, Rnn},
+        {"GRU", Gru},
+        {"LSTM", Lstm},
+        {"RNN", Rnn},
 };
 
 }  // namespace

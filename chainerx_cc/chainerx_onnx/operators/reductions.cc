@@ -46,9 +46,9 @@ Array ExtremeOf(const Array& x, const Axes& axes, bool keepdims) {
 // `is_copy_of_one`: over no axes, the result is the input.
 template <Reduction kReduce>
 Kernel Reduce(const Node& node) {
-    IntsParameter given{node, "axes", 1};
-    bool keepdims = node.Int("keepdims", 1) != 0;
-    bool is_noop = node.Int("noop_with_empty_axes", 0) != 0;
+    IntsParameter given{node, "axes"};
+    bool keepdims = node.Flag("keepdims");
+    bool is_noop = node.Flag("noop_with_empty_axes");
     return [given, keepdims, is_noop](const Inputs& in) {
         const Array& x = in[0];
         std::vector<int64_t> values = given.Read(in);
@@ -62,9 +62,9 @@ Kernel Reduce(const Node& node) {
 
 template <bool kIsMax>
 Kernel Arg(const Node& node) {
-    int64_t axis = node.Int("axis", 0);
-    bool keepdims = node.Int("keepdims", 1) != 0;
-    bool is_last = node.Int("select_last_index", 0) != 0;
+    int64_t axis = node.Int("axis");
+    bool keepdims = node.Flag("keepdims");
+    bool is_last = node.Flag("select_last_index");
     return [axis, keepdims, is_last](const Inputs& in) {
         Array x = in[0];
         int8_t at = CheckAxis(axis, x.ndim());
@@ -77,9 +77,9 @@ Kernel Arg(const Node& node) {
 
 template <bool kIsSum>
 Kernel Cumulative(const Node& node) {
-    IntsParameter axis{node, nullptr, 1};
-    bool exclusive = node.Int("exclusive", 0) != 0;
-    bool reverse = node.Int("reverse", 0) != 0;
+    IntsParameter axis{node, "axis"};
+    bool exclusive = node.Flag("exclusive");
+    bool reverse = node.Flag("reverse");
     return [axis, exclusive, reverse](const Inputs& in) {
         Array x = in[0];
         int8_t at = CheckAxis(axis.ReadOne(in), x.ndim());
@@ -96,15 +96,13 @@ Kernel Cumulative(const Node& node) {
 }
 
 Kernel TopK(const Node& node) {
-    IntsParameter count{node, node.Has("k") ? "k" : nullptr, 1};
-    int64_t one = node.Has("k") ? node.Int("k") : -1;
-    int64_t axis = node.Int("axis", -1);
-    bool largest = node.Int("largest", 1) != 0;
-    node.Ignore({"sorted"});
+    IntsParameter count{node, "k"};
+    int64_t axis = node.Int("axis");
+    bool largest = node.Flag("largest");
     return [=](const Inputs& in) -> Arrays {
         const Array& x = in[0];
         int8_t at = CheckAxis(axis, x.ndim());
-        int64_t k = one >= 0 ? one : count.ReadOne(in);
+        int64_t k = count.ReadOne(in);
         int64_t length = x.shape()[at];
         if (k < 0 || k > length) throw ModelError{"k is ", k, " for an axis of ", length};
         // A stable order, so that the first of equal elements comes first.
@@ -120,21 +118,21 @@ Kernel TopK(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"ArgMax", 1, 1, Arg<true>},
-        {"ArgMin", 1, 1, Arg<false>},
-        {"CumProd", 2, 2, Cumulative<false>},
-        {"CumSum", 2, 2, Cumulative<true>},
-        {"ReduceL1", 1, 2, Reduce<L1Of>},
-        {"ReduceL2", 1, 2, Reduce<L2Of>},
-        {"ReduceLogSum", 1, 2, Reduce<LogSumOf>},
-        {"ReduceLogSumExp", 1, 2, Reduce<LogSumExpOf>},
-        {"ReduceMax", 1, 2, Reduce<ExtremeOf<true>>},
-        {"ReduceMean", 1, 2, Reduce<MeanOf>},
-        {"ReduceMin", 1, 2, Reduce<ExtremeOf<false>>},
-        {"ReduceProd", 1, 2, Reduce<ProdOf>},
-        {"ReduceSum", 1, 2, Reduce<SumOf>},
-        {"ReduceSumSquare", 1, 2, Reduce<SumSquareOf>},
-        {"TopK", 1, 2, TopK},
+        {"ArgMax", Arg<true>},
+        {"ArgMin", Arg<false>},
+        {"CumProd", Cumulative<false>},
+        {"CumSum", Cumulative<true>},
+        {"ReduceL1", Reduce<L1Of>},
+        {"ReduceL2", Reduce<L2Of>},
+        {"ReduceLogSum", Reduce<LogSumOf>},
+        {"ReduceLogSumExp", Reduce<LogSumExpOf>},
+        {"ReduceMax", Reduce<ExtremeOf<true>>},
+        {"ReduceMean", Reduce<MeanOf>},
+        {"ReduceMin", Reduce<ExtremeOf<false>>},
+        {"ReduceProd", Reduce<ProdOf>},
+        {"ReduceSum", Reduce<SumOf>},
+        {"ReduceSumSquare", Reduce<SumSquareOf>},
+        {"TopK", TopK},
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ Box MakeBox(const double* p, bool is_centered) {
 }
 
 Kernel NonMaxSuppression(const Node& node) {
-    bool is_centered = node.Int("center_point_box", 0) != 0;
-    IntsParameter most{node, nullptr, 2};
+    bool is_centered = node.Flag("center_point_box");
+    IntsParameter most{node, "max_output_boxes_per_class"};
     return [is_centered, most](const Inputs& in) {
         if (in[0].ndim() != 3 || in[1].ndim() != 3 || in[0].shape()[2] != 4 || in[0].shape()[0] != in[1].shape()[0] ||
             in[0].shape()[1] != in[1].shape()[2]) {
@@ -92,16 +92,12 @@ struct Neighbors {
 };
 
 Kernel RoiAlign(const Node& node) {
-    const char* usual = node.opset() >= 16 ? "half_pixel" : "output_half_pixel";
-    std::string coordinates = node.String("coordinate_transformation_mode", usual);
-    bool is_half = coordinates == "half_pixel";
-    if (!is_half && coordinates != "output_half_pixel") {
-        throw ModelError{"its coordinate_transformation_mode is '", coordinates, "'"};
-    }
+    bool is_half = node.Choice("coordinate_transformation_mode", {"half_pixel", "output_half_pixel"}) == 0 &&
+                   node.opset() >= 16;
     bool is_mean = node.Choice("mode", {"avg", "max"}) == 0;
-    int64_t outs[2] = {node.Int("output_height", 1), node.Int("output_width", 1)};
-    int64_t ratio = node.Int("sampling_ratio", 0);
-    double scale = node.Float("spatial_scale", 1.0);
+    int64_t outs[2] = {node.Int("output_height"), node.Int("output_width")};
+    int64_t ratio = node.Int("sampling_ratio");
+    double scale = node.Float("spatial_scale");
     return [=](const Inputs& in) {
         Array x = InHostMemory(in[0], Dtype::kFloat64);
         Array rois = InHostMemory(in[1], Dtype::kFloat64);
@@ -157,8 +153,8 @@ Kernel RoiAlign(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"NonMaxSuppression", 2, 5, NonMaxSuppression},
-        {"RoiAlign", 3, 3, RoiAlign},
+        {"NonMaxSuppression", NonMaxSuppression},
+        {"RoiAlign", RoiAlign},
 };
 
 }  // namespace

@@ -17,9 +17,9 @@ constexpr CosineWindow kHann{{0.5, 0.5, 0}};
 
 template <const CosineWindow& kWindow>
 Kernel Window(const Node& node) {
-    Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("output_datatype", 1)));
-    bool periodic = node.Int("periodic", 1) != 0;
-    IntsParameter size{node, nullptr, 0};
+    Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("output_datatype")));
+    bool periodic = node.Flag("periodic");
+    IntsParameter size{node, "size"};
     Device* device = &node.device();
     return [dtype, periodic, size, device](const Inputs& in) {
         int64_t n = size.ReadOne(in);
@@ -83,11 +83,11 @@ Array Resized(const Array& x, int64_t length) {
 }
 
 Kernel Dft(const Node& node) {
-    int64_t axis = node.Int("axis", node.opset() < 20 ? 1 : -2);
-    bool inverse = node.Int("inverse", 0) != 0;
-    bool onesided = node.Int("onesided", 0) != 0;
-    IntsParameter given{node, nullptr, 1};
-    IntsParameter on{node, nullptr, 2};
+    int64_t axis = node.opset() < 20 ? 1 : -2;
+    bool inverse = node.Flag("inverse");
+    bool onesided = node.Flag("onesided");
+    IntsParameter given{node, "dft_length"};
+    IntsParameter on{node, "axis"};
     return [=](const Inputs& in) {
         const Array& x = in[0];
         int8_t at = CheckAxis(on.ReadOne(in, axis), x.ndim());
@@ -118,9 +118,9 @@ Kernel Dft(const Node& node) {
 }
 
 Kernel Stft(const Node& node) {
-    bool onesided = node.Int("onesided", 1) != 0;
-    IntsParameter step{node, nullptr, 1};
-    IntsParameter given{node, nullptr, 3};
+    bool onesided = node.Flag("onesided");
+    IntsParameter step{node, "frame_step"};
+    IntsParameter given{node, "frame_length"};
     return [=](const Inputs& in) {
         Array x = in[0];
         if (x.ndim() == 2) x = ExpandDims(x, 2);
@@ -143,8 +143,8 @@ Kernel Stft(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"BlackmanWindow", 1, 1, Window<kBlackman>}, {"DFT", 1, 3, Dft},   {"HammingWindow", 1, 1, Window<kHamming>},
-        {"HannWindow", 1, 1, Window<kHann>},         {"STFT", 2, 4, Stft},
+        {"BlackmanWindow", Window<kBlackman>}, {"DFT", Dft},   {"HammingWindow", Window<kHamming>},
+        {"HannWindow", Window<kHann>},         {"STFT", Stft},
 };
 
 }  // namespace

@@ -8,13 +8,11 @@ namespace chainerx::onnx {
 namespace {
 
 Kernel CastNode(const Node& node) {
-    node.Ignore({"saturate", "round_mode"});  // for types that ChainerX does not have
     Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("to")));
     return [dtype](const Inputs& in) { return Cast(in[0], dtype); };
 }
 
-Kernel CastLike(const Node& node) {
-    node.Ignore({"saturate", "round_mode"});
+Kernel CastLike(const Node& /*node*/) {
     return [](const Inputs& in) { return Cast(in[0], in[1].dtype()); };
 }
 
@@ -30,9 +28,9 @@ Kernel BitCast(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"BitCast", 1, 1, BitCast},
-        {"Cast", 1, 1, CastNode},
-        {"CastLike", 2, 2, CastLike},
+        {"BitCast", BitCast},
+        {"Cast", CastNode},
+        {"CastLike", CastLike},
 };
 
 }  // namespace

@@ -37,11 +37,10 @@ inline Shape ToShape(const Ints& values) { return Shape{values.begin(), values.e
 // The attributes that windows have in common.
 struct WindowAttributes {
     explicit WindowAttributes(const Node& node)
-        : auto_pad{node.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""})} {
-        if (node.Has("pads")) pads = node.Ints("pads");
-        if (node.Has("strides")) strides = node.Ints("strides");
-        if (node.Has("dilations")) dilations = node.Ints("dilations");
-    }
+        : auto_pad{node.Choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""})},
+          pads{node.IntsOrNone("pads")},
+          strides{node.IntsOrNone("strides")},
+          dilations{node.IntsOrNone("dilations")} {}
 
     enum { kNotSet, kSameUpper, kSameLower, kValid };
     int auto_pad;

@@ -18,6 +18,7 @@ from . import (
     quantization,
     recurrent,
     reductions,
+    regions,
     sequences,
     signals,
     text,

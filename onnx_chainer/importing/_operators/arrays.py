@@ -13,8 +13,8 @@ from ..registry import ARRAYS, HOST, operator
 
 
 @operator('Reshape', host=(1,), any_dtype=True)
-def reshape(node, x, wanted=None, /, *, allowzero=0, shape=None, consumed_inputs=None):
-    shape = v.ints(shape if wanted is None else wanted)
+def reshape(x, shape, *, allowzero):
+    shape = v.ints(shape)
     if not allowzero:
         if any(n == 0 for n in shape[x.ndim :]):
             raise ValueError(f'the shape {shape} takes a dimension that {x.shape} has not')
@@ -28,29 +28,22 @@ def reshape(node, x, wanted=None, /, *, allowzero=0, shape=None, consumed_inputs
 
 
 @operator('Flatten', any_dtype=True)
-def flatten(node, x, /, *, axis=1):
+def flatten(x, *, axis):
     if axis != x.ndim:
         axis = v.axis_of(axis, x.ndim)
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator('Transpose', any_dtype=True)
-def transpose(node, x, /, *, perm=None):
+def transpose(x, *, perm):
     if perm is not None and sorted(perm) != list(range(x.ndim)):
         raise ValueError(f'perm is {perm}, no permutation of {x.ndim} axes')
     return F.transpose(x, perm)
 
 
-def _axes(given, attribute, ndim):
-    axes = v.ints(attribute if given is None else given)
-    if axes is None:
-        return None
-    return tuple(v.axis_of(axis, ndim) for axis in axes)
-
-
 @operator('Squeeze', host=(1,), any_dtype=True)
-def squeeze(node, x, given=None, /, *, axes=None):
-    axes = _axes(given, axes, x.ndim)
+def squeeze(x, axes):
+    axes = v.axes_of(axes, x.ndim)
     if axes is None:
         axes = tuple(i for i, n in enumerate(x.shape) if n == 1)
     for axis in axes:
@@ -60,9 +53,9 @@ def squeeze(node, x, given=None, /, *, axes=None):
 
 
 @operator('Unsqueeze', host=(1,), any_dtype=True)
-def unsqueeze(node, x, given=None, /, *, axes=None):
-    count = len(v.ints(axes if given is None else given))
-    axes = _axes(given, axes, x.ndim + count)
+def unsqueeze(x, axes):
+    count = len(v.ints(axes))
+    axes = v.axes_of(axes, x.ndim + count)
     if len(set(axes)) != count:
         raise ValueError(f'the axes {axes} are not distinct')
     rest = iter(x.shape)
@@ -70,13 +63,13 @@ def unsqueeze(node, x, given=None, /, *, axes=None):
 
 
 @operator('Concat', any_dtype=True)
-def concat(node, first, /, *rest, axis=1):
-    return F.concat((first, *rest), axis=axis)
+def concat(first, *rest, axis):
+    return F.concat((first, *rest), axis=1 if axis is None else axis)
 
 
 @operator('Split', host=(1,), any_dtype=True)
-def split(node, x, sizes=None, /, *, axis=0, num_outputs=None, split=None):
-    sizes = v.ints(split if sizes is None else sizes)
+def split(node, x, sizes, *, axis, num_outputs):
+    sizes = v.ints(sizes)
     length = x.shape[v.axis_of(axis, x.ndim)]
     count = len(node.outputs)
     if num_outputs not in (None, count):
@@ -98,13 +91,9 @@ def part(x, axis, index):
 
 
 @operator('Slice', host=(1, 2, 3, 4), any_dtype=True)
-def slices(
-    node, x, first=None, last=None, on=None, steps=None, /, *, starts=None, ends=None, axes=None
-):
-    starts = v.ints(starts if first is None else first)
-    ends = v.ints(ends if last is None else last)
-    axes = v.ints(axes if on is None else on)
-    axes = range(len(starts)) if axes is None else axes
+def slices(x, starts, ends, axes, steps):
+    starts, ends = v.ints(starts), v.ints(ends)
+    axes = range(len(starts)) if axes is None else v.ints(axes)
     steps = [1] * len(starts) if steps is None else v.ints(steps)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise ValueError('starts, ends, axes and steps differ in their lengths')
@@ -125,7 +114,7 @@ def _slice(start, end, step, length):
 
 
 @operator('Tile', host=(1, 2), any_dtype=True)
-def tile(node, x, repeats, axis=None, /):
+def tile(x, repeats, axis):
     if axis is not None:  # opset 1: one number for one axis
         reps = [1] * x.ndim
         reps[v.scalar(axis)] = v.scalar(repeats)
@@ -138,28 +127,16 @@ def tile(node, x, repeats, axis=None, /):
 
 
 @operator('Expand', host=(1,), any_dtype=True)
-def expand(node, x, shape, /):
+def expand(x, shape):
     shape = np.broadcast_shapes(x.shape, tuple(v.ints(shape)))
     v.checked_size(shape, x.dtype.itemsize)
     return F.broadcast_to(x, shape)
 
 
 @operator('Pad', host=(1, 2, 3), any_dtype=True)
-def pad(
-    node,
-    x,
-    widths=None,
-    fill=None,
-    on=None,
-    /,
-    *,
-    mode='constant',
-    pads=None,
-    paddings=None,
-    value=0.0,
-):
-    widths = v.ints(widths if widths is not None else (pads or paddings))
-    axes = range(x.ndim) if on is None else v.ints(on)
+def pad(x, pads, fill, axes, *, mode, paddings, value):
+    widths = v.ints(paddings if pads is None else pads)
+    axes = range(x.ndim) if axes is None else v.ints(axes)
     count = len(axes)
     if len(widths) != 2 * count:
         raise ValueError(f'{len(widths)} widths for {count} axes')
@@ -168,25 +145,11 @@ def pad(
         pairs[v.axis_of(axis, x.ndim)] = (before, behind)
     shape = [n + before + behind for n, (before, behind) in zip(x.shape, pairs)]
     v.checked_size(shape, x.dtype.itemsize)
-    if any(before < 0 or behind < 0 for before, behind in pairs):
-        x = F.get_item(
-            x,
-            tuple(
-                slice(max(-before, 0), n - max(-behind, 0))
-                for n, (before, behind) in zip(x.shape, pairs)
-            ),
-        )
-        pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
+    x, pairs = v.cut(x, pairs)
     if not any(map(any, pairs)):
         return F.identity(x)
     if mode == 'constant':
-        value = value if fill is None else fill.reshape(()).item()
-        if v.is_float(x):
-            return F.pad(x, pairs, 'constant', constant_values=value)
-        return v.calling_arrays(
-            lambda a: v.xp_of(a).pad(a, pairs, 'constant', constant_values=a.dtype.type(value)),
-            x,
-        )
+        return _pad_constant(x, pairs, value if fill is None else fill.reshape(()).item())
     for axis, pair in enumerate(pairs):
         if any(pair):
             places = np.pad(np.arange(x.shape[axis]), pair, mode)
@@ -194,31 +157,41 @@ def pad(
     return x
 
 
+def _pad_constant(x, pairs, value):
+    if v.is_float(x):
+        return F.pad(x, pairs, 'constant', constant_values=value)
+    return v.calling_arrays(
+        lambda a: v.xp_of(a).pad(a, pairs, 'constant', constant_values=a.dtype.type(value)), x
+    )
+
+
+def _rearranged(x, before, order, after):
+    return F.reshape(F.transpose(F.reshape(x, before), order), after)
+
+
 @operator('DepthToSpace', any_dtype=True)
-def depth_to_space(node, x, /, *, blocksize, mode='DCR'):
-    batch, channels, height, width = x.shape
+def depth_to_space(x, *, blocksize, mode):
+    batch, channels, *size = x.shape
     inner = channels // blocksize**2
+    after = (batch, inner, *(n * blocksize for n in size))
     if mode == 'DCR':
-        x = F.reshape(x, (batch, blocksize, blocksize, inner, height, width))
-        x = F.transpose(x, (0, 3, 4, 1, 5, 2))
-    else:
-        x = F.reshape(x, (batch, inner, blocksize, blocksize, height, width))
-        x = F.transpose(x, (0, 1, 4, 2, 5, 3))
-    return F.reshape(x, (batch, inner, height * blocksize, width * blocksize))
+        return _rearranged(
+            x, (batch, blocksize, blocksize, inner, *size), (0, 3, 4, 1, 5, 2), after
+        )
+    return _rearranged(x, (batch, inner, blocksize, blocksize, *size), (0, 1, 4, 2, 5, 3), after)
 
 
 @operator('SpaceToDepth', any_dtype=True)
-def space_to_depth(node, x, /, *, blocksize, mode='DCR'):
+def space_to_depth(x, *, blocksize, mode):
     batch, channels, height, width = x.shape
     rows, columns = height // blocksize, width // blocksize
-    x = F.reshape(x, (batch, channels, rows, blocksize, columns, blocksize))
-    axes = (0, 3, 5, 1, 2, 4) if mode == 'DCR' else (0, 1, 3, 5, 2, 4)
-    x = F.transpose(x, axes)
-    return F.reshape(x, (batch, channels * blocksize**2, rows, columns))
+    order = (0, 3, 5, 1, 2, 4) if mode == 'DCR' else (0, 1, 3, 5, 2, 4)
+    before = (batch, channels, rows, blocksize, columns, blocksize)
+    return _rearranged(x, before, order, (batch, channels * blocksize**2, rows, columns))
 
 
 @operator('Trilu', host=(1,), any_dtype=True)
-def trilu(node, x, k=None, /, *, upper=1):
+def trilu(x, k, *, upper):
     k = 0 if k is None else v.scalar(k)
     rows, columns = x.shape[-2:]
     k = max(min(k, columns + 1), -rows - 1)
@@ -232,7 +205,7 @@ def trilu(node, x, k=None, /, *, upper=1):
 
 
 @operator('ReverseSequence', host=(1,), any_dtype=True)
-def reverse_sequence(node, x, lengths, /, *, batch_axis=1, time_axis=0):
+def reverse_sequence(x, lengths, *, batch_axis, time_axis):
     length, count = x.shape[time_axis], x.shape[batch_axis]
     if time_axis == batch_axis:
         raise ValueError(f'time_axis and batch_axis are both {time_axis}')
@@ -248,17 +221,17 @@ def reverse_sequence(node, x, lengths, /, *, batch_axis=1, time_axis=0):
 
 
 @operator('Shape', takes=HOST)
-def shape_of(node, x, /, *, start=0, end=None):
+def shape_of(x, *, start, end):
     return np.array(x.shape[start:end], np.int64)
 
 
 @operator('Size', takes=HOST)
-def size_of(node, x, /):
+def size_of(x):
     return np.array(x.size, np.int64)
 
 
 @operator('OneHot', takes=HOST)
-def one_hot(node, indices, depth, values, /, *, axis=-1):
+def one_hot(indices, depth, values, *, axis):
     depth = int(v.scalar(depth))
     v.checked_size((*indices.shape, depth), values.dtype.itemsize)
     axis = v.axis_of(axis, indices.ndim + 1)
@@ -270,13 +243,13 @@ def one_hot(node, indices, depth, values, /, *, axis=-1):
 
 
 @operator('NonZero', takes=ARRAYS)
-def non_zero(node, x, /):
+def non_zero(x):
     xp = v.xp_of(x)
     return xp.stack(xp.nonzero(xp.atleast_1d(x))).astype(np.int64)
 
 
 @operator('Unique', takes=HOST)
-def unique(node, x, /, *, axis=None, sorted=1):
+def unique(x, *, axis, sorted):
     y, first, inverse, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True, axis=axis
     )

@@ -84,25 +84,23 @@ def _softmax(scores):
 
 @operator('Attention', host=(6,))
 def attention(
-    node,
     query,
     key,
     value,
-    mask=None,
-    past_key=None,
-    past_value=None,
-    lengths=None,
-    /,
+    mask,
+    past_key,
+    past_value,
+    lengths,
     *,
-    is_causal=0,
-    kv_num_heads=0,
-    left_window_size=-1,
-    q_num_heads=0,
-    qk_matmul_output_mode=0,
-    right_window_size=-1,
-    scale=None,
-    softcap=0.0,
-    softmax_precision=None,
+    is_causal,
+    kv_num_heads,
+    left_window_size,
+    q_num_heads,
+    qk_matmul_output_mode,
+    right_window_size,
+    scale,
+    softcap,
+    softmax_precision,
 ):
     flat = query.ndim == 3
     dtype = query.dtype
@@ -132,7 +130,7 @@ def attention(
 
 
 @operator('CausalConvWithState')
-def causal_conv_with_state(node, x, w, b=None, past=None, /, *, activation='none'):
+def causal_conv_with_state(x, w, b, past, *, activation):
     count = w.shape[2] - 1
     if past is None:
         past = v.like(x, np.zeros((*x.shape[:2], count), x.dtype))

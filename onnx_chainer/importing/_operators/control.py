@@ -10,10 +10,11 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import VALUES, operator
+from .arrays import part
 
 
 @operator('If', takes=VALUES)
-def if_(node, condition, /, *, then_branch, else_branch):
+def if_(condition, *, then_branch, else_branch):
     return tuple((then_branch if v.scalar(condition) else else_branch)())
 
 
@@ -30,7 +31,7 @@ def stack(values, axis=0):
 
 
 @operator('Loop', takes=VALUES)
-def loop(node, most=None, condition=None, /, *carried, body):
+def loop(node, most, condition, *carried, body):
     carried = list(carried)
     scanned = None
     on = condition is None or bool(v.scalar(condition))
@@ -53,26 +54,18 @@ def loop(node, most=None, condition=None, /, *carried, body):
 @operator('Scan', takes=VALUES)
 def scan(
     node,
-    /,
     *values,
     body,
     num_scan_inputs,
-    directions=None,
-    scan_input_axes=None,
-    scan_input_directions=None,
-    scan_output_axes=None,
-    scan_output_directions=None,
+    directions,
+    scan_input_axes,
+    scan_input_directions,
+    scan_output_axes,
+    scan_output_directions,
 ):
     if node.opset >= 9:
-        return _scan(
-            values,
-            body,
-            num_scan_inputs,
-            scan_input_axes,
-            scan_input_directions,
-            scan_output_axes,
-            scan_output_directions,
-        )
+        outs = scan_output_axes, scan_output_directions
+        return _scan(values, body, num_scan_inputs, scan_input_axes, scan_input_directions, *outs)
     # Opset 8 has lengths first, and a batch in front of all others.
     lengths, *values = values
     if lengths is not None:
@@ -95,11 +88,7 @@ def _scan(values, body, count, axes, directions, out_axes, out_directions):
     outs = None
     for t in range(length):
         parts = [
-            F.get_item(
-                x,
-                (slice(None),) * (axis % x.ndim)
-                + (length - 1 - t if directions and directions[i] else t,),
-            )
+            part(x, axis, length - 1 - t if directions and directions[i] else t)
             for i, (x, axis) in enumerate(zip(inputs, axes))
         ]
         ys = body(*states, *parts)

@@ -22,158 +22,131 @@ def spread(value, count, default=1):
     return tuple(value)
 
 
-def padding(auto_pad, pads, shape, kernel, strides, dilations):
-    """Padding before and behind each spatial axis, for an input of this spatial shape."""
-    count = len(shape)
-    if auto_pad in ('NOTSET', ''):
-        pads = spread(pads, 2 * count, 0)
-        return list(zip(pads[:count], pads[count:]))
-    if auto_pad == 'VALID':
-        return [(0, 0)] * count
-    if auto_pad not in ('SAME_UPPER', 'SAME_LOWER'):
-        raise ValueError(f'auto_pad is {auto_pad!r}')
-    out = []
-    for n, k, s, d in zip(shape, kernel, strides, dilations):
-        total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        less, more = total // 2, total - total // 2
-        out.append((less, more) if auto_pad == 'SAME_UPPER' else (more, less))
-    return out
-
-
 def pad_spatial(x, pads, value=0.0):
     """Pads the spatial axes by a constant; negative numbers cut."""
-    if any(before < 0 or behind < 0 for before, behind in pads):
-        cut = tuple(
-            slice(max(-before, 0), n - max(-behind, 0))
-            for n, (before, behind) in zip(x.shape[2:], pads)
+    x, pads = v.cut(x, [(0, 0), (0, 0), *pads])
+    return F.pad(x, pads, 'constant', constant_values=value) if any(map(any, pads)) else x
+
+
+class Windows:
+    """The windows of a convolution or pooling on an input of a spatial shape.
+
+    Its attributes are lists with an item for each spatial axis: the sizes of the ``kernel``,
+    ``strides``, ``dilations``, the ``spans`` of dilated kernels, and ``pads`` before and behind.
+    """
+
+    def __init__(self, shape, kernel, strides=None, dilations=None, pads=None, auto_pad='NOTSET'):
+        count = len(shape)
+        self.shape = shape
+        self.kernel = spread(kernel, count)
+        self.strides = spread(strides, count)
+        self.dilations = spread(dilations, count)
+        self.spans = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations)]
+        pads = spread(pads if auto_pad in ('NOTSET', '') else None, 2 * count, 0)
+        self.pads = list(zip(pads[:count], pads[count:]))
+        if auto_pad.startswith('SAME'):
+            totals = [
+                max((-(-n // s) - 1) * s + span - n, 0)
+                for n, s, span in zip(shape, self.strides, self.spans)
+            ]
+            self.pads = halves(totals, auto_pad)
+
+    @property
+    def symmetric(self):
+        """The padding that is the same before and behind, or ``None``."""
+        if all(before == behind >= 0 for before, behind in self.pads):
+            return tuple(before for before, _ in self.pads)
+        return None
+
+    @property
+    def outs(self):
+        """How many windows there are."""
+        return tuple(
+            (n + sum(pair) - span) // s + 1
+            for n, pair, span, s in zip(self.shape, self.pads, self.spans, self.strides)
         )
-        x = F.get_item(x, (slice(None), slice(None), *cut))
-        pads = [(max(before, 0), max(behind, 0)) for before, behind in pads]
-    if not any(map(any, pads)):
-        return x
-    return F.pad(x, ((0, 0), (0, 0), *pads), 'constant', constant_values=value)
 
 
-def check_kernel(kernel_shape, w):
-    """Checks the attribute that says the shape of a kernel again."""
+def halves(totals, auto_pad):
+    """Totals of padding as pairs, of which one is larger by one where the total is odd."""
+    pairs = [(n // 2, n - n // 2) for n in totals]
+    return pairs if auto_pad == 'SAME_UPPER' else [pair[::-1] for pair in pairs]
+
+
+def windows_of(x, w, kernel_shape, attributes):
+    """The windows of a kernel, whose shape an attribute may say again."""
     if kernel_shape and tuple(kernel_shape) != w.shape[2:]:
         raise ValueError(f'kernel_shape is {kernel_shape}, and the kernel has {w.shape[2:]}')
+    return Windows(x.shape[2:], w.shape[2:], **attributes)
 
 
-def convolve(x, w, b, strides, pads, dilations, group):
-    """A convolution; ``pads`` has a pair for each spatial axis."""
-    if all(before == behind >= 0 for before, behind in pads):
-        pad = tuple(before for before, _ in pads)
-    else:
-        x = pad_spatial(x, pads)
-        pad = (0,) * len(pads)
+def _with_bias(y, b):
+    return y if b is None else y + F.reshape(b, (-1, *(1,) * (y.ndim - 2)))
+
+
+def convolve(x, w, b, windows, group):
+    """A convolution."""
+    pad = windows.symmetric
+    if pad is None:
+        x = pad_spatial(x, windows.pads)
+        pad = (0,) * len(windows.pads)
     function = F.convolution_2d if x.ndim == 4 else F.convolution_nd
+    strides, dilations = windows.strides, windows.dilations
     return function(x, w, b, stride=strides, pad=pad, dilate=dilations, groups=group)
 
 
 @operator('Conv')
-def conv(
-    node,
-    x,
-    w,
-    b=None,
-    /,
-    *,
-    auto_pad='NOTSET',
-    dilations=None,
-    group=1,
-    kernel_shape=None,
-    pads=None,
-    strides=None,
-):
-    count = x.ndim - 2
-    check_kernel(kernel_shape, w)
-    strides, dilations = spread(strides, count), spread(dilations, count)
-    pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
-    return convolve(x, w, b, strides, pads, dilations, group)
+def conv(x, w, b, *, group, kernel_shape, **attributes):
+    return convolve(x, w, b, windows_of(x, w, kernel_shape, attributes), group)
 
 
 @operator('ConvTranspose')
 def conv_transpose(
-    node,
-    x,
-    w,
-    b=None,
-    /,
-    *,
-    auto_pad='NOTSET',
-    dilations=None,
-    group=1,
-    kernel_shape=None,
-    output_padding=None,
-    output_shape=None,
-    pads=None,
-    strides=None,
+    x, w, b, *, group, kernel_shape, output_padding, output_shape, auto_pad, **attributes
 ):
+    windows = windows_of(x, w, kernel_shape, attributes)
     count = x.ndim - 2
-    strides, dilations = spread(strides, count), spread(dilations, count)
     extra = spread(output_padding, count, 0)
-    check_kernel(kernel_shape, w)
+    full = [s * (n - 1) + k for n, s, k in zip(x.shape[2:], windows.strides, windows.spans)]
     if output_shape and len(output_shape) < count:
         raise ValueError(f'output_shape is {output_shape} for {count} spatial axes')
-    spans = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations)]
-    if output_shape:
-        shape = tuple(output_shape)[-count:]
-    elif auto_pad.startswith('SAME'):
-        shape = tuple(n * s for n, s in zip(x.shape[2:], strides))
-    else:
-        shape = None
-    full = [s * (n - 1) + span for n, s, span in zip(x.shape[2:], strides, spans)]
-    if shape is None:
-        cuts = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
-    else:
-        cuts = []
-        for n, e, wanted in zip(full, extra, shape):
-            total = n + e - wanted
-            less, more = total // 2, total - total // 2
-            cuts.append((less, more) if auto_pad == 'SAME_UPPER' else (more, less))
-    if not any(extra) and all(before == behind >= 0 for before, behind in cuts):
-        pad = tuple(before for before, _ in cuts)
-        size = tuple(n - 2 * p for n, p in zip(full, pad))
-        return _deconvolve(x, w, b, strides, pad, size, dilations, group)
-    y = _deconvolve(x, w, None, strides, (0,) * count, tuple(full), dilations, group)
-    y = pad_spatial(y, [(-before, e - behind) for (before, behind), e in zip(cuts, extra)])
-    return y if b is None else y + F.reshape(b, (-1, *(1,) * count))
+    wanted = output_shape[-count:] if output_shape else None
+    if not output_shape and auto_pad.startswith('SAME'):
+        wanted = [n * s for n, s in zip(x.shape[2:], windows.strides)]
+    if wanted:
+        windows.pads = halves([n + e - m for n, e, m in zip(full, extra, wanted)], auto_pad)
+    elif auto_pad == 'VALID':
+        windows.pads = [(0, 0)] * count
+    pad = None if any(extra) else windows.symmetric
+    if pad is not None:
+        return _deconvolve(x, w, b, windows, pad, [n - 2 * p for n, p in zip(full, pad)], group)
+    y = _deconvolve(x, w, None, windows, (0,) * count, full, group)
+    pads = [(-before, e - behind) for (before, behind), e in zip(windows.pads, extra)]
+    return _with_bias(pad_spatial(y, pads), b)
 
 
-def _deconvolve(x, w, b, strides, pad, size, dilations, group):
+def _deconvolve(x, w, b, windows, pad, size, group):
     function = F.deconvolution_2d if x.ndim == 4 else F.deconvolution_nd
+    strides, dilations, size = windows.strides, windows.dilations, tuple(size)
     return function(x, w, b, stride=strides, pad=pad, outsize=size, dilate=dilations, groups=group)
 
 
 @operator('Col2Im', host=(1, 2))
-def col2im(node, x, image_shape, block_shape, /, *, dilations=None, pads=None, strides=None):
-    image, block = v.ints(image_shape), v.ints(block_shape)
-    count = len(image)
-    strides, dilations = spread(strides, count), spread(dilations, count)
-    pads = padding('NOTSET', pads, image, block, strides, dilations)
-    full = [n + sum(pair) for n, pair in zip(image, pads)]
-    steps = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in zip(full, block, strides, dilations)]
-    batch = x.shape[0]
-    blocks = F.reshape(x, (batch, -1, int(np.prod(block)), *steps))
+def col2im(x, image_shape, block_shape, **attributes):
+    windows = Windows(v.ints(image_shape), v.ints(block_shape), **attributes)
+    full = [n + sum(pair) for n, pair in zip(windows.shape, windows.pads)]
+    steps = windows.outs
+    blocks = F.reshape(x, (x.shape[0], -1, int(np.prod(windows.kernel)), *steps))
     y = None
-    for i, offset in enumerate(itertools.product(*map(range, block))):
+    for i, offset in enumerate(itertools.product(*map(range, windows.kernel))):
         # Puts zeros between the columns of one element of the block, and moves them to its place.
         part = blocks[:, :, i]
-        for axis, (o, d, s, n, step) in enumerate(zip(offset, dilations, strides, full, steps), 2):
+        for axis, (s, step) in enumerate(zip(windows.strides, steps), 2):
             part = _dilate(part, axis, s, step)
-            before = o * d
-            part = F.pad(
-                part,
-                [
-                    (before, n - before - part.shape[axis]) if j == axis else (0, 0)
-                    for j in range(part.ndim)
-                ],
-                'constant',
-                constant_values=0,
-            )
+        before = [o * d for o, d in zip(offset, windows.dilations)]
+        part = pad_spatial(part, [(o, n - o - m) for o, n, m in zip(before, full, part.shape[2:])])
         y = part if y is None else y + part
-    cut = tuple(slice(before, before + n) for n, (before, _) in zip(image, pads))
+    cut = tuple(slice(before, before + n) for n, (before, _) in zip(windows.shape, windows.pads))
     return y[(slice(None), slice(None), *cut)]
 
 
@@ -190,49 +163,20 @@ def _dilate(x, axis, stride, steps):
 
 
 @operator('DeformConv')
-def deform_conv(
-    node,
-    x,
-    w,
-    offset,
-    b=None,
-    mask=None,
-    /,
-    *,
-    dilations=None,
-    group=1,
-    kernel_shape=None,
-    offset_group=1,
-    pads=None,
-    strides=None,
-):
-    count = x.ndim - 2
-    kernel = w.shape[2:]
-    strides, dilations = spread(strides, count), spread(dilations, count)
-    check_kernel(kernel_shape, w)
-    pads = padding('NOTSET', pads, x.shape[2:], kernel, strides, dilations)
+def deform_conv(x, w, offset, b, mask, *, group, kernel_shape, offset_group, **attributes):
+    windows = windows_of(x, w, kernel_shape, attributes)
     steps = offset.shape[2:]
-    for n, k, s, d, (before, behind), step in zip(
-        x.shape[2:], kernel, strides, dilations, pads, steps
-    ):
-        if (n + before + behind - (k - 1) * d - 1) // s + 1 != step:
-            raise ValueError(f'the offsets have the spatial shape {steps}, not that of the output')
-    taps = int(np.prod(kernel))
+    if windows.outs != steps:
+        raise ValueError(f'the offsets have the spatial shape {steps}, not that of the output')
+    taps = int(np.prod(windows.kernel))
     batch, channels = x.shape[:2]
-    offset = F.reshape(offset, (batch, offset_group, taps, count, *steps))
-    places = [np.arange(n) * s - before for n, s, (before, _) in zip(steps, strides, pads)]
+    offset = F.reshape(offset, (batch, offset_group, taps, len(steps), *steps))
     groups = []
     for g in range(offset_group):
         part = x[:, g * channels // offset_group : (g + 1) * channels // offset_group]
         columns = []
-        for tap, index in enumerate(np.ndindex(*kernel)):
-            coordinates = []
-            for axis in range(count):
-                place = places[axis] + index[axis] * dilations[axis]
-                place = place.reshape((-1,) + (1,) * (count - 1 - axis)).astype(x.dtype)
-                moved = offset[:, g, tap, axis]
-                coordinates.append(moved + v.like(x, np.broadcast_to(place, steps).copy()))
-            column = sample_linear(part, coordinates)
+        for tap, index in enumerate(np.ndindex(*windows.kernel)):
+            column = sample_linear(part, _moved(windows, index, offset[:, g, tap]))
             if mask is not None:
                 column = column * F.expand_dims(mask[:, g * taps + tap], 1)
             columns.append(column)
@@ -242,5 +186,17 @@ def deform_conv(
     columns = F.reshape(columns, (batch, group, channels // group * taps, -1))
     kernels = F.reshape(w, (1, group, w.shape[0] // group, -1))
     kernels = F.broadcast_to(kernels, (batch, *kernels.shape[1:]))
-    y = F.reshape(F.matmul(kernels, columns), (batch, w.shape[0], *steps))
-    return y if b is None else y + F.reshape(b, (-1, *(1,) * count))
+    return _with_bias(F.reshape(F.matmul(kernels, columns), (batch, w.shape[0], *steps)), b)
+
+
+def _moved(windows, index, offset):
+    """The coordinates of one element of all windows, which offsets move."""
+    coordinates = []
+    steps = offset.shape[2:]
+    for axis, (n, (before, _)) in enumerate(zip(steps, windows.pads)):
+        place = np.arange(n) * windows.strides[axis] - before
+        place = place + index[axis] * windows.dilations[axis]
+        place = place.reshape((-1,) + (1,) * (len(steps) - 1 - axis)).astype(offset.dtype)
+        moved = offset[:, axis]
+        coordinates.append(moved + v.like(moved, np.broadcast_to(place, steps).copy()))
+    return coordinates

@@ -7,7 +7,7 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import ARRAYS, VALUES, operator
+from ..registry import ARRAYS, VALUES, operator, operators
 
 
 def arithmetic(differentiable, plain, *xs):
@@ -37,20 +37,25 @@ def align(a, b, axis, broadcast):
     return F.reshape(b, (*b.shape, *(1,) * (a.ndim - axis - b.ndim)))
 
 
-def _binary(name, differentiable, plain):
-    @operator(name)
-    def binary(node, a, b, /, *, axis=None, broadcast=0, consumed_inputs=None):
+def _binary(differentiable, plain):
+    def call(a, b, *, axis, broadcast):
         return arithmetic(differentiable, plain, a, align(a, b, axis, broadcast))
 
+    return call
 
-_binary('Add', F.add, lambda a, b: a + b)
-_binary('Sub', lambda a, b: F.identity(a) - b, lambda a, b: a - b)
-_binary('Mul', lambda a, b: F.identity(a) * b, lambda a, b: a * b)
-_binary('Div', lambda a, b: F.identity(a) / b, divide_integers)
+
+operators(
+    {
+        'Add': _binary(F.add, lambda a, b: a + b),
+        'Sub': _binary(lambda a, b: F.identity(a) - b, lambda a, b: a - b),
+        'Mul': _binary(lambda a, b: F.identity(a) * b, lambda a, b: a * b),
+        'Div': _binary(lambda a, b: F.identity(a) / b, divide_integers),
+    }
+)
 
 
 @operator('Pow')
-def power(node, a, b, /, *, axis=None, broadcast=0):
+def power(a, b, *, axis, broadcast):
     b = align(a, b, axis, broadcast)
     if not v.is_float(a):
         return v.calling_arrays(lambda x, y: (x**y).astype(x.dtype), a, b)
@@ -61,7 +66,7 @@ def power(node, a, b, /, *, axis=None, broadcast=0):
 
 
 @operator('Mod')
-def mod(node, a, b, /, *, fmod=0):
+def mod(a, b, *, fmod):
     if not fmod:
         return v.calling_arrays(lambda x, y: x % y, a, b)
     if v.is_float(a):
@@ -70,34 +75,34 @@ def mod(node, a, b, /, *, fmod=0):
     return v.calling_arrays(lambda x, y: v.xp_of(x).fmod(x, y), a, b)
 
 
-def _variadic(name, differentiable, plain):
-    @operator(name)
-    def variadic(node, first, /, *rest, consumed_inputs=None):
+def _module_function(name):
+    return lambda *xs: getattr(v.xp_of(*xs), name)(*xs)
+
+
+def _variadic(differentiable, plain):
+    def call(first, *rest):
         y = first
         for x in rest:
             y = arithmetic(differentiable, plain, y, x)
         return y
 
-
-def _broadcasting(function):
-    return lambda a, b: function(*F.broadcast(a, b))
+    return call
 
 
-def _module_function(name):
-    return lambda *xs: getattr(v.xp_of(*xs), name)(*xs)
+def _extreme(name):
+    function = getattr(F, name)
+    return _variadic(lambda a, b: function(*F.broadcast(a, b)), _module_function(name))
 
 
-_variadic('Sum', F.add, lambda a, b: a + b)
-_variadic('Max', _broadcasting(F.maximum), _module_function('maximum'))
-_variadic('Min', _broadcasting(F.minimum), _module_function('minimum'))
-
-
-@operator('Mean')
-def mean(node, first, /, *rest, consumed_inputs=None):
-    y = first
-    for x in rest:
-        y = F.add(y, x)
-    return F.identity(y) / (1 + len(rest))
+_sum = _variadic(F.add, lambda a, b: a + b)
+operators(
+    {
+        'Sum': _sum,
+        'Max': _extreme('maximum'),
+        'Min': _extreme('minimum'),
+        'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
+    }
+)
 
 
 def _arcsinh(x):
@@ -108,51 +113,41 @@ def _arcsinh(x):
     )
 
 
-def _unary(name, differentiable, plain=None):
-    @operator(name)
-    def unary(node, x, /, *, consumed_inputs=None):
-        if plain is None:
-            return differentiable(x)
-        return arithmetic(differentiable, plain, x)
+def _unary(differentiable, plain):
+    return lambda x: arithmetic(differentiable, plain, x)
 
 
-_unary('Abs', F.absolute, abs)
-_unary('Neg', lambda x: -F.identity(x), lambda x: -x)
-_unary('Sign', F.sign, _module_function('sign'))
-_unary('Floor', F.floor)
-_unary('Ceil', F.ceil)
-_unary('Exp', F.exp)
-_unary('Log', F.log)
-_unary('Sqrt', F.sqrt)
-_unary('Reciprocal', lambda x: 1 / F.identity(x))
-_unary('Sin', F.sin)
-_unary('Cos', F.cos)
-_unary('Tan', F.tan)
-_unary('Asin', F.arcsin)
-_unary('Acos', F.arccos)
-_unary('Atan', F.arctan)
-_unary('Sinh', F.sinh)
-_unary('Cosh', F.cosh)
-_unary('Asinh', _arcsinh)
-_unary('Acosh', lambda x: F.log(x + F.sqrt(F.square(x) - 1)))
-_unary('Atanh', F.arctanh)
-_unary('Erf', F.erf)
-
-
-@operator('Identity', takes=VALUES)
-def identity(node, x, /):
-    return (x,)
-
-
-@operator('Round', takes=ARRAYS)
-def round_half_even(node, x, /):
-    return v.xp_of(x).rint(x)
+operators(
+    {
+        'Abs': _unary(F.absolute, abs),
+        'Neg': _unary(lambda x: -F.identity(x), lambda x: -x),
+        'Sign': _unary(F.sign, _module_function('sign')),
+        'Floor': F.floor,
+        'Ceil': F.ceil,
+        'Exp': F.exp,
+        'Log': F.log,
+        'Sqrt': F.sqrt,
+        'Reciprocal': lambda x: 1 / F.identity(x),
+        'Sin': F.sin,
+        'Cos': F.cos,
+        'Tan': F.tan,
+        'Asin': F.arcsin,
+        'Acos': F.arccos,
+        'Atan': F.arctan,
+        'Sinh': F.sinh,
+        'Cosh': F.cosh,
+        'Asinh': _arcsinh,
+        'Acosh': lambda x: F.log(x + F.sqrt(F.square(x) - 1)),
+        'Atanh': F.arctanh,
+        'Erf': F.erf,
+    }
+)
+operators({'Identity': lambda x: (x,)}, takes=VALUES)
+operators({'Round': lambda x: v.xp_of(x).rint(x)}, takes=ARRAYS)
 
 
 @operator('Clip', host=(1, 2))
-def clip(node, x, least=None, most=None, /, *, min=None, max=None, consumed_inputs=None):
-    least = min if least is None else least
-    most = max if most is None else most
+def clip(x, least, most):
     if v.is_float(x):
         low = None if least is None else float(least)
         high = None if most is None else float(most)

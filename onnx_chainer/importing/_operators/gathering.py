@@ -20,7 +20,7 @@ def nonnegative(indices, length):
 
 
 @operator('Gather', any_dtype=True)
-def gather(node, x, indices, /, *, axis=0):
+def gather(x, indices, *, axis):
     axis = v.axis_of(axis, x.ndim)
     indices = nonnegative(v.array_of(indices), x.shape[axis])
     if axis == 0 and x.ndim == 2 and indices.ndim and v.is_float(x):
@@ -41,7 +41,7 @@ def _grid(indices, axis, shape):
 
 
 @operator('GatherElements', host=(1,), any_dtype=True)
-def gather_elements(node, x, indices, /, *, axis=0):
+def gather_elements(x, indices, *, axis):
     return F.get_item(x, tuple(v.like(x, i) for i in _grid(indices, axis, x.shape)))
 
 
@@ -54,7 +54,7 @@ def _points(indices, shape):
 
 
 @operator('GatherND', host=(1,), any_dtype=True)
-def gather_nd(node, x, indices, /, *, batch_dims=0):
+def gather_nd(x, indices, *, batch_dims):
     points = _points(indices, x.shape[batch_dims:])
     batch = np.ogrid[tuple(slice(n) for n in x.shape[:batch_dims])]
     ndim = indices.ndim - 1
@@ -91,18 +91,23 @@ def _write(a, updates, *places, reduction):
     return y
 
 
-@operator('Scatter', 'ScatterElements', host=(1,), any_dtype=True)
-def scatter_elements(node, x, indices, updates, /, *, axis=0, reduction='none'):
+@operator('Scatter', host=(1,), any_dtype=True)
+def scatter_without_reduction(x, indices, updates, *, axis):
+    return scatter_elements(x, indices, updates, axis=axis, reduction='none')
+
+
+@operator('ScatterElements', host=(1,), any_dtype=True)
+def scatter_elements(x, indices, updates, *, axis, reduction):
     return scatter(x, _grid(indices, axis, x.shape), updates, reduction)
 
 
 @operator('ScatterND', host=(1,), any_dtype=True)
-def scatter_nd(node, x, indices, updates, /, *, reduction='none'):
+def scatter_nd(x, indices, updates, *, reduction):
     return scatter(x, _points(indices, x.shape), updates, reduction)
 
 
 @operator('TensorScatter', host=(2,), any_dtype=True)
-def tensor_scatter(node, past, update, begin=None, /, *, axis=-2, mode='linear'):
+def tensor_scatter(past, update, begin, *, axis, mode):
     axis = v.axis_of(axis, past.ndim)
     length, count = past.shape[axis], update.shape[axis]
     begin = np.zeros(past.shape[0], np.int64) if begin is None else begin
@@ -119,5 +124,5 @@ def tensor_scatter(node, past, update, begin=None, /, *, axis=-2, mode='linear')
 
 
 @operator('Compress', takes=ARRAYS)
-def compress(node, x, condition, /, *, axis=None):
+def compress(x, condition, *, axis):
     return v.xp_of(x).compress(condition, x, axis=axis)

@@ -8,53 +8,48 @@ import numpy as np
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import HOST, operator
+from ..registry import HOST, operator, operators
 
 
 @operator('Constant', takes=HOST)
 def constant(
-    node,
-    /,
     *,
-    value=None,
-    sparse_value=None,
-    value_float=None,
-    value_floats=None,
-    value_int=None,
-    value_ints=None,
-    value_string=None,
-    value_strings=None,
+    value,
+    sparse_value,
+    value_float,
+    value_floats,
+    value_int,
+    value_ints,
+    value_string,
+    value_strings,
 ):
-    for array in (value, sparse_value):
-        if array is not None:
-            return array
-    for number, dtype in (
-        (value_float, np.float32),
-        (value_floats, np.float32),
-        (value_int, np.int64),
-        (value_ints, np.int64),
-        (value_string, object),
-        (value_strings, object),
+    if value is not None or sparse_value is not None:
+        return sparse_value if value is None else value
+    for dtype, *numbers in (
+        (np.float32, value_float, value_floats),
+        (np.int64, value_int, value_ints),
+        (object, value_string, value_strings),
     ):
-        if number is not None:
-            return np.array(number, dtype)
+        for number in numbers:
+            if number is not None:
+                return np.array(number, dtype)
     raise ValueError('it has no value')
 
 
 @operator('ConstantOfShape', takes=HOST)
-def constant_of_shape(node, shape, /, *, value=None):
+def constant_of_shape(shape, *, value):
     return v.full(shape, np.float32(0) if value is None else value)
 
 
 @operator('EyeLike', takes=HOST)
-def eye_like(node, x, /, *, dtype=None, k=0):
+def eye_like(x, *, dtype, k):
     rows, columns = x.shape
     k = max(min(k, columns), -rows)
     return np.eye(rows, columns, k=k).astype(x.dtype if dtype is None else dtype_of(dtype))
 
 
 @operator('Range', takes=HOST)
-def range_(node, start, limit, delta, /, *, stash_type=1):
+def range_(start, limit, delta):
     dtype = start.dtype
     start, limit, delta = (each.reshape(()).item() for each in (start, limit, delta))
     if delta == 0:
@@ -69,38 +64,33 @@ def _generator(seed):
     return np.random if seed is None else np.random.RandomState(int(seed) % 2**32)
 
 
-def _normal(shape, dtype, mean, scale, seed):
+def _drawn(name, shape, dtype, seed, parameters):
     v.checked_size(shape, 8)
-    return np.asarray(_generator(seed).normal(mean, scale, tuple(shape))).astype(dtype)
+    function = getattr(_generator(seed), name)
+    return np.asarray(function(*parameters, tuple(shape))).astype(dtype)
 
 
-def _uniform(shape, dtype, low, high, seed):
-    v.checked_size(shape, 8)
-    return np.asarray(_generator(seed).uniform(low, high, tuple(shape))).astype(dtype)
+def _random(name, first, second):
+    """The operators of a distribution with two parameters: of a shape, and like an array."""
+
+    def of_shape(*, shape, dtype, seed, **attributes):
+        parameters = attributes[first], attributes[second]
+        return _drawn(name, shape, dtype_of(dtype), seed, parameters)
+
+    def like(x, *, dtype, seed, **attributes):
+        dtype = x.dtype if dtype is None else dtype_of(dtype)
+        return _drawn(name, x.shape, dtype, seed, (attributes[first], attributes[second]))
+
+    title = f'Random{name.title()}'
+    operators({title: of_shape, f'{title}Like': like}, takes=HOST)
 
 
-@operator('RandomNormal', takes=HOST)
-def random_normal(node, /, *, shape, dtype=1, mean=0.0, scale=1.0, seed=None):
-    return _normal(shape, dtype_of(dtype), mean, scale, seed)
-
-
-@operator('RandomNormalLike', takes=HOST)
-def random_normal_like(node, x, /, *, dtype=None, mean=0.0, scale=1.0, seed=None):
-    return _normal(x.shape, x.dtype if dtype is None else dtype_of(dtype), mean, scale, seed)
-
-
-@operator('RandomUniform', takes=HOST)
-def random_uniform(node, /, *, shape, dtype=1, low=0.0, high=1.0, seed=None):
-    return _uniform(shape, dtype_of(dtype), low, high, seed)
-
-
-@operator('RandomUniformLike', takes=HOST)
-def random_uniform_like(node, x, /, *, dtype=None, low=0.0, high=1.0, seed=None):
-    return _uniform(x.shape, x.dtype if dtype is None else dtype_of(dtype), low, high, seed)
+_random('normal', 'mean', 'scale')
+_random('uniform', 'low', 'high')
 
 
 @operator('Multinomial', takes=HOST)
-def multinomial(node, x, /, *, dtype=6, sample_size=1, seed=None):
+def multinomial(x, *, dtype, sample_size, seed):
     # The largest of the log probabilities and Gumbel noise.
     shape = (len(x), sample_size, x.shape[1])
     v.checked_size(shape, 8)

@@ -1,7 +1,8 @@
-"""Sampling of images: resizing, grids, regions and boxes."""
+"""Images: files of them, changes of their sizes, and samples at the points of a grid."""
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 import math
@@ -21,89 +22,118 @@ _ROUND = {
 }
 
 
-def _checked_scales(scales):
+@dataclasses.dataclass
+class _Resampling:
+    """Values along an axis at places between elements."""
+
+    mode: str
+    nearest_mode: str = 'floor'
+    antialias: int = 0
+    cubic_coeff_a: float = -0.75
+    exclude_outside: int = 0
+
+    def __call__(self, x, axis, places, scale):
+        length = x.shape[axis]
+        if self.mode == 'nearest':
+            nearest = np.clip(_ROUND[self.nearest_mode](places), 0, length - 1).astype(np.int64)
+            return F.get_item(x, (slice(None),) * axis + (v.like(x, nearest),))
+        stretch = max(1.0, 1 / scale) if self.antialias else 1.0
+        weights = v.like(x, self._weights(places, length, stretch).astype(x.dtype))
+        return F.moveaxis(F.tensordot(x, weights, axes=((axis,), (1,))), -1, axis)
+
+    def _weights(self, places, length, stretch):
+        """A matrix that interpolates a row of ``length`` elements at places."""
+        reach = math.ceil((1 if self.mode == 'linear' else 2) * stretch)
+        neighbors = np.floor(places)[:, None] + np.arange(1 - reach, reach + 1)
+        each = self._kernel(np.abs(neighbors - places[:, None]) / stretch)
+        if self.exclude_outside:
+            each = np.where((neighbors >= 0) & (neighbors < length), each, 0)
+        if self.exclude_outside or stretch > 1:
+            each = each / each.sum(axis=1, keepdims=True)
+        matrix = np.zeros((len(places), length))
+        columns = np.clip(neighbors, 0, length - 1).astype(np.int64)
+        np.add.at(matrix, (np.arange(len(places))[:, None], columns), each)
+        return matrix
+
+    def _kernel(self, d):
+        if self.mode == 'linear':
+            return np.maximum(1 - d, 0)
+        near, far = _cubic(d, self.cubic_coeff_a)
+        return np.where(d <= 1, near, np.where(d < 2, far, 0))
+
+
+def _cubic(d, a):
+    """The cubic kernel with the parameter ``a`` at distances up to 1, and from 1 to 2."""
+    return ((a + 2) * d - (a + 3)) * d * d + 1, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+
+
+def _sizes_of(lengths, scales):
+    """The scales as numbers, and the sizes that they give."""
     scales = [float(s) for s in scales]
     if not all(s > 0 for s in scales):
         raise ValueError(f'the scales {scales} are not all positive')
-    return scales
+    return scales, [math.floor(n * s) for n, s in zip(lengths, scales)]
 
 
 @operator('Upsample', host=(1,))
-def upsample(
-    node, x, factors=None, /, *, mode='nearest', scales=None, height_scale=None, width_scale=None
-):
-    if scales is None and factors is None:
-        scales = (1.0, 1.0, height_scale, width_scale)
-    scales = _checked_scales(scales if factors is None else factors)
-    sizes = [math.floor(n * s) for n, s in zip(x.shape, scales)]
+def upsample(x, scales, *, mode, height_scale, width_scale):
+    scales = (1.0, 1.0, height_scale, width_scale) if scales is None else scales
+    scales, sizes = _sizes_of(x.shape, scales)
+    resample = _Resampling('linear' if 'linear' in mode else mode)
     for axis, (size, scale) in enumerate(zip(sizes, scales)):
-        places = np.arange(size) / scale
-        x = _resample(x, axis, places, 'linear' if 'linear' in mode else mode, scale, 'floor')
+        x = resample(x, axis, np.arange(size) / scale, scale)
     return x
 
 
 @operator('Resize', host=(1, 2, 3))
 def resize(
-    node,
-    x,
-    roi=None,
-    scales=None,
-    sizes=None,
-    /,
-    *,
-    antialias=0,
-    axes=None,
-    coordinate_transformation_mode='half_pixel',
-    cubic_coeff_a=-0.75,
-    exclude_outside=0,
-    extrapolation_value=0.0,
-    keep_aspect_ratio_policy='stretch',
-    mode='nearest',
-    nearest_mode='round_prefer_floor',
-):
+    node, x, roi, scales, sizes, *, axes, coordinate_transformation_mode, extrapolation_value,
+    keep_aspect_ratio_policy, **attributes,
+):  # fmt: skip
+    resample = _Resampling(**attributes)
     if node.opset < 11:  # its second input are the scales
-        coordinate_transformation_mode, nearest_mode, scales = 'asymmetric', 'floor', roi
-    axes = [v.axis_of(a, x.ndim) for a in axes] if axes else list(range(x.ndim))
+        scales, resample.nearest_mode = roi, 'floor'
+        coordinate_transformation_mode = 'asymmetric'
+    axes = v.axes_of(axes, x.ndim) or tuple(range(x.ndim))
     lengths = [x.shape[a] for a in axes]
     if scales is not None and scales.size:
-        scales = _checked_scales(scales)
-        sizes = [math.floor(n * s) for n, s in zip(lengths, scales)]
+        scales, sizes = _sizes_of(lengths, scales)
     else:
-        sizes = v.ints(sizes)
-        if any(n < 1 for n in sizes):
-            raise ValueError(f'the sizes {sizes} are not all positive')
-        scales = [m / n for m, n in zip(sizes, lengths)]
-        if keep_aspect_ratio_policy != 'stretch':
-            scale = (min if keep_aspect_ratio_policy == 'not_larger' else max)(scales)
-            scales = [scale] * len(scales)
-            sizes = [math.floor(n * scale + 0.5) for n in lengths]
+        scales, sizes = _scales_of(lengths, v.ints(sizes), keep_aspect_ratio_policy)
     if len(sizes) != len(axes):
         raise ValueError(f'{len(sizes)} sizes for {len(axes)} axes')
-    shape = list(x.shape)
-    for axis, size in zip(axes, sizes):
-        shape[axis] = size
-    v.checked_size(shape, x.dtype.itemsize)
+    given = dict(zip(axes, sizes))
+    v.checked_size([given.get(i, n) for i, n in enumerate(x.shape)], x.dtype.itemsize)
     crop = coordinate_transformation_mode == 'tf_crop_and_resize'
     dtype = x.dtype
-    if mode != 'nearest' and not v.is_float(x):
+    if resample.mode != 'nearest' and not v.is_float(x):
         x = v.cast(x, np.float64)
     outside = np.zeros((1,) * x.ndim, bool)
-    for i, (axis, size, scale) in enumerate(zip(axes, sizes, scales)):
+    for i, (axis, size, scale, length) in enumerate(zip(axes, sizes, scales, lengths)):
         box = (float(roi[i]), float(roi[i + len(axes)])) if crop else None
-        places = _places(coordinate_transformation_mode, size, scale, lengths[i], box)
+        places = _places(coordinate_transformation_mode, size, scale, length, box)
         if crop:
-            beyond = (places < 0) | (places > lengths[i] - 1)
+            beyond = (places < 0) | (places > length - 1)
             outside = outside | beyond.reshape((-1,) + (1,) * (x.ndim - 1 - axis))
-        elif size == lengths[i] and np.array_equal(places, np.arange(size)):
+        elif size == length and np.array_equal(places, np.arange(size)):
             continue
-        x = _resample(
-            x, axis, places, mode, scale, nearest_mode, antialias, cubic_coeff_a, exclude_outside
-        )
+        x = resample(x, axis, places, scale)
     if outside.any():
         outside = np.broadcast_to(outside, x.shape).copy()
         fill = np.full(x.shape, extrapolation_value, x.dtype)
         x = F.where(v.like(x, outside), v.like(x, fill), x)
     return v.cast(x, dtype)
+
+
+def _scales_of(lengths, sizes, policy):
+    """The scales that sizes give, and the sizes, which a policy may change."""
+    if any(n < 1 for n in sizes):
+        raise ValueError(f'the sizes {sizes} are not all positive')
+    scales = [m / n for m, n in zip(sizes, lengths)]
+    if policy == 'stretch':
+        return scales, sizes
+    scale = (min if policy == 'not_larger' else max)(scales)
+    return [scale] * len(scales), [math.floor(n * scale + 0.5) for n in lengths]
 
 
 def _places(mode, size, scale, length, box):
@@ -129,61 +159,6 @@ def _places(mode, size, scale, length, box):
     if mode in ('half_pixel', 'pytorch_half_pixel'):
         return half
     raise ValueError(f'there is no coordinate_transformation_mode {mode!r}')
-
-
-def _resample(
-    x,
-    axis,
-    places,
-    mode,
-    scale,
-    nearest_mode='floor',
-    antialias=False,
-    cubic_coeff_a=-0.75,
-    exclude_outside=False,
-):
-    """Values along an axis at places between elements."""
-    length = x.shape[axis]
-    if mode == 'nearest':
-        nearest = np.clip(_ROUND[nearest_mode](places), 0, length - 1).astype(np.int64)
-        return F.get_item(x, (slice(None),) * axis + (v.like(x, nearest),))
-    weights = _weights(
-        places,
-        length,
-        mode,
-        max(1.0, 1 / scale) if antialias else 1.0,
-        cubic_coeff_a,
-        exclude_outside,
-    )
-    weights = v.like(x, weights.astype(x.dtype))
-    return F.moveaxis(F.tensordot(x, weights, axes=((axis,), (1,))), -1, axis)
-
-
-def _linear(distance, a):
-    return np.maximum(1 - np.abs(distance), 0)
-
-
-def _cubic(distance, a):
-    d = np.abs(distance)
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return np.where(d <= 1, near, np.where(d < 2, far, 0))
-
-
-def _weights(places, length, mode, stretch, cubic_coeff_a, exclude_outside):
-    """A matrix that interpolates a row of ``length`` elements at places."""
-    kernel, reach = (_linear, 1) if mode == 'linear' else (_cubic, 2)
-    reach = math.ceil(reach * stretch)
-    neighbors = np.floor(places)[:, None] + np.arange(1 - reach, reach + 1)
-    each = kernel((neighbors - places[:, None]) / stretch, cubic_coeff_a)
-    if exclude_outside:
-        each = np.where((neighbors >= 0) & (neighbors < length), each, 0)
-    if exclude_outside or stretch > 1:
-        each = each / each.sum(axis=1, keepdims=True)
-    matrix = np.zeros((len(places), length))
-    columns = np.clip(neighbors, 0, length - 1).astype(np.int64)
-    np.add.at(matrix, (np.arange(len(places))[:, None], columns), each)
-    return matrix
 
 
 # -- grids
@@ -251,10 +226,8 @@ def _hat(distance):
 
 def _keys(distance):
     """The cubic kernel whose parameter is -0.75."""
-    a = -0.75
     d = F.absolute(distance)
-    near = ((a + 2) * d - (a + 3)) * F.square(d) + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    near, far = _cubic(d, -0.75)
     return F.where(v.calling_arrays(lambda e: e <= 1, d), near, far)
 
 
@@ -264,7 +237,7 @@ def sample_linear(x, coordinates):
 
 
 @operator('GridSample')
-def grid_sample(node, x, grid, /, *, align_corners=0, mode='linear', padding_mode='zeros'):
+def grid_sample(x, grid, *, align_corners, mode, padding_mode):
     mode = mode.removeprefix('bi').removeprefix('tri')
     shape = x.shape[2:]
     if grid.shape[-1] != len(shape):
@@ -298,112 +271,8 @@ def grid_sample(node, x, grid, /, *, align_corners=0, mode='linear', padding_mod
     return _sample(x, coordinates, _keys, (-1, 0, 1, 2), place)
 
 
-# -- regions
-
-
-def _bilinear(places, length):
-    """Indices and weights of the two neighbors of each place; both weights are 0 outside."""
-    outside = (places < -1) | (places > length)
-    places = np.clip(places, 0, length - 1)
-    low = np.floor(places).astype(np.int64)
-    high = np.minimum(low + 1, length - 1)
-    share = places - low
-    return [(low, np.where(outside, 0, 1 - share)), (high, np.where(outside, 0, share))]
-
-
-@operator('RoiAlign', host=(1, 2))
-def roi_align(
-    node,
-    x,
-    rois,
-    images,
-    /,
-    *,
-    coordinate_transformation_mode=None,
-    mode='avg',
-    output_height=1,
-    output_width=1,
-    sampling_ratio=0,
-    spatial_scale=1.0,
-):
-    if coordinate_transformation_mode is None:
-        coordinate_transformation_mode = 'half_pixel' if node.opset >= 16 else 'output_half_pixel'
-    half = coordinate_transformation_mode == 'half_pixel'
-    outs = (output_height, output_width)
-    if images.size and not 0 <= images.min() <= images.max() < x.shape[0]:
-        raise IndexError(f'a region is in none of the {x.shape[0]} images')
-    regions = []
-    for roi, image in zip(np.asarray(rois, np.float64), images):
-        corners = roi * spatial_scale - (0.5 if half else 0)
-        neighbors, counts = [], []
-        for axis, out in enumerate(outs):
-            begin, end = corners[1 - axis], corners[3 - axis]
-            span = end - begin if half else max(end - begin, 1.0)
-            count = sampling_ratio or max(math.ceil(span / out), 1)
-            v.checked_size((out, count), 8)
-            places = begin + (np.arange(out * count) + 0.5) * span / (out * count)
-            neighbors.append(_bilinear(places, x.shape[2 + axis]))
-            counts.append(count)
-        picture = F.get_item(x, int(image))
-        shape = (x.shape[1], output_height, counts[0], output_width, counts[1])
-        terms = []
-        for (rows, by_row), (columns, by_column) in itertools.product(*neighbors):
-            values = F.get_item(
-                F.get_item(picture, (slice(None), v.like(x, rows))),
-                (slice(None), slice(None), v.like(x, columns)),
-            )
-            weight = v.like(x, np.outer(by_row, by_column).astype(x.dtype))
-            terms.append(F.reshape(values * F.broadcast_to(weight, values.shape), shape))
-        if mode == 'avg':
-            regions.append(F.mean(sum(terms[1:], terms[0]), axis=(2, 4)))
-        else:
-            regions.append(F.max(F.max(F.stack(terms), axis=0), axis=(2, 4)))
-    return F.stack(regions)
-
-
-@operator('NonMaxSuppression', takes=HOST)
-def non_max_suppression(
-    node,
-    boxes,
-    scores,
-    most=None,
-    iou_threshold=None,
-    score_threshold=None,
-    /,
-    *,
-    center_point_box=0,
-):
-    count = boxes.shape[1] if boxes.ndim == 3 else None
-    if boxes.shape[2:] != (4,) or scores.ndim != 3 or scores.shape[::2] != (len(boxes), count):
-        raise ValueError(f'the shapes are {boxes.shape} and {scores.shape}')
-    most = 0 if most is None else int(v.scalar(most))
-    iou_threshold = 0.0 if iou_threshold is None else v.scalar(iou_threshold)
-    chosen = []
-    for i, (image, all_scores) in enumerate(zip(boxes.astype(np.float64), scores)):
-        if center_point_box:
-            low, high = image[:, :2] - image[:, 2:] / 2, image[:, :2] + image[:, 2:] / 2
-        else:
-            low = np.minimum(image[:, :2], image[:, 2:])
-            high = np.maximum(image[:, :2], image[:, 2:])
-        area = np.prod(high - low, axis=1)
-        for j, score in enumerate(all_scores):
-            order = np.argsort(-score, kind='stable')
-            if score_threshold is not None:
-                order = order[score[order] > v.scalar(score_threshold)]
-            kept = 0
-            while len(order) and kept < most:
-                best, order = order[0], order[1:]
-                chosen.append((i, j, best))
-                kept += 1
-                common = np.minimum(high[order], high[best]) - np.maximum(low[order], low[best])
-                common = np.prod(np.maximum(common, 0), axis=1)
-                union = area[order] + area[best] - common
-                order = order[common <= iou_threshold * union]
-    return np.array(chosen, np.int64).reshape(-1, 3)
-
-
 @operator('ImageDecoder', takes=HOST)
-def image_decoder(node, stream, /, *, pixel_format='RGB'):
+def image_decoder(stream, *, pixel_format):
     from PIL import Image
 
     with Image.open(io.BytesIO(stream.tobytes())) as image:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import types
 
 import numpy as np
 
@@ -14,23 +16,24 @@ _TRAINING = 'ai.onnx.preview.training'
 
 
 @operator('ArrayFeatureExtractor', takes=HOST, domain=_ML)
-def array_feature_extractor(node, x, indices, /):
+def array_feature_extractor(x, indices):
     y = np.take(x, indices.ravel(), axis=-1)
     return y.reshape(1, -1) if x.ndim == 1 else y
 
 
 @operator('Binarizer', takes=ARRAYS, domain=_ML)
-def binarizer(node, x, /, *, threshold=0.0):
+def binarizer(x, *, threshold):
     return (x > threshold).astype(x.dtype)
 
 
 @operator('Scaler', takes=HOST, domain=_ML)
-def scaler(node, x, /, *, offset=(0.0,), scale=(1.0,)):
+def scaler(x, *, offset, scale):
+    offset, scale = offset or (0.0,), scale or (1.0,)
     return ((x - np.asarray(offset)) * np.asarray(scale)).astype(np.float32)
 
 
 @operator('Normalizer', takes=HOST, domain=_ML)
-def normalizer(node, x, /, *, norm='MAX'):
+def normalizer(x, *, norm):
     x = x.astype(np.float32)
     rows = {
         'MAX': lambda: np.abs(x).max(axis=-1, keepdims=True),
@@ -40,50 +43,35 @@ def normalizer(node, x, /, *, norm='MAX'):
     return x / np.where(rows == 0, 1, rows)
 
 
+_DTYPES = {'tensor': None, 'floats': np.float32, 'int64s': np.int64, 'strings': object}
+
+
 @operator('LabelEncoder', takes=HOST, domain=_ML)
-def label_encoder(
-    node,
-    x,
-    /,
-    *,
-    keys_floats=None,
-    keys_int64s=None,
-    keys_strings=None,
-    keys_tensor=None,
-    values_floats=None,
-    values_int64s=None,
-    values_strings=None,
-    values_tensor=None,
-    default_float=-0.0,
-    default_int64=-1,
-    default_string='_Unused',
-    default_tensor=None,
-    classes_strings=None,
-):
+def label_encoder(x, *, classes_strings, **attributes):
     if classes_strings is not None:  # opset 1: between strings and their places
+        keys, values = ('strings', 'int64s') if x.dtype.kind in 'OSU' else ('int64s', 'strings')
         places = range(len(classes_strings))
-        if x.dtype.kind in 'OSU':
-            keys_strings, values_int64s = classes_strings, places
-        else:
-            keys_int64s, values_strings = places, classes_strings
-    keys = next(k for k in (keys_tensor, keys_floats, keys_int64s, keys_strings) if k is not None)
-    values, default, dtype = next(
-        each
-        for each in (
-            (values_tensor, default_tensor, getattr(values_tensor, 'dtype', None)),
-            (values_floats, default_float, np.float32),
-            (values_int64s, default_int64, np.int64),
-            (values_strings, default_string, object),
-        )
-        if each[0] is not None
-    )
+        attributes[f'keys_{keys}'] = classes_strings if keys == 'strings' else places
+        attributes[f'values_{values}'] = classes_strings if values == 'strings' else places
+    _, keys = _given('keys', attributes)
+    kind, values = _given('values', attributes)
+    default = attributes[f'default_{kind.removesuffix("s")}']
     if isinstance(default, np.ndarray):
         default = default.ravel()[0]
     table = {_key(key): value for key, value in zip(keys, values)}
-    y = np.empty(x.shape, dtype)
+    y = np.empty(x.shape, values.dtype if kind == 'tensor' else _DTYPES[kind])
     for i, key in enumerate(x.ravel()):
         y.ravel()[i] = table.get(_key(key), default)
     return y
+
+
+def _given(name, attributes):
+    """The kind and the value of that one of a group of attributes that is there."""
+    return next(
+        (kind, attributes[f'{name}_{kind}'])
+        for kind in _DTYPES
+        if attributes[f'{name}_{kind}'] is not None
+    )
 
 
 _NAN = object()
@@ -106,60 +94,56 @@ _COMPARE = (
 _MEMBER = 6
 
 
+_JOIN = {
+    0: (np.add, 0.0),
+    1: (np.add, 0.0),
+    2: (np.minimum, np.inf),
+    3: (np.maximum, -np.inf),
+}
+
+
 @operator('TreeEnsemble', takes=HOST, domain=_ML)
-def tree_ensemble(
-    node,
-    x,
-    /,
-    *,
-    leaf_targetids,
-    leaf_weights,
-    nodes_falseleafs,
-    nodes_falsenodeids,
-    nodes_featureids,
-    nodes_modes,
-    nodes_splits,
-    nodes_trueleafs,
-    nodes_truenodeids,
-    tree_roots,
-    aggregate_function=1,
-    membership_values=None,
-    n_targets=1,
-    nodes_hitrates=None,
-    nodes_missing_value_tracks_true=None,
-    post_transform=0,
-):
+def tree_ensemble(x, *, aggregate_function, n_targets, post_transform, **attributes):
     if post_transform:
         raise ValueError(f'post_transform {post_transform} is not supported')
-    sets = iter(_sets(membership_values, sum(mode == _MEMBER for mode in nodes_modes)))
-    members = [next(sets) if mode == _MEMBER else None for mode in nodes_modes]
+    trees = _Trees(**attributes)
+    join, start = _JOIN[aggregate_function]
+    y = np.full((len(x), n_targets or 1), start, x.dtype)
+    for row, out in zip(x, y):
+        for root in trees.tree_roots:
+            place = trees.leaf(row, root)
+            target = trees.leaf_targetids[place]
+            out[target] = join(out[target], trees.leaf_weights[place])
+    y[np.isinf(y)] = 0
+    return y / len(trees.tree_roots) if aggregate_function == 0 else y
 
-    def leaf(row, place):
-        for _ in range(len(nodes_modes)):
-            value = row[nodes_featureids[place]]
-            mode = nodes_modes[place]
-            if np.isnan(value) and nodes_missing_value_tracks_true:
-                yes = bool(nodes_missing_value_tracks_true[place])
-            elif mode == _MEMBER:
-                yes = value in members[place]
-            else:
-                yes = _COMPARE[mode](value, nodes_splits[place])
-            is_leaf = (nodes_trueleafs if yes else nodes_falseleafs)[place]
-            place = (nodes_truenodeids if yes else nodes_falsenodeids)[place]
+
+class _Trees(types.SimpleNamespace):
+    """The attributes of an ensemble of trees that are about nodes and leaves."""
+
+    def leaf(self, row, place):
+        """The leaf of a row of the input, from a root."""
+        for _ in range(len(self.nodes_modes)):
+            yes = self._goes_on(row[self.nodes_featureids[place]], place)
+            is_leaf = (self.nodes_trueleafs if yes else self.nodes_falseleafs)[place]
+            place = (self.nodes_truenodeids if yes else self.nodes_falsenodeids)[place]
             if is_leaf:
                 return place
         raise ValueError('a tree has a cycle')
 
-    join = {0: np.add, 1: np.add, 2: np.minimum, 3: np.maximum}[aggregate_function]
-    start = {0: 0.0, 1: 0.0, 2: np.inf, 3: -np.inf}[aggregate_function]
-    y = np.full((len(x), n_targets), start, x.dtype)
-    for row, out in zip(x, y):
-        for root in tree_roots:
-            place = leaf(row, root)
-            target = leaf_targetids[place]
-            out[target] = join(out[target], leaf_weights[place])
-    y[np.isinf(y)] = 0
-    return y / len(tree_roots) if aggregate_function == 0 else y
+    def _goes_on(self, value, place):
+        mode = self.nodes_modes[place]
+        if np.isnan(value) and self.nodes_missing_value_tracks_true:
+            return bool(self.nodes_missing_value_tracks_true[place])
+        if mode == _MEMBER:
+            return value in self._members[place]
+        return _COMPARE[mode](value, self.nodes_splits[place])
+
+    @functools.cached_property
+    def _members(self):
+        count = sum(mode == _MEMBER for mode in self.nodes_modes)
+        sets = iter(_sets(self.membership_values, count))
+        return [next(sets) if mode == _MEMBER else None for mode in self.nodes_modes]
 
 
 def _sets(values, count):
@@ -187,7 +171,7 @@ def _results(rows):
 
 
 @operator('Adagrad', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
-def adagrad(node, rate, t, /, *tensors, decay_factor=0.0, epsilon=1e-6, norm_coefficient=0.0):
+def adagrad(rate, t, *tensors, decay_factor, epsilon, norm_coefficient):
     rate = v.scalar(rate) / (1 + v.scalar(t) * decay_factor)
     rows = []
     for x, g, h in _columns(tensors, 3):
@@ -198,7 +182,7 @@ def adagrad(node, rate, t, /, *tensors, decay_factor=0.0, epsilon=1e-6, norm_coe
 
 
 @operator('Momentum', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
-def momentum(node, rate, t, /, *tensors, alpha, beta, mode, norm_coefficient):
+def momentum(rate, t, *tensors, alpha, beta, mode, norm_coefficient):
     rate, t = v.scalar(rate), v.scalar(t)
     rows = []
     for x, g, m in _columns(tensors, 3):
@@ -210,10 +194,7 @@ def momentum(node, rate, t, /, *tensors, alpha, beta, mode, norm_coefficient):
 
 
 @operator('Adam', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
-def adam(
-    node, rate, t, /, *tensors, alpha=0.9, beta=0.999, epsilon=1e-6, norm_coefficient=0.0,
-    norm_coefficient_post=0.0,
-):  # fmt: skip
+def adam(rate, t, *tensors, alpha, beta, epsilon, norm_coefficient, norm_coefficient_post):
     rate, t = v.scalar(rate), v.scalar(t)
     rows = []
     if t > 0:

@@ -6,11 +6,10 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import operator
-from .elementwise import align
 
 
 @operator('MatMul')
-def matmul(node, a, b, /):
+def matmul(a, b):
     if not v.is_float(a):
         return v.calling_arrays(lambda x, y: v.xp_of(x).matmul(x, y), a, b)
     if a.ndim <= 2 and b.ndim <= 2 or a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2]:
@@ -39,7 +38,7 @@ def _stacked(a, b):
 
 
 @operator('Gemm')
-def gemm(node, a, b, c=None, /, *, alpha=1.0, beta=1.0, transA=0, transB=0, broadcast=0, axis=None):
+def gemm(a, b, c, *, alpha, beta, transA, transB):
     if not v.is_float(a):
         a, b = (v.cast(x, 'd') for x in (a, b))
         dtype = 'i8'
@@ -51,13 +50,12 @@ def gemm(node, a, b, c=None, /, *, alpha=1.0, beta=1.0, transA=0, transB=0, broa
     if alpha != 1:
         y = alpha * y
     if c is not None and beta != 0:
-        c = align(y, c, axis, broadcast)
         y = y + (c if beta == 1 else beta * F.identity(c))
     return v.cast(y, dtype)
 
 
 @operator('Einsum')
-def einsum(node, /, *xs, equation):
+def einsum(*xs, equation):
     equation = equation.replace(' ', '')
     if v.is_float(xs[0]):
         return F.einsum(equation, *xs)
@@ -65,7 +63,7 @@ def einsum(node, /, *xs, equation):
 
 
 @operator('Det')
-def det(node, x, /):
+def det(x):
     stack = x.shape[:-2]
     if not stack:
         return F.det(x)

@@ -7,35 +7,41 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import ARRAYS, operator
+from ..registry import ARRAYS, operator, operators
 from .elementwise import align
 
 
-def _binary(names, function):
-    @operator(*names, takes=ARRAYS)
-    def binary(node, a, b, /, *, axis=None, broadcast=0):
+def _binary(function):
+    def call(a, b, *, axis, broadcast):
         if broadcast and axis is not None:
             b = align(a, b, axis, broadcast).array
         return function(a, b)
 
-
-_binary(['Equal'], lambda a, b: a == b)
-_binary(['Less'], lambda a, b: a < b)
-_binary(['Greater'], lambda a, b: a > b)
-_binary(['LessOrEqual'], lambda a, b: a <= b)
-_binary(['GreaterOrEqual'], lambda a, b: a >= b)
-_binary(['And', 'BitwiseAnd'], lambda a, b: a & b)
-_binary(['Or', 'BitwiseOr'], lambda a, b: a | b)
-_binary(['Xor', 'BitwiseXor'], lambda a, b: a ^ b)
+    return call
 
 
-@operator('Not', 'BitwiseNot', takes=ARRAYS)
-def invert(node, x, /):
-    return ~x
+operators(
+    {
+        'Equal': _binary(lambda a, b: a == b),
+        'Less': _binary(lambda a, b: a < b),
+        'Greater': _binary(lambda a, b: a > b),
+        'LessOrEqual': lambda a, b: a <= b,
+        'GreaterOrEqual': lambda a, b: a >= b,
+        'And': _binary(lambda a, b: a & b),
+        'Or': _binary(lambda a, b: a | b),
+        'Xor': _binary(lambda a, b: a ^ b),
+        'BitwiseAnd': lambda a, b: a & b,
+        'BitwiseOr': lambda a, b: a | b,
+        'BitwiseXor': lambda a, b: a ^ b,
+        'Not BitwiseNot': lambda x: ~x,
+        'IsNaN': lambda x: x != x,  # for any dtype
+    },
+    takes=ARRAYS,
+)
 
 
 @operator('BitShift', takes=ARRAYS)
-def bit_shift(node, a, b, /, *, direction):
+def bit_shift(a, b, *, direction):
     # Shifting by all bits or more leaves none, or the sign.
     xp = v.xp_of(a)
     bits = a.dtype.itemsize * 8
@@ -46,13 +52,8 @@ def bit_shift(node, a, b, /, *, direction):
     return xp.where(b >= bits, 0, shifted).astype(a.dtype)
 
 
-@operator('IsNaN', takes=ARRAYS)
-def is_nan(node, x, /):
-    return x != x  # noqa: PLR0124  # for any dtype
-
-
 @operator('IsInf', takes=ARRAYS)
-def is_inf(node, x, /, *, detect_negative=1, detect_positive=1):
+def is_inf(x, *, detect_negative, detect_positive):
     infinity = x.dtype.type(np.inf)
     y = x != x  # noqa: PLR0124
     y[...] = False
@@ -64,5 +65,5 @@ def is_inf(node, x, /, *, detect_negative=1, detect_positive=1):
 
 
 @operator('Where', any_dtype=True)
-def where(node, condition, x, y, /):
+def where(condition, x, y):
     return F.where(*F.broadcast(v.array_of(condition), x, y))

@@ -19,20 +19,7 @@ def _channels(x, parameter):
 
 @operator('BatchNormalization', statistics=(3, 4))
 def batch_normalization(
-    node,
-    x,
-    scale,
-    bias,
-    mean,
-    var,
-    /,
-    *,
-    epsilon=1e-5,
-    momentum=0.9,
-    training_mode=0,
-    is_test=None,
-    spatial=1,
-    consumed_inputs=None,
+    node, x, scale, bias, mean, var, *, epsilon, momentum, training_mode, is_test, spatial
 ):
     if node.opset < 7 and is_test == 0 and node.wants(1):
         training_mode = 1
@@ -71,13 +58,13 @@ def standardize(x, axes, epsilon):
 
 
 @operator('InstanceNormalization')
-def instance_normalization(node, x, scale, bias, /, *, epsilon=1e-5, consumed_inputs=None):
+def instance_normalization(x, scale, bias, *, epsilon):
     y, _, _ = standardize(x, tuple(range(2, x.ndim)), epsilon)
     return y * _channels(x, scale) + _channels(x, bias)
 
 
 @operator('GroupNormalization')
-def group_normalization(node, x, scale, bias, /, *, num_groups, epsilon=1e-5, stash_type=1):
+def group_normalization(node, x, scale, bias, *, num_groups, epsilon):
     batch, channels = x.shape[:2]
     grouped = F.reshape(x, (batch, num_groups, channels // num_groups, *x.shape[2:]))
     y, _, _ = standardize(grouped, tuple(range(2, grouped.ndim)), epsilon)
@@ -88,7 +75,7 @@ def group_normalization(node, x, scale, bias, /, *, num_groups, epsilon=1e-5, st
 
 
 @operator('LayerNormalization')
-def layer_normalization(node, x, scale, bias=None, /, *, axis=-1, epsilon=1e-5, stash_type=1):
+def layer_normalization(node, x, scale, bias, *, axis, epsilon, stash_type):
     axis = v.axis_of(axis, x.ndim)
     dtype = x.dtype
     if not (node.wants(1) or node.wants(2)) and scale.shape == x.shape[axis:] and bias is not None:
@@ -102,7 +89,7 @@ def layer_normalization(node, x, scale, bias=None, /, *, axis=-1, epsilon=1e-5, 
 
 
 @operator('RMSNormalization')
-def rms_normalization(node, x, scale, /, *, axis=-1, epsilon=1e-5, stash_type=1):
+def rms_normalization(x, scale, *, axis, epsilon, stash_type):
     axes = tuple(range(v.axis_of(axis, x.ndim), x.ndim))
     dtype = x.dtype
     stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
@@ -112,7 +99,7 @@ def rms_normalization(node, x, scale, /, *, axis=-1, epsilon=1e-5, stash_type=1)
 
 
 @operator('MeanVarianceNormalization')
-def mean_variance_normalization(node, x, /, *, axes=(0, 2, 3)):
+def mean_variance_normalization(x, *, axes):
     axes = tuple(axes)
     mean = F.mean(x, axis=axes, keepdims=True)
     deviation = F.sqrt(F.mean(F.square(x - mean), axis=axes, keepdims=True))
@@ -120,7 +107,7 @@ def mean_variance_normalization(node, x, /, *, axes=(0, 2, 3)):
 
 
 @operator('LpNormalization')
-def lp_normalization(node, x, /, *, axis=-1, p=2):
+def lp_normalization(x, *, axis, p):
     if p == 1:
         norm = F.sum(F.absolute(x), axis=axis, keepdims=True)
     else:
@@ -130,7 +117,7 @@ def lp_normalization(node, x, /, *, axis=-1, p=2):
 
 
 @operator('LRN')
-def local_response_normalization(node, x, /, *, size, alpha=1e-4, beta=0.75, bias=1.0):
+def local_response_normalization(x, *, size, alpha, beta, bias):
     before, behind = (size - 1) // 2, size // 2
     widths = [(0, 0), (before, behind)] + [(0, 0)] * (x.ndim - 2)
     squares = F.pad(F.square(x), widths, 'constant', constant_values=0)

@@ -10,38 +10,35 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import operator
-from .convolutions import pad_spatial, padding, spread
+from ..registry import operator, operators
+from .convolutions import Windows, pad_spatial
 
 
-class Windows:
+class PoolWindows(Windows):
     """The windows of a pooling, whose elements are strided slices of the padded input.
 
     Slices do what the functions of Chainer cannot: padding that differs before and behind,
     dilation, and windows that begin inside and end outside.
     """
 
-    def __init__(self, shape, kernel, auto_pad, ceil_mode, dilations, pads, strides):
-        count = len(shape)
-        self.kernel = spread(kernel, count)
-        self.strides = spread(strides, count)
-        self.dilations = spread(dilations, count)
-        self.pads = padding(auto_pad, pads, shape, self.kernel, self.strides, self.dilations)
-        self.spans = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations)]
-        self.outs = []
-        for n, span, s, (before, behind) in zip(shape, self.spans, self.strides, self.pads):
+    def __init__(self, x, kernel_shape, ceil_mode, **attributes):
+        super().__init__(x.shape[2:], kernel_shape, **attributes)
+        self.counts = []
+        for n, span, s, (before, behind) in zip(self.shape, self.spans, self.strides, self.pads):
             room = n + before + behind - span
             out = (-(-room // s) if ceil_mode else room // s) + 1
             if ceil_mode and (out - 1) * s >= n + before:
                 out -= 1  # a window has to begin before the padding behind
             if out < 1:
-                raise ValueError(f'the windows {self.kernel} are larger than the input {shape}')
-            self.outs.append(out)
+                raise ValueError(
+                    f'the windows {self.kernel} are larger than the input {self.shape}'
+                )
+            self.counts.append(out)
         # What the last windows need, which may be less or more than the padding that is given.
         self.needed = [
             (before, (out - 1) * s + span - n - before)
             for n, span, s, out, (before, _) in zip(
-                shape, self.spans, self.strides, self.outs, self.pads
+                self.shape, self.spans, self.strides, self.counts, self.pads
             )
         ]
 
@@ -74,13 +71,15 @@ class Windows:
                         slice(None),
                         *(
                             slice(o * d, o * d + (out - 1) * s + 1, s)
-                            for o, d, s, out in zip(offset, self.dilations, self.strides, self.outs)
+                            for o, d, s, out in zip(
+                                offset, self.dilations, self.strides, self.counts
+                            )
                         ),
                     ),
                 ),
             )
 
-    def counts(self, x, include_pad):
+    def sizes(self, x, include_pad):
         """How many elements each window has; padding that rounding up adds counts in no case."""
         ones = np.ones((1, 1, *x.shape[2:]), x.dtype)
         given = [
@@ -93,21 +92,20 @@ class Windows:
         return v.like(x, np.maximum(count, 1))
 
 
-@operator('MaxPool')
-def max_pool(
-    node,
-    x,
-    /,
-    *,
-    kernel_shape,
-    auto_pad='NOTSET',
-    ceil_mode=0,
-    dilations=None,
-    pads=None,
-    storage_order=0,
-    strides=None,
-):
-    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+def _pooling(function):
+    """The operator of ``function(node, x, windows, **others)``."""
+
+    def call(node, x, *, kernel_shape, auto_pad, ceil_mode, dilations, pads, strides, **attributes):
+        windows = PoolWindows(
+            x, kernel_shape, ceil_mode,
+            strides=strides, dilations=dilations, pads=pads, auto_pad=auto_pad,
+        )  # fmt: skip
+        return function(node, x, windows, **attributes)
+
+    return call
+
+
+def _max_pool(node, x, windows, storage_order):
     if not v.is_float(x):
         return _max_of_integers(node, x, windows, storage_order)
     if node.wants(1):
@@ -143,7 +141,7 @@ def _argmax(x, windows, storage_order):
     for offset, part in windows.slices(x, -math.inf):
         place = 0
         for axis, (o, d, s, out, (before, _)) in enumerate(
-            zip(offset, windows.dilations, windows.strides, windows.outs, windows.needed)
+            zip(offset, windows.dilations, windows.strides, windows.counts, windows.needed)
         ):
             steps = (np.arange(out) * s + o * d - before) * weights[axis]
             place = place + steps.reshape((-1,) + (1,) * (len(shape) - 1 - axis))
@@ -157,26 +155,12 @@ def _argmax(x, windows, storage_order):
     return (inside + images * math.prod(shape)).astype(np.int64)
 
 
-@operator('AveragePool')
-def average_pool(
-    node,
-    x,
-    /,
-    *,
-    kernel_shape,
-    auto_pad='NOTSET',
-    ceil_mode=0,
-    count_include_pad=0,
-    dilations=None,
-    pads=None,
-    strides=None,
-):
-    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+def _average_pool(node, x, windows, count_include_pad):
     pad = windows.symmetric_pads
     if pad is not None and all(before == behind for before, behind in windows.needed):
         value = 0 if count_include_pad else None
         return F.average_pooling_nd(x, windows.kernel, windows.strides, pad, pad_value=value)
-    return _sum(x, windows) / windows.counts(x, count_include_pad)
+    return _sum(x, windows) / windows.sizes(x, count_include_pad)
 
 
 def _sum(x, windows):
@@ -186,47 +170,33 @@ def _sum(x, windows):
     return y
 
 
-@operator('LpPool')
-def lp_pool(
-    node,
-    x,
-    /,
-    *,
-    kernel_shape,
-    auto_pad='NOTSET',
-    ceil_mode=0,
-    dilations=None,
-    p=2,
-    pads=None,
-    strides=None,
-):
-    windows = Windows(x.shape[2:], kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
+def _lp_pool(node, x, windows, p):
     return _sum(F.absolute(x) ** p, windows) ** (1 / p)
 
 
-@operator('GlobalAveragePool')
-def global_average_pool(node, x, /):
-    return F.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+def _whole(function):
+    """A reduction of all spatial axes."""
+    return lambda x: function(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
-@operator('GlobalMaxPool')
-def global_max_pool(node, x, /):
-    return F.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
-
-
-@operator('GlobalLpPool')
-def global_lp_pool(node, x, /, *, p=2):
-    return F.sum(F.absolute(x) ** p, axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+operators(
+    {
+        'MaxPool': _pooling(_max_pool),
+        'AveragePool': _pooling(_average_pool),
+        'LpPool': _pooling(_lp_pool),
+        'GlobalAveragePool': _whole(F.mean),
+        'GlobalMaxPool': _whole(F.max),
+        'GlobalLpPool': lambda x, *, p: _whole(F.sum)(F.absolute(x) ** p) ** (1 / p),
+    }
+)
 
 
 @operator('MaxUnpool', host=(1, 2))
-def max_unpool(node, x, indices, shape=None, /, *, kernel_shape, pads=None, strides=None):
-    count = x.ndim - 2
-    strides, kernel_shape = spread(strides, count), spread(kernel_shape, count)
-    pads = padding('NOTSET', pads, x.shape[2:], kernel_shape, strides, (1,) * count)
+def max_unpool(x, indices, shape, *, kernel_shape, pads, strides):
+    windows = Windows(x.shape[2:], kernel_shape, strides, pads=pads)
     inner = tuple(
         (n - 1) * s + k - sum(pair)
-        for n, s, k, pair in zip(x.shape[2:], strides, kernel_shape, pads)
+        for n, s, k, pair in zip(x.shape[2:], windows.strides, windows.kernel, windows.pads)
     )
     shape = (*x.shape[:2], *inner) if shape is None else tuple(v.ints(shape))
     size = v.checked_size(shape, x.dtype.itemsize)
@@ -239,8 +209,3 @@ def max_unpool(node, x, indices, shape=None, /, *, kernel_shape, pads=None, stri
     zeros = v.like(x, np.zeros(size, x.dtype))
     flat = F.scatter_add(zeros, (v.like(x, indices.ravel()),), F.reshape(x, (-1,)))
     return F.reshape(flat, shape)
-
-
-@operator('MaxRoiPool', host=(1,))
-def max_roi_pool(node, x, rois, /, *, pooled_shape, spatial_scale=1.0):
-    return F.roi_pooling_2d(x, v.like(x, rois.astype(x.dtype)), *pooled_shape, spatial_scale)

@@ -10,8 +10,8 @@ from chainer import backend
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import HOST, operator
-from .convolutions import check_kernel, convolve, padding, spread
+from ..registry import HOST, operator, operators
+from .convolutions import convolve, windows_of
 from .types import converted
 
 
@@ -48,10 +48,7 @@ def quantize(x, scale, zero_point, dtype, saturate=1):
 
 
 @operator('QuantizeLinear', takes=HOST)
-def quantize_linear(
-    node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0, precision=0,
-    saturate=1,
-):  # fmt: skip
+def quantize_linear(x, scale, zero_point, *, axis, block_size, output_dtype, precision, saturate):
     if zero_point is not None:
         dtype = zero_point.dtype
         zero_point = _aligned(zero_point, x, axis, block_size)
@@ -65,7 +62,7 @@ def quantize_linear(
 
 
 @operator('DequantizeLinear', takes=HOST)
-def dequantize_linear(node, x, scale, zero_point=None, /, *, axis=1, block_size=0, output_dtype=0):
+def dequantize_linear(x, scale, zero_point, *, axis, block_size, output_dtype):
     dtype = dtype_of(output_dtype) if output_dtype else scale.dtype
     y = x.astype(np.float32)
     if zero_point is not None:
@@ -89,7 +86,7 @@ def _run_natively(function, *arrays):
 
 
 @operator('DynamicQuantizeLinear', takes=HOST)
-def dynamic_quantize_linear(node, x, /):
+def dynamic_quantize_linear(x):
     if chainerx.is_available():
         return tuple(_run_natively(chainerx._core._quantize_dynamically, x))
     low, high = np.float32(min(x.min(initial=0), 0)), np.float32(max(x.max(initial=0), 0))
@@ -100,55 +97,40 @@ def dynamic_quantize_linear(node, x, /):
 
 
 @operator('MatMulInteger', takes=HOST)
-def matmul_integer(node, a, b, a_zero=None, b_zero=None, /):
+def matmul_integer(a, b, a_zero, b_zero):
     if chainerx.is_available():
         return _run_natively(chainerx._core._integer_matmul, a, b, a_zero, b_zero)
     return np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1)).astype(np.int32)
 
 
 @operator('QLinearMatMul', takes=HOST)
-def qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, /):
-    y = matmul_integer(node, a, b, a_zero, b_zero)
+def qlinear_matmul(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
+    y = matmul_integer(a, b, a_zero, b_zero)
     if a_scale.ndim == 1 and a_scale.size > 1:
         a_scale = a_scale[:, None]
     scale = a_scale.astype(np.float64) * b_scale.astype(np.float64)
     return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
 
 
-def _convolution(x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides):
+def _convolution(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     """Convolution of integers less their zero points, as int32."""
-    count = x.ndim - 2
-    check_kernel(kernel_shape, w)
-    strides, dilations = spread(strides, count), spread(dilations, count)
-    pads = padding(auto_pad, pads, x.shape[2:], w.shape[2:], strides, dilations)
+    windows = windows_of(x, w, kernel_shape, attributes)
     if chainerx.is_available():
-        before, behind = zip(*pads) if pads else ((), ())
+        before, behind = zip(*windows.pads) if windows.pads else ((), ())
+        sizes = windows.strides, before, behind, windows.dilations, group
         return _run_natively(
-            lambda *arrays: chainerx._core._integer_conv(
-                *arrays, strides, before, behind, dilations, group
-            ),
-            x, w, x_zero, w_zero,
-        )  # fmt: skip
+            lambda *arrays: chainerx._core._integer_conv(*arrays, *sizes), x, w, x_zero, w_zero
+        )
     x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
-    return v.array_of(convolve(x, w, None, strides, pads, dilations, group)).astype(np.int32)
+    return v.array_of(convolve(x, w, None, windows, group)).astype(np.int32)
 
 
-@operator('ConvInteger', takes=HOST)
-def conv_integer(
-    node, x, w, x_zero=None, w_zero=None, /, *, auto_pad='NOTSET', dilations=None, group=1,
-    kernel_shape=None, pads=None, strides=None,
-):  # fmt: skip
-    return _convolution(
-        x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides
-    )
+operators({'ConvInteger': _convolution}, takes=HOST)
 
 
 @operator('QLinearConv', takes=HOST)
-def qlinear_conv(
-    node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None, /, *,
-    auto_pad='NOTSET', dilations=None, group=1, kernel_shape=None, pads=None, strides=None,
-):  # fmt: skip
-    y = _convolution(x, w, x_zero, w_zero, auto_pad, dilations, group, kernel_shape, pads, strides)
+def qlinear_conv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, **attributes):
+    y = _convolution(x, w, x_zero, w_zero, **attributes)
     channels = (-1,) + (1,) * (x.ndim - 2)
     if bias is not None:
         y = y + bias.reshape(channels)

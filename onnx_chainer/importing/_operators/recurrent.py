@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from chainer import functions as F
@@ -38,8 +36,8 @@ def _activations(names, alphas, betas, clip):
         if name.lower() not in _ACTIVATIONS:
             raise ValueError(f'there is no activation {name!r}')
         function, alpha, beta = _ACTIVATIONS[name.lower()]
-        alpha = alphas[i] if alphas and i < len(alphas) else alpha
-        beta = betas[i] if betas and i < len(betas) else beta
+        alpha = alphas[i] if i < len(alphas) else alpha
+        beta = betas[i] if i < len(betas) else beta
 
         def activate(x, function=function, alpha=alpha, beta=beta):
             return function(F.clip(x, -clip, clip) if clip else x, alpha, beta)
@@ -64,29 +62,10 @@ def _direction(x, lengths, states, step, reverse):
 
 
 def _layer(
-    x,
-    w,
-    r,
-    b,
-    lengths,
-    initial,
-    make_step,
-    *,
-    gates,
-    defaults,
-    activation_alpha=None,
-    activation_beta=None,
-    activations=None,
-    clip=None,
-    direction='forward',
-    hidden_size=None,
-    layout=0,
-    output_sequence=0,
-):
-    """A layer of one or two directions; gives its outputs, asked for or not, and its last states.
-
-    The arguments with defaults are attributes of all layers.
-    """
+    x, w, r, b, lengths, initial, make_step, defaults, *, gates,
+    activations, activation_alpha, activation_beta, clip, direction, hidden_size, layout,
+):  # fmt: skip
+    """A layer of one or two directions; gives all its outputs, and its last states."""
     hidden = r.shape[-1]
     if hidden_size not in (None, hidden):
         raise ValueError(f'hidden_size is {hidden_size}, and the weights have {hidden}')
@@ -98,25 +77,21 @@ def _layer(
     backwards = {'forward': [False], 'reverse': [True], 'bidirectional': [False, True]}[direction]
     if len(backwards) != count:
         raise ValueError(f'direction is {direction!r}, and the weights have {count} directions')
-    names = activations or list(defaults) * count
+    names = activations or defaults * count
     per = len(names) // count
+    size = gates * hidden
     ys, finals = [], []
     for d, reverse in enumerate(backwards):
         part = slice(d * per, (d + 1) * per)
         functions = _activations(
-            names[part],
-            activation_alpha and activation_alpha[part],
-            activation_beta and activation_beta[part],
-            clip,
+            names[part], (activation_alpha or ())[part], (activation_beta or ())[part], clip
         )
-        size = gates * hidden
         bias = [None, None] if b is None else [b[d, :size], b[d, size:]]
-        projected = F.reshape(
-            F.linear(F.reshape(x, (-1, x.shape[2])), w[d], bias[0]), (*x.shape[:2], size)
-        )
+        projected = F.linear(F.reshape(x, (-1, x.shape[2])), w[d], bias[0])
         states = tuple(zeros if s is None else s[d] for s in initial)
+        step = make_step(functions, r[d], bias[1], d)
         y, final = _direction(
-            projected, lengths, states, make_step(functions, r[d], bias[1], d), reverse
+            F.reshape(projected, (*x.shape[:2], size)), lengths, states, step, reverse
         )
         ys.append(y)
         finals.append(final)
@@ -128,61 +103,27 @@ def _layer(
     return y, *states
 
 
-def _attributes_of_layers(function):
-    """Names what ``**attributes`` stands for in the signature, which the table reads."""
-    signature = inspect.signature(function)
-    shared = inspect.signature(_layer).parameters.values()
-    function.__signature__ = signature.replace(
-        parameters=[
-            *(p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD),
-            *(p for p in shared if p.kind is p.KEYWORD_ONLY and p.default is not p.empty),
-        ]
-    )
-    return function
-
-
 @operator('RNN', host=(4,), statistics=(5,))
-@_attributes_of_layers
-def rnn(
-    node,
-    x,
-    w,
-    r,
-    b=None,
-    lengths=None,
-    h=None,
-    /,
-    **attributes,
-):
+def rnn(x, w, r, b, lengths, h, *, activations, output_sequence, **attributes):
     def make_step(functions, recurrent, bias, d):
         (f,) = functions
         return lambda gate, h: (f(gate + F.linear(h, recurrent, bias)),)
 
-    return _layer(x, w, r, b, lengths, [h], make_step, gates=1, defaults=('Tanh',), **attributes)
+    # The default is that of two directions.
+    names = None if activations == ['Tanh', 'Tanh'] else activations
+    return _layer(
+        x, w, r, b, lengths, [h], make_step, ['Tanh'], gates=1, activations=names, **attributes
+    )
 
 
 @operator('GRU', host=(4,), statistics=(5,))
-@_attributes_of_layers
-def gru(
-    node,
-    x,
-    w,
-    r,
-    b=None,
-    lengths=None,
-    h=None,
-    /,
-    *,
-    linear_before_reset=0,
-    **attributes,
-):
+def gru(x, w, r, b, lengths, h, *, linear_before_reset, output_sequence, **attributes):
     def make_step(functions, recurrent, bias, d):
         f, g = functions
         size = recurrent.shape[1]
         gates, candidate = recurrent[: 2 * size], recurrent[2 * size :]
-        bias_gates, bias_candidate = (None, None) if bias is None else (
-            bias[: 2 * size], bias[2 * size :]
-        )  # fmt: skip
+        bias_gates = None if bias is None else bias[: 2 * size]
+        bias_candidate = None if bias is None else bias[2 * size :]
 
         def step(gate, h):
             both = f(gate[:, : 2 * size] + F.linear(h, gates, bias_gates))
@@ -196,36 +137,20 @@ def gru(
 
         return step
 
-    return _layer(
-        x, w, r, b, lengths, [h], make_step, gates=3, defaults=('Sigmoid', 'Tanh'), **attributes
-    )
+    defaults = ['Sigmoid', 'Tanh']
+    return _layer(x, w, r, b, lengths, [h], make_step, defaults, gates=3, **attributes)
 
 
 @operator('LSTM', host=(4,), statistics=(5, 6))
-@_attributes_of_layers
-def lstm(
-    node,
-    x,
-    w,
-    r,
-    b=None,
-    lengths=None,
-    h=None,
-    c=None,
-    peepholes=None,
-    /,
-    *,
-    input_forget=0,
-    **attributes,
-):
+def lstm(x, w, r, b, lengths, h, c, peepholes, *, input_forget, output_sequence, **attributes):
     def make_step(functions, recurrent, bias, d):
         f, g, last = functions
         size = recurrent.shape[1]
 
         def peep(i, c):
-            return (
-                0 if peepholes is None else F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
-            )
+            if peepholes is None:
+                return 0
+            return F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
 
         def step(gate, h, c):
             a = gate + F.linear(h, recurrent, bias)
@@ -237,15 +162,5 @@ def lstm(
 
         return step
 
-    return _layer(
-        x,
-        w,
-        r,
-        b,
-        lengths,
-        [h, c],
-        make_step,
-        gates=4,
-        defaults=('Sigmoid', 'Tanh', 'Tanh'),
-        **attributes,
-    )
+    defaults = ['Sigmoid', 'Tanh', 'Tanh']
+    return _layer(x, w, r, b, lengths, [h, c], make_step, defaults, gates=4, **attributes)

@@ -7,105 +7,59 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import ARRAYS, operator
+from ..registry import ARRAYS, operator, operators
 
 
-def _reduction(name, differentiable, plain):
-    @operator(name, host=(1,))
-    def reduce(node, x, given=None, /, *, axes=None, keepdims=1, noop_with_empty_axes=0):
-        axes = v.ints(axes if given is None else given)
+def _reduction(differentiable, plain):
+    """The operator of a function for floats, and one ``f(xp, array, **options)`` for others."""
+
+    def call(x, axes, *, keepdims, noop_with_empty_axes):
+        axes = v.axes_of(axes, x.ndim)
         if not axes:
-            if noop_with_empty_axes:
-                axes = ()
-            else:
-                axes = range(x.ndim)
-        axes = tuple(v.axis_of(axis, x.ndim) for axis in axes)
-        keepdims = bool(keepdims)
+            axes = () if noop_with_empty_axes else tuple(range(x.ndim))
+        options = {'axis': axes, 'keepdims': bool(keepdims)}
         if v.is_float(x) and x.size:
-            return differentiable(x, axes, keepdims)
+            return differentiable(x, **options)
 
-        def call(a):
+        def of_arrays(a):
             xp = v.xp_of(a)
-            return xp.asarray(plain(xp, a, axes, keepdims)).astype(a.dtype)
+            return xp.asarray(plain(xp, a, **options)).astype(a.dtype)
 
-        return v.calling_arrays(call, x)
+        return v.calling_arrays(of_arrays, x)
+
+    return call
 
 
-def _chain(name):
+def _chain(function):
     """A function of Chainer that reduces over axes, which are none for a copy."""
-    function = getattr(F, name)
-    return lambda x, axes, keepdims: (
-        function(x, axis=axes, keepdims=keepdims) if axes else F.identity(x)
+    return lambda x, axis, keepdims: (
+        function(x, axis=axis, keepdims=keepdims) if axis else F.identity(x)
     )
 
 
-_sum = _chain('sum')
+_sum = _chain(F.sum)
 
 
-def _extreme(name, empty):
-    def plain(xp, a, axes, keepdims):
+def _extreme(name, of_floats, of_booleans):
+    """The largest or smallest element; of none, the least or greatest number."""
+
+    def plain(xp, a, **options):
         if a.size:
-            return getattr(a, name)(axis=axes, keepdims=keepdims)
-        return xp.full_like(a.sum(axis=axes, keepdims=keepdims), empty(a.dtype), dtype=a.dtype)
+            return getattr(a, name)(**options)
+        empty = of_floats if a.dtype.kind == 'f' else of_booleans
+        if a.dtype.kind in 'iu':
+            info = np.iinfo(a.dtype)
+            empty = info.min if name == 'max' else info.max
+        return xp.full_like(a.sum(**options), empty, dtype=a.dtype)
 
-    return plain
-
-
-def _least(dtype):
-    if dtype.kind == 'f':
-        return -np.inf
-    return np.iinfo(dtype).min if dtype.kind in 'iu' else False
+    return _reduction(_chain(getattr(F, name)), plain)
 
 
-def _most(dtype):
-    if dtype.kind == 'f':
-        return np.inf
-    return np.iinfo(dtype).max if dtype.kind in 'iu' else True
-
-
-def _log_sum_exp(x, axes, keepdims):
-    if not axes:
+def _log_sum_exp(x, axis, keepdims):
+    if not axis:
         return F.identity(x)
-    y = F.logsumexp(x, axis=axes)
-    return F.reshape(y, [1 if i in axes else n for i, n in enumerate(x.shape)]) if keepdims else y
-
-
-_reduction('ReduceSum', _sum, lambda xp, a, axes, k: a.sum(axis=axes, keepdims=k))
-_reduction(
-    'ReduceMean',
-    lambda x, axes, k: F.mean(x, axis=axes, keepdims=k) if axes else F.identity(x),
-    lambda xp, a, axes, k: (
-        a.mean(axis=axes, keepdims=k) if a.size else a.sum(axis=axes, keepdims=k) * np.nan
-    ),
-)
-_reduction('ReduceMax', _chain('max'), _extreme('max', _least))
-_reduction('ReduceMin', _chain('min'), _extreme('min', _most))
-_reduction('ReduceProd', _chain('prod'), lambda xp, a, axes, k: a.prod(axis=axes, keepdims=k))
-_reduction(
-    'ReduceSumSquare',
-    lambda x, axes, k: _sum(F.square(x), axes, k),
-    lambda xp, a, axes, k: (a * a).sum(axis=axes, keepdims=k),
-)
-_reduction(
-    'ReduceL1',
-    lambda x, axes, k: _sum(F.absolute(x), axes, k),
-    lambda xp, a, axes, k: abs(a).sum(axis=axes, keepdims=k),
-)
-_reduction(
-    'ReduceL2',
-    lambda x, axes, k: F.sqrt(_sum(F.square(x), axes, k)),
-    lambda xp, a, axes, k: xp.sqrt((a.astype('d') ** 2).sum(axis=axes, keepdims=k)),
-)
-_reduction(
-    'ReduceLogSum',
-    lambda x, axes, k: F.log(_sum(x, axes, k)),
-    lambda xp, a, axes, k: _log(xp, a.sum(axis=axes, keepdims=k)),
-)
-_reduction(
-    'ReduceLogSumExp',
-    _log_sum_exp,
-    lambda xp, a, axes, k: _log(xp, xp.exp(a).sum(axis=axes, keepdims=k)),
-)
+    y = F.logsumexp(x, axis=axis)
+    return F.reshape(y, [1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
 
 
 def _log(xp, a):
@@ -113,25 +67,57 @@ def _log(xp, a):
         return xp.log(a)
 
 
+operators(
+    {
+        'ReduceSum': _reduction(_sum, lambda xp, a, **k: a.sum(**k)),
+        'ReduceMean': _reduction(
+            _chain(F.mean), lambda xp, a, **k: a.mean(**k) if a.size else a.sum(**k) * np.nan
+        ),
+        'ReduceMax': _extreme('max', -np.inf, False),
+        'ReduceMin': _extreme('min', np.inf, True),
+        'ReduceProd': _reduction(_chain(F.prod), lambda xp, a, **k: a.prod(**k)),
+        'ReduceSumSquare': _reduction(
+            lambda x, **k: _sum(F.square(x), **k), lambda xp, a, **k: (a * a).sum(**k)
+        ),
+        'ReduceL1': _reduction(
+            lambda x, **k: _sum(F.absolute(x), **k), lambda xp, a, **k: abs(a).sum(**k)
+        ),
+        'ReduceL2': _reduction(
+            lambda x, **k: F.sqrt(_sum(F.square(x), **k)),
+            lambda xp, a, **k: xp.sqrt((a.astype('d') ** 2).sum(**k)),
+        ),
+        'ReduceLogSum': _reduction(
+            lambda x, **k: F.log(_sum(x, **k)), lambda xp, a, **k: _log(xp, a.sum(**k))
+        ),
+        'ReduceLogSumExp': _reduction(
+            _log_sum_exp, lambda xp, a, **k: _log(xp, xp.exp(a).sum(**k))
+        ),
+    },
+    host=(1,),
+)
+
+
 def _arg(name):
-    @operator(f'Arg{name.title()}', takes=ARRAYS)
-    def arg(node, x, /, *, axis=0, keepdims=1, select_last_index=0):
+    def call(x, *, axis, keepdims, select_last_index):
         xp = v.xp_of(x)
-        function = getattr(xp, f'arg{name}')
+        function = getattr(xp, name)
         if select_last_index:
             y = x.shape[axis] - 1 - function(xp.flip(x, axis), axis=axis)
         else:
             y = function(x, axis=axis)
         return xp.expand_dims(y, axis).astype(np.int64) if keepdims else y.astype(np.int64)
 
-
-_arg('max')
-_arg('min')
+    return call
 
 
-def _cumulative(name, differentiable, start):
-    @operator(name, host=(1,))
-    def cumulative(node, x, axis, /, *, exclusive=0, reverse=0):
+operators({'ArgMax': _arg('argmax'), 'ArgMin': _arg('argmin')}, takes=ARRAYS)
+
+
+def _cumulative(name, start):
+    def plain(a, axis):
+        return getattr(v.xp_of(a), name)(a, axis=axis, dtype=a.dtype)
+
+    def call(x, axis, *, exclusive, reverse):
         axis = v.axis_of(v.scalar(axis), x.ndim)
         front = (slice(None),) * axis
         if reverse:
@@ -141,22 +127,20 @@ def _cumulative(name, differentiable, start):
             first = v.like(x, np.full(shape, start, x.dtype))
             x = F.concat((first, F.get_item(x, (*front, slice(0, -1)))), axis=axis)
         if v.is_float(x):
-            y = differentiable(x, axis)
+            y = getattr(F, name)(x, axis)
         else:
-            y = v.calling_arrays(
-                lambda a: getattr(v.xp_of(a), name.lower())(a, axis=axis, dtype=a.dtype),
-                x,
-            )
+            y = v.calling_arrays(plain, x, axis=axis)
         return F.get_item(y, (*front, slice(None, None, -1))) if reverse else y
 
+    return call
 
-_cumulative('CumSum', F.cumsum, 0)
-_cumulative('CumProd', F.cumprod, 1)
+
+operators({'CumSum': _cumulative('cumsum', 0), 'CumProd': _cumulative('cumprod', 1)}, host=(1,))
 
 
 @operator('TopK', host=(1,))
-def top_k(node, x, count=None, /, *, axis=-1, k=None, largest=1, sorted=1):
-    k = int(v.scalar(count)) if k is None else k
+def top_k(x, k, *, axis, largest):
+    k = int(v.scalar(k))
     axis = v.axis_of(axis, x.ndim)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f'k is {k} for an axis of {x.shape[axis]}')

@@ -7,7 +7,7 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import VALUES, operator
+from ..registry import VALUES, operator, operators
 from .arrays import part
 from .control import stack
 
@@ -20,42 +20,39 @@ def _position(position, length, last):
     return i + length if i < 0 else i
 
 
-@operator('SequenceEmpty', takes=VALUES)
-def sequence_empty(node, /, *, dtype=1):
-    return ([],)
-
-
-@operator('SequenceConstruct', takes=VALUES)
-def sequence_construct(node, /, *values):
-    return (list(values),)
-
-
 @operator('SequenceAt', takes=VALUES)
-def sequence_at(node, sequence, position, /):
+def sequence_at(sequence, position):
     return sequence[_position(position, len(sequence), len(sequence) - 1)]
 
 
 @operator('SequenceInsert', takes=VALUES)
-def sequence_insert(node, sequence, value, position=None, /):
+def sequence_insert(sequence, value, position):
     i = _position(position, len(sequence), len(sequence))
     return ([*sequence[:i], value, *sequence[i:]],)
 
 
 @operator('SequenceErase', takes=VALUES)
-def sequence_erase(node, sequence, position=None, /):
+def sequence_erase(sequence, position):
     if position is None:
         return (sequence[:-1],)
     i = _position(position, len(sequence), len(sequence) - 1)
     return ([*sequence[:i], *sequence[i + 1 :]],)
 
 
-@operator('SequenceLength', takes=VALUES)
-def sequence_length(node, sequence, /):
-    return np.array(len(sequence), np.int64)
+operators(
+    {
+        'SequenceEmpty': lambda: ([],),
+        'SequenceConstruct': lambda *values: (list(values),),
+        'SequenceLength': lambda sequence: np.array(len(sequence), np.int64),
+        'Optional': lambda value: (value,),
+        'OptionalHasElement': lambda value: np.array(value is not None),
+    },
+    takes=VALUES,
+)
 
 
 @operator('SequenceMap', takes=VALUES)
-def sequence_map(node, sequence, /, *others, body):
+def sequence_map(node, sequence, *others, body):
     rows = [
         body(x, *(each[i] if isinstance(each, list) else each for each in others))
         for i, x in enumerate(sequence)
@@ -64,14 +61,14 @@ def sequence_map(node, sequence, /, *others, body):
 
 
 @operator('ConcatFromSequence', takes=VALUES)
-def concat_from_sequence(node, sequence, /, *, axis, new_axis=0):
+def concat_from_sequence(sequence, *, axis, new_axis):
     if new_axis:
         return stack(sequence, axis)
     return F.concat(sequence, axis=axis)
 
 
 @operator('SplitToSequence', takes=VALUES)
-def split_to_sequence(node, x, sizes=None, /, *, axis=0, keepdims=1):
+def split_to_sequence(x, sizes, *, axis, keepdims):
     length = x.shape[axis]
     if sizes is None:
         index = [slice(i, i + 1) if keepdims else i for i in range(length)]
@@ -90,18 +87,8 @@ def split_to_sequence(node, x, sizes=None, /, *, axis=0, keepdims=1):
     return ([part(x, axis, i) for i in index],)
 
 
-@operator('Optional', takes=VALUES)
-def optional(node, value=None, /, *, type=None):
-    return (value,)
-
-
-@operator('OptionalHasElement', takes=VALUES)
-def optional_has_element(node, value=None, /):
-    return np.array(value is not None)
-
-
 @operator('OptionalGetElement', takes=VALUES)
-def optional_get_element(node, value, /):
+def optional_get_element(value):
     if value is None:
         raise ValueError('the optional value is empty')
     return (value,)

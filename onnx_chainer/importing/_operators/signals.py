@@ -21,13 +21,11 @@ def _transform(real, imaginary, inverse, onesided):
 
 
 @operator('DFT', host=(1, 2))
-def dft(node, x, length=None, on=None, /, *, axis=None, inverse=0, onesided=0):
-    if on is not None:
-        axis = v.scalar(on)
-    elif axis is None:
+def dft(node, x, length, axis, *, inverse, onesided):
+    if axis is None:
         axis = 1 if node.opset < 20 else -2
     # The last axis has the real and the imaginary part.
-    axis = v.axis_of(axis, x.ndim)
+    axis = v.axis_of(v.scalar(np.asarray(axis)), x.ndim)
     if axis == x.ndim - 1:
         raise ValueError(f'axis {axis} has the real and the imaginary part')
     if length is not None and v.scalar(length) < 1:
@@ -62,7 +60,7 @@ def _resized(x, length):
 
 
 @operator('STFT', host=(1, 3))
-def stft(node, signal, step, window=None, length=None, /, *, onesided=1):
+def stft(signal, step, window, length, *, onesided):
     step = v.scalar(step)
     length = v.scalar(length) if length is not None else window.shape[0]
     if step < 1 or not 1 <= length <= signal.shape[1]:
@@ -78,7 +76,7 @@ def stft(node, signal, step, window=None, length=None, /, *, onesided=1):
 
 
 @operator('MelWeightMatrix', takes=HOST)
-def mel_weight_matrix(node, bins, length, rate, lower, upper, /, *, output_datatype=1):
+def mel_weight_matrix(bins, length, rate, lower, upper, *, output_datatype):
     bins, length, rate = (int(v.scalar(x)) for x in (bins, length, rate))
     lower, upper = float(v.scalar(lower)), float(v.scalar(upper))
     low, high = (2595 * np.log10(1 + hertz / 700) for hertz in (lower, upper))

@@ -18,19 +18,21 @@ def _each(function, x, dtype=object):
 
 
 @operator('StringConcat', takes=HOST)
-def string_concat(node, a, b, /):
+def string_concat(a, b):
     return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)
 
 
 @operator('RegexFullMatch', takes=HOST)
-def regex_full_match(node, x, /, *, pattern):
+def regex_full_match(x, *, pattern):
     expression = re.compile(pattern)
     return _each(lambda text: expression.fullmatch(text) is not None, x, bool)
 
 
 @operator('StringSplit', takes=HOST)
-def string_split(node, x, /, *, delimiter='', maxsplit=-1):
-    parts = [text.split(delimiter or None, maxsplit) for text in x.ravel()]
+def string_split(x, *, delimiter, maxsplit):
+    parts = [
+        text.split(delimiter or None, -1 if maxsplit is None else maxsplit) for text in x.ravel()
+    ]
     counts = np.array([len(each) for each in parts], np.int64)
     y = np.full((len(parts), counts.max(initial=0)), '', object)
     for row, each in zip(y, parts):
@@ -39,21 +41,17 @@ def string_split(node, x, /, *, delimiter='', maxsplit=-1):
 
 
 @operator('StringNormalizer', takes=HOST)
-def string_normalizer(
-    node, x, /, *, case_change_action='NONE', is_case_sensitive=0, locale='en_US', stopwords=()
-):
+def string_normalizer(x, *, case_change_action, is_case_sensitive, stopwords):
     change = {'NONE': str, 'LOWER': str.lower, 'UPPER': str.upper}[case_change_action]
     compare = str if is_case_sensitive else str.lower
-    stop = {compare(word) for word in stopwords}
+    stop = {compare(word) for word in stopwords or ()}
     kept = [change(text) for text in x.ravel() if compare(text) not in stop] or ['']
     return np.array(kept, object).reshape((1, -1) if x.ndim == 2 else -1)
 
 
 @operator('TfIdfVectorizer', takes=HOST)
 def tf_idf_vectorizer(
-    node,
     x,
-    /,
     *,
     max_gram_length,
     max_skip_count,
@@ -61,9 +59,9 @@ def tf_idf_vectorizer(
     mode,
     ngram_counts,
     ngram_indexes,
-    pool_int64s=None,
-    pool_strings=None,
-    weights=None,
+    pool_int64s,
+    pool_strings,
+    weights,
 ):
     pool = pool_strings if pool_int64s is None else pool_int64s
     # The pool has the grams of one element, then those of two, from where the counts say.

@@ -24,14 +24,14 @@ _SMALL_FLOATS = {
 
 
 @operator('Cast', any_dtype=True)
-def cast(node, x, /, *, to, saturate=1, round_mode='up'):
+def cast(x, *, to, saturate, round_mode):
     return converted(
         x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate, round_mode
     )
 
 
 @operator('CastLike', any_dtype=True)
-def cast_like(node, x, target, /, *, saturate=1, round_mode='up'):
+def cast_like(x, target, *, saturate, round_mode):
     return converted(x, target.dtype, saturate, round_mode)
 
 
@@ -88,5 +88,5 @@ def _from_strings(x, dtype):
 
 
 @operator('BitCast', any_dtype=True)
-def bit_cast(node, x, /, *, to):
+def bit_cast(x, *, to):
     return v.on_host(x).view(dtype_of(to))

@@ -160,7 +160,7 @@ def test_errors_of_recordings_are_reasons(monkeypatch):
         raise LookupError('lost')
 
     compiled = chainer.compile(lambda x: x * 2)
-    for name in 'prepare', '_finish':
+    for name in 'prepare', '_make_plan':
         with monkeypatch.context() as patch:
             patch.setattr(_recording.Recording, name, raise_error)
             for _ in range(4):

@@ -434,10 +434,10 @@ def test_counts_of_reasons():
     compiled = chainer.compile(function)
     for i in range(7):
         compiled(array([i], 'f'), 0)
-        compiled._wait = 0
+        compiled._budget.wait = 0
         if i < 3:
             compiled(array([i], 'f'), 1)
-            compiled._wait = 0
+            compiled._budget.wait = 0
         if i < 1:
             compiled(np.ones(3, 'f'), 0)
         if i < 2:
@@ -523,4 +523,4 @@ def test_report_and_summary():
     )
     function.clear()
     assert function.summary() == ''
-    assert not function._plans
+    assert not function._plans.in_order

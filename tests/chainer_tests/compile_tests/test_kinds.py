@@ -15,7 +15,8 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainer import initializers, optimizers
-from chainer.compilation import _code, _kinds, _objects, _trees
+from chainer.compilation import _code, _trees
+from chainer.compilation._kinds import functions, objects, table
 from chainer.compilation._scope import Scope
 from chainer.compilation._trace import GraphBreak, is_framework_module
 
@@ -103,16 +104,16 @@ def _name_of(value):
 
 @pytest.mark.parametrize('sample', SAMPLES, ids=_name_of)
 def test_all_members_have_an_entry(sample):
-    kind = _objects.find_kind(type(sample))
+    kind = table.find_kind(type(sample))
     assert kind is not None
     entries = kind.watched | kind.fixed | kind.named | kind.ended | EVERYWHERE
-    if kind is _objects._SLOTTED:
+    if kind is objects.SLOTTED:
         entries |= {'a'}  # its watch goes over all slots
     for cls in type(sample).__mro__:
         for name, member in vars(cls).items():
             assert not isinstance(member, MEMBERS) or name in entries, (cls, name)
-    if kind is _objects.BASES[chainer.Variable]:
-        known = _objects.INNER_ATTRIBUTES | {*_objects.OF_PARAMETERS}
+    if kind is table.BASES[chainer.Variable]:
+        known = objects.INNER_ATTRIBUTES | {*objects.OF_PARAMETERS}
         assert vars(sample).keys() <= known
 
 
@@ -151,7 +152,7 @@ def test_new_attributes_are_noticed(sample):
 @pytest.mark.filterwarnings('ignore::DeprecationWarning')
 def test_members_that_can_be_set(sample):
     """A member that takes another value is watched, or code that names it ends the plan."""
-    kind = _objects.find_kind(type(sample))
+    kind = table.find_kind(type(sample))
     others = {
         '__code__': (lambda a, b=1: lambda: a).__code__, '__defaults__': (2,),
         '__kwdefaults__': {'b': 2}, '__annotations__': {'a': 1}, '__type_params__': (),
@@ -243,4 +244,4 @@ def test_instructions():
 def test_names_of_patterns():
     source = 'match x:\n    case Own(s=1) | {"t": 2}:\n        y'
     assert {'Own', 's', 't', 'y'} <= {*_code.names_in(compile(source, '', 'exec'))}
-    assert _kinds.FUNCTION.named
+    assert functions.FUNCTION.named

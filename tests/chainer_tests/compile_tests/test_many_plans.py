@@ -9,7 +9,7 @@ from helpers.compiled import Pair, array, bits
 import chainer
 import chainer.functions as F
 import chainerx
-from chainer.compilation import _function
+from chainer.compilation import _budget, _plans
 from chainer.warnings import PerformanceWarning
 from tests.chainer_tests.compile_tests.test_training import MLP, Training
 
@@ -26,7 +26,7 @@ def test_many_shapes():
             pair.run(*batch)
     assert pair.function.recordings == len(batches)
     assert all([pair.run(*batch) for batch in batches])
-    assert len(pair.function._plans) == len(batches)
+    assert len(pair.function._plans.in_order) == len(batches)
     assert pair.function.summary().count('kernels in') == len(batches)
 
 
@@ -45,7 +45,7 @@ def test_dtypes_strides_and_forms():
                     compiled._compiled_function(*args, **kwargs)
                 )
     assert compiled.recordings == len(calls)
-    assert len(compiled._plans) == len(calls)
+    assert len(compiled._plans.in_order) == len(calls)
 
 
 def test_too_many_shapes():
@@ -62,8 +62,8 @@ def test_too_many_shapes():
     text = str(caught[0].message)
     assert 'test_too_many_shapes' in text and 'larger max_plans than 4' in text
     assert 'calls differ in more ways than plans are worth: arguments changed' in compiled.report()
-    free = 4 + _function._MORE_RECORDINGS
-    price = _function._COST_OF_RECORDING * _function._SHARE_FOR_MORE
+    free = 4 + _budget.MORE_RECORDINGS
+    price = _budget.COST_OF_RECORDING * _budget.SHARE_FOR_MORE
     assert compiled.replays > 3 * price  # which pays for some more
     assert free + 2 < compiled.recordings <= free + compiled.replays / price + 2
     # Those that have a plan keep it, and a clear start allows recordings again.
@@ -76,17 +76,15 @@ def test_too_many_shapes():
     for _ in range(3):
         compiled(xs[0])
     assert compiled.recordings == recordings + 1
-    assert len(compiled._plans) == 1 and len(compiled._plans_by_key) == 1
+    assert len(compiled._plans.in_order) == 1 and len(compiled._plans.by_key) == 1
 
 
 def test_search_ends_where_it_finds_nothing(monkeypatch):
     """Calls that have given up do not pay for a search; from time to time one looks again."""
     searches = []
-    look_up = _function.CompiledFunction._look_up
+    find = _plans.Plans.find
     monkeypatch.setattr(
-        _function.CompiledFunction,
-        '_look_up',
-        lambda self, *args: searches.append(args) or look_up(self, *args),
+        _plans.Plans, 'find', lambda self, *args: searches.append(args) or find(self, *args)
     )
     compiled = chainer.compile(lambda x: x * 2, max_plans=2)
     with warnings.catch_warnings():
@@ -100,7 +98,7 @@ def test_search_ends_where_it_finds_nothing(monkeypatch):
     assert compiled.recordings == recordings and compiled.calls == calls + 10_000
     assert 0 < len(searches) < 1_000
     # A plan that is still kept serves its calls again as soon as one looks.
-    kept = array(np.ones(compiled._plans[0].key[1][0][0]), 'f')
+    kept = array(np.ones(compiled._plans.in_order[0].key[1][0][0]), 'f')
     replays = compiled.replays
     for _ in range(3_000):
         assert bits(compiled(kept)) == bits(kept * 2)
@@ -116,12 +114,12 @@ def test_guards_that_change():
         values[0] = float(i % 3)
         assert bits(compiled(x)) == bits(x * values[0])
     assert compiled.recordings == 3
-    assert len(compiled._plans_by_key) == 1
+    assert len(compiled._plans.by_key) == 1
 
 
 def test_memory_of_plans(monkeypatch):
     """Few plans are kept if each keeps much memory."""
-    monkeypatch.setattr(_function, '_MAX_SCRATCH', 1000)
+    monkeypatch.setattr(_plans, 'MAX_SCRATCH', 1000)
     model = MLP()
     training = Training(model, chainer.optimizers.SGD())
     compiled = chainer.compile(training.step)
@@ -129,8 +127,8 @@ def test_memory_of_plans(monkeypatch):
         for _ in range(3):
             compiled(array(np.ones((n, 4)), 'f'), array(np.zeros(n), 'i'))
     assert compiled.recordings == 12
-    assert len(compiled._plans) == _function._FEW_PLANS
-    assert len(compiled._plans_by_key) == _function._FEW_PLANS
+    assert len(compiled._plans.in_order) == _plans.FEW_PLANS
+    assert len(compiled._plans.by_key) == _plans.FEW_PLANS
 
 
 def test_states_of_the_thread():

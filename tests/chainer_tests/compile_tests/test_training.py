@@ -429,8 +429,8 @@ def test_check_finds_a_difference():
     function = chainer.compile(training.step, check=True)
     for _ in range(4):
         function(*batch())
-    plan = function._plans[0]
-    plan.run = lambda inputs: 0
+    plan = function._plans.in_order[0]
+    plan.run = lambda inputs, tells: 0
     with pytest.raises(RuntimeError, match='the result differs'):
         function(*batch())
 

@@ -10,7 +10,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import optimizer_hooks as hooks, optimizers
-from chainer.compilation._update import EagerUpdate, PlannedUpdate
+from chainer.compilation._effects.eager_update import EagerUpdate
+from chainer.compilation._effects.planned_update import PlannedUpdate
 
 pytestmark = pytest.mark.chainerx
 
@@ -45,7 +46,8 @@ def batch(seed, dtype='f'):
 
 def kinds(pair):
     """Returns the classes of the updates of the plan used last."""
-    return [type(update) for update in pair.function._plans[0].updates]
+    found = map(type, pair.function._plans.in_order[0].effects)
+    return [kind for kind in found if kind in (EagerUpdate, PlannedUpdate)]
 
 
 ADAM = optimizers.Adam
@@ -226,8 +228,8 @@ CHANGES = {
     'another optimizer': (_setup, True),
     'weight decay': (_hook(hooks.WeightDecay(0.1)), True),
     'Lasso': (_hook(hooks.Lasso(0.1)), True),
-    'clipping': (_hook(hooks.GradientClipping(0.1)), False),
-    'a hook afterwards': (_hook(hooks.WeightDecay(0.1), 'post'), False),
+    'clipping': (_hook(hooks.GradientClipping(0.1)), True),
+    'a hook afterwards': (_hook(hooks.WeightDecay(0.1), 'post'), True),
     'a function': (lambda p: p.optimizer.add_hook(_call, 'call'), False),
     'a hook of a rule': (_rule_hook, False),
     'a method': (_method, None),
@@ -310,7 +312,7 @@ def test_two_optimizers():
     for i in range(10):
         if i == 6:
             for program in pair.programs:
-                program.other.optimizer.add_hook(hooks.GradientClipping(0.1))
+                program.other.optimizer.add_hook(_call, 'call')
         pair.run(batch(i))
     assert kinds(pair) == [PlannedUpdate, EagerUpdate, PlannedUpdate]
     assert pair.function.replays == 7

@@ -267,9 +267,13 @@ void Multiply(const Problem<T>& p, T* gw) {
     int64_t block = panels / threads;
     block = block > 8 ? 8 : (block < 1 ? 1 : block);
     int64_t blocks = (panels + block - 1) / block;
-    // If there are fewer blocks than threads, threads also divide the images, each with its own sums.
-    int64_t splits = blocks >= threads ? 1 : threads / blocks;
+    // Few panels give few threads work, so parts of the images have their own sums. How many depends on the shape
+    // alone: the number of threads must not change a bit.
+    constexpr int64_t kParts = 16;
+    auto most_splits = static_cast<int64_t>(work / (1 << 18));
+    int64_t splits = kParts / panels < most_splits ? kParts / panels : most_splits;
     splits = splits > p.batch ? p.batch : splits;
+    splits = splits < 1 ? 1 : splits;
     Scratch<T> partial{(splits - 1) * p.rows * width};
     auto run = [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {

@@ -14,6 +14,7 @@
 #endif
 
 #include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm_grid.h"
 #include "chainerx/backends/native/kernels/gemm_small.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
@@ -129,17 +130,25 @@ int LetForksWait() {
 [[maybe_unused]] const int fork_handlers = LetForksWait();
 #endif
 
+// Chosen by the whole product: a block that chose for itself would round as no other block does.
+enum class Routine { kDot, kSmall, kBlas };
+
+Routine ChooseRoutine(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
+    if (m == 1 && n == 1) return Routine::kDot;
+    return PreferSmall(trans_a, trans_b, m, n, k) ? Routine::kSmall : Routine::kBlas;
+}
+
 template <class T>
-void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
-            int64_t ldc) {
-    if (m == 1 && n == 1) {
+void Serial(Routine routine, int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta,
+            T* c, int64_t ldc) {
+    if (routine == Routine::kDot) {
         T sum = BlasDot(static_cast<int>(k), a.data, a.trans ? static_cast<int>(a.ld) : 1, b.data,
                         b.trans ? 1 : static_cast<int>(b.ld));
         *c = beta == T{0} ? alpha * sum : alpha * sum + beta * *c;
         return;
     }
     auto small = [&] { GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc); };
-    if (PreferSmall(a.trans, b.trans, m, n, k)) {
+    if (routine == Routine::kSmall) {
         small();
         return;
     }
@@ -152,36 +161,6 @@ void Serial(int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const
              static_cast<int>(k), alpha, a.data, a.trans ? LeadingDimension(a.ld, k, m) : LeadingDimension(a.ld, m, k),
              b.data, b.trans ? LeadingDimension(b.ld, n, k) : LeadingDimension(b.ld, k, n), beta, c,
              LeadingDimension(ldc, m, n));
-}
-
-// A grid of row_parts x column_parts blocks of C, one per thread, as square as the sizes allow.
-struct Grid {
-    int64_t row_parts;
-    int64_t column_parts;
-};
-
-Grid ChooseGrid(int64_t m, int64_t n, int64_t threads) {
-    constexpr int64_t kMinBlock = 16;
-    Grid best{1, 1};
-    double best_cost = std::numeric_limits<double>::infinity();
-    for (int64_t rows = 1; rows <= threads; ++rows) {
-        int64_t columns = threads / rows;
-        if ((rows > 1 && m / rows < kMinBlock) || (columns > 1 && n / columns < kMinBlock)) {
-            columns = std::min(columns, std::max<int64_t>(1, n / kMinBlock));
-            if (rows > 1 && m / rows < kMinBlock) {
-                continue;
-            }
-        }
-        auto block_m = static_cast<double>((m + rows - 1) / rows);
-        auto block_n = static_cast<double>((n + columns - 1) / columns);
-        // The work of the largest block, including packing.
-        double cost = block_m * block_n + 8.0 * (block_m + block_n);
-        if (cost < best_cost) {
-            best_cost = cost;
-            best = Grid{rows, columns};
-        }
-    }
-    return best;
 }
 
 }  // namespace
@@ -234,28 +213,20 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, 
     Operand<T> op_b{trans_b, b, ldb};
     constexpr double kMinWork = 1 << 18;  // multiply-adds that repay waking a thread
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
-    double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    threads = std::min<int64_t>(threads, static_cast<int64_t>(work / kMinWork));
-    Grid grid = threads > 1 ? ChooseGrid(m, n, threads) : Grid{1, 1};
-    if (grid.row_parts * grid.column_parts == 1) {
-        Serial(m, n, k, alpha, op_a, op_b, beta, c, ldc);
+    threads = std::min<int64_t>(threads, static_cast<int64_t>(GetGemmWork(m, n, k) / kMinWork));
+    Routine routine = ChooseRoutine(trans_a, trans_b, m, n, k);
+    if (threads <= 1) {
+        Serial(routine, m, n, k, alpha, op_a, op_b, beta, c, ldc);
         return;
     }
-    // Block edges at multiples of 16 suit the vector kernels.
-    auto edge = [](int64_t size, int64_t parts, int64_t part) {
-        return part == parts ? size : std::min(size, (size * part / parts + 15) / 16 * 16);
-    };
-    ParallelFor(grid.row_parts * grid.column_parts, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t part = begin; part < end; ++part) {
-            int64_t row = part / grid.column_parts;
-            int64_t column = part % grid.column_parts;
-            int64_t i = edge(m, grid.row_parts, row);
-            int64_t j = edge(n, grid.column_parts, column);
-            int64_t rows = edge(m, grid.row_parts, row + 1) - i;
-            int64_t columns = edge(n, grid.column_parts, column + 1) - j;
-            if (rows > 0 && columns > 0) {
-                Serial(rows, columns, k, alpha, Operand<T>{trans_a, op_a.At(i, 0), lda},
-                       Operand<T>{trans_b, op_b.At(0, j), ldb}, beta, c + i * ldc + j, ldc);
+    GemmGrid grid{m, n, k, threads, routine == Routine::kBlas ? GetBlasCuts<T>() : GemmCuts{}};
+    ParallelFor(grid.size(), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            GemmGrid::Block block = grid.at(i);
+            if (block.rows > 0 && block.columns > 0) {
+                Serial(routine, block.rows, block.columns, k, alpha, Operand<T>{trans_a, op_a.At(block.row, 0), lda},
+                       Operand<T>{trans_b, op_b.At(0, block.column), ldb}, beta, c + block.row * ldc + block.column,
+                       ldc);
             }
         }
     });

@@ -1,0 +1,72 @@
+"""How often to record."""
+
+from __future__ import annotations
+
+COST_OF_RECORDING = 100  # in runs of a plan: what they save pays for it, for small models
+MORE_RECORDINGS = 16
+SHARE_FOR_MORE = 4  # of the gain may go into recordings after these: one fourth
+MAX_PAUSE = 1024
+MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
+_MAX_UNUSED = 4  # plans in a row that no call used
+_GAIN_OF_RUN = 8  # in searches for a plan
+_MAX_IN_VAIN = 64  # searches; then calls do without for a while
+
+
+class Budget:
+    """Weighs what recordings cost against what runs of plans have gained.
+
+    The first recordings are free; later ones have to earn their cost.
+
+    Args:
+        max_plans: Number of plans to keep.
+
+    Attributes:
+        sleep (int): Number of further calls that do not even look for a plan.
+        wait (int): Number of further calls without a plan that do not record.
+        has_given_up (bool): Whether the free recordings were not enough.
+
+    """
+
+    def __init__(self, max_plans: int) -> None:
+        self.sleep = self.wait = 0
+        self.has_given_up = False
+        self._credit = COST_OF_RECORDING * (max_plans + MORE_RECORDINGS)
+        self._pause = self._unused = self._in_vain = 0
+
+    def count_run(self) -> None:
+        """Counts a run of a plan."""
+        self._credit += 1
+        if self._unused:
+            self._unused = self.wait = 0
+        if self._in_vain > 0:
+            self._in_vain -= _GAIN_OF_RUN
+
+    def count_plan(self) -> bool:
+        """Counts a recording; returns whether none of the last ones was of use."""
+        self._credit -= COST_OF_RECORDING * (SHARE_FOR_MORE if self.has_given_up else 1)
+        if self._unused == 0:
+            self._pause = 0
+        self._unused += 1
+        return self._unused > _MAX_UNUSED
+
+    def pause(self, limit: int) -> None:
+        """Lets calls do without recordings, for twice as long as the last time."""
+        # A graph break may go when the program changes, so no pause is for ever.
+        self._pause = min(limit, 2 * self._pause + 1)
+        self.wait = self._pause
+
+    def is_paused(self) -> bool:
+        """Tells whether a call must do without; counts it."""
+        if self.wait <= 0:
+            return False
+        self.wait -= 1
+        return True
+
+    def is_spent(self) -> bool:
+        """Tells whether recordings cost more than plans have gained; counts a call without one."""
+        if self._credit >= 0:
+            return False
+        self._in_vain += 1
+        if self._in_vain >= _MAX_IN_VAIN:  # hardly any call has a plan: do not even search
+            self._in_vain, self.sleep = 0, MAX_PAUSE
+        return True

@@ -1,0 +1,1 @@
+"""What a call does beyond computing arrays, a module for each kind."""

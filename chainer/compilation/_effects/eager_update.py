@@ -1,0 +1,44 @@
+"""Updates that no plan can repeat by kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer import optimizer
+from chainer.compilation._effects import undo
+from chainer.compilation._effects.effect import Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class EagerUpdate(Effect):
+    """An update that runs eagerly, between segments of a plan.
+
+    Args:
+        opt: The optimizer.
+        fixed: A watch of the arrays of parameters.
+
+    """
+
+    interruptions = 1
+
+    def __init__(self, opt: Any, fixed: Any) -> None:
+        self._optimizer = opt
+        self._fixed = fixed
+
+    def run(self, plan: Any, segment: int) -> int:
+        optimizer.GradientMethod.update(self._optimizer)
+        # Segments that follow would write to an array that nobody has any more.
+        if self._fixed.find_change() >= 0:
+            raise RuntimeError(
+                'chainer.compile: an update replaced the array of a parameter in the middle '
+                'of a compiled function, which cannot go on'
+            )
+        return segment
+
+    def save(self) -> Callable[[], None]:
+        return undo.save_optimizer(self._optimizer)
+
+    def results(self) -> list[tuple[str, Any]]:
+        return [('a state of an optimizer', array) for array in undo.states_of(self._optimizer)]

@@ -1,0 +1,83 @@
+"""What recordings and plans know of effects, whatever their kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._scope import Scope
+
+
+class Effect:
+    """Something that a call does beyond computing arrays.
+
+    It states how a plan guards it, repeats it and undoes it. A kind defines the methods that it
+    needs, and runs call only these, in the order of the recording.
+
+    Attributes:
+        interruptions (int): How often a run leaves the kernels of the plan for the effect.
+        reason (str): Why it does.
+
+    """
+
+    interruptions = 0
+    reason = ''
+
+    def guard(self, scope: Scope) -> None:
+        """Lets a plan run only while the effect is the same; called before it is recorded."""
+
+    def find_inputs(self, arrays: list[Any]) -> bool:
+        """Adds the arrays that the effect reads; returns ``False`` if it is another one now."""
+        return True
+
+    def draw(self) -> Any:
+        """Makes one further input of a run that is sure to take place."""
+
+    def run(self, plan: Any, segment: int) -> int:
+        """Acts where a segment of the plan has ended; returns the next segment to run."""
+        return segment
+
+    def finish(self, arrays: list[Any]) -> None:
+        """Changes the program's objects, given the results of the plan."""
+
+    def tell(self, arrays: list[Any]) -> None:
+        """Tells others, which cannot be undone."""
+
+    def save(self) -> Callable[[], None]:
+        """Returns a function that restores what the effect changes."""
+        return lambda: None
+
+    def results(self) -> Iterable[tuple[str, Any]]:
+        """Returns the arrays that the effect changes, with a description of each."""
+        return ()
+
+
+class Observer:
+    """Notes the effects of one kind while a call is recorded, and makes them a part of the plan."""
+
+    def start(self) -> None:
+        """Notes the state before the call."""
+
+    def stop(self) -> None:
+        """Ends the observation; called after the call even if it raises."""
+
+    def note(self) -> None:
+        """Notes what has happened, before an effect of any kind runs on its own."""
+
+    def renew(self) -> None:
+        """Takes the state after that effect for a start: its changes are its own affair."""
+
+    def check(self) -> None:
+        """Raises if something has happened that no plan can repeat, or only another recording."""
+
+    def finish(self, draft: Draft) -> None:
+        """Adds to the plan what it needs for the effects."""
+
+
+def methods_of(effects: Iterable[Effect], name: str) -> list[Any]:
+    """Returns a method of those effects that define it, so that a run does not call the others."""
+    base = getattr(Effect, name)
+    return [getattr(e, name) for e in effects if getattr(type(e), name) is not base]

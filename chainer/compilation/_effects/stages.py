@@ -1,0 +1,248 @@
+"""The stages of an update: hooks, and the steps of update rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import chainerx
+from chainer import optimizer_hooks
+from chainer.compilation._trace import GraphBreak, is_framework_module
+from chainer.optimizer_hooks.gradient_noise import exponential_decay_noise
+
+if TYPE_CHECKING:
+    from chainer._core.optimizers.update import Group
+    from chainer.compilation._scope import Scope
+
+_chx_ndarray = chainerx.ndarray
+
+
+class Stage:
+    """A part of an update.
+
+    Attributes:
+        runs_eagerly (bool): Whether it runs eagerly, between segments, and not by kernels.
+        name (str): What it is called in descriptions of plans.
+
+    """
+
+    runs_eagerly = False
+    name = ''
+
+    def guard(self, scope: Scope) -> None:
+        """Lets the plan run only while the stage does the same, but for its scalars."""
+
+    def record(self, recorder: Any) -> None:
+        """Runs while a recorder notes the kernels, unless the stage runs eagerly."""
+
+    def scalars(self) -> list[list[float]] | None:
+        """Returns those of the next run, a list for each kernel; ``None`` if no kernel takes them.
+
+        Other numbers are constants of the plan.
+        """
+        return []
+
+    def run(self) -> None:
+        """Does what the kernels do not."""
+
+
+# -- hooks
+
+
+class Hook(Stage):
+    """A hook of this package that runs by kernels, with constants."""
+
+    #: Attributes whose changes the stage follows; others are watched.
+    followed: tuple[str, ...] = ()
+
+    def __init__(self, hook: Any, opt: Any) -> None:
+        self.name = hook.name
+        self._hook = hook
+        self._optimizer = opt
+
+    def guard(self, scope: Scope) -> None:
+        _guard_hook(scope, self._hook, self.followed)
+
+    def record(self, recorder: Any) -> None:
+        self._optimizer.call_hook(self._hook)
+
+
+class AddingHook(Hook):
+    """Weight decay and Lasso, whose kernels take the rate of the moment."""
+
+    followed = ('rate',)
+
+    def __init__(self, hook: Any, opt: Any) -> None:
+        super().__init__(hook, opt)
+        self._count = 0  # of kernels
+
+    def record(self, recorder: Any) -> None:
+        groups, _ = self._hook._divide(self._optimizer.target.params())
+        self._count = len(groups)
+        super().record(recorder)
+
+    def scalars(self) -> list[list[float]] | None:
+        if not _is_number(self._hook.rate):
+            return None
+        return [self._hook._scalars(1.0)] * self._count
+
+
+class EagerHook(Hook):
+    """A hook of this package of which Python reads numbers, or which draws some."""
+
+    runs_eagerly = True
+
+    def run(self) -> None:
+        self._optimizer.call_hook(self._hook)
+
+
+_HOOKS: dict[type, tuple[type[Hook], set[str]]] = {
+    optimizer_hooks.WeightDecay: (AddingHook, {'rate'}),
+    optimizer_hooks.Lasso: (AddingHook, {'rate'}),
+    optimizer_hooks.GradientHardClipping: (Hook, {'lower_bound', 'upper_bound'}),
+    optimizer_hooks.GradientLARS: (Hook, {'threshold', 'weight_decay', 'eps'}),
+    optimizer_hooks.GradientClipping: (EagerHook, {'threshold'}),
+    optimizer_hooks.GradientNoise: (EagerHook, {'eta', 'noise_func'}),
+}
+
+
+def stage_of_hook(hook: Any, opt: Any) -> Hook:
+    """Returns the stage of a hook of an optimizer.
+
+    Raises:
+        GraphBreak: If it may do anything.
+
+    """
+    kind, names = _HOOKS.get(type(hook), (Hook, None))
+    if names is None:
+        raise GraphBreak(f'the hook {_name_of(hook)} is not one of chainer.optimizer_hooks')
+    # Attributes of an object may hide methods of its class.
+    if vars(hook).keys() != names or not all(
+        _is_number(value) or value is exponential_decay_noise for value in vars(hook).values()
+    ):
+        raise GraphBreak(f'the hook {_name_of(hook)} has attributes of the program')
+    return kind(hook, opt)
+
+
+def _guard_hook(scope: Scope, hook: Any, followed: tuple[str, ...] = ()) -> None:
+    scope.visit(type(hook), type(hook).__name__)
+    scope.add(scope.watch.add_attributes, f'the hook {hook.name}', hook, followed)
+
+
+def _name_of(hook: Any) -> str:
+    name = getattr(hook, '__qualname__', type(hook).__qualname__)
+    return name if isinstance(name, str) else type(hook).__qualname__
+
+
+# -- steps
+
+
+class Steps(Stage):
+    """The step that the rules of a group make.
+
+    Args:
+        group: The parameters, with their rules.
+
+    """
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        if not _runs_one_kernel(group):
+            raise GraphBreak(f'no kernel makes a step of {type(group.rules[0]).__name__}')
+
+    def guard(self, scope: Scope) -> None:
+        for rule in self.group.rules:
+            scope.visit(type(rule), type(rule).__name__)
+            scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
+            for hooks in rule._pre_update_hooks, rule._post_update_hooks:
+                scope.add(scope.watch.add_items, 'hooks of an update rule', hooks)
+            if rule._state:
+                label = 'the state of an update rule'
+                scope.add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
+            self._guard_hyperparameters(scope, rule)
+
+    def _guard_hyperparameters(self, scope: Scope, rule: Any) -> None:
+        values = rule.hyperparam
+        while values is not None:
+            # Scalars follow numbers. Flags choose the kernel.
+            numbers = [k for k in vars(values) if type(rule._defaults.get(k)) in (int, float)]
+            scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
+            values = values._parent
+
+    def record(self, recorder: Any) -> None:
+        group = self.group
+        group.count()
+        self._step()
+        group.grads.clear()  # the plan has its own
+
+    def _step(self) -> None:
+        step = self.group.step()
+        if not step.run_on_chainerx():
+            raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
+
+    def scalars(self) -> list[list[float]] | None:
+        scalars = _next_scalars(self.group)
+        return None if scalars is None else [scalars]
+
+    def run(self) -> None:
+        self.group.count()
+
+
+class HookedSteps(Steps):
+    """The step of a rule with hooks, which run by kernels, with constants."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        (self._rule,), (self._param,) = group.rules, group.params
+        self._hooks = [*self._rule._pre_update_hooks.values()]
+        self._late_hooks = [*self._rule._post_update_hooks.values()]
+        for hook in self._hooks + self._late_hooks:
+            if stage_of_hook(hook, None).runs_eagerly:
+                raise GraphBreak(f'the hook {_name_of(hook)} of an update rule runs eagerly')
+
+    def guard(self, scope: Scope) -> None:
+        super().guard(scope)
+        for hook in self._hooks + self._late_hooks:
+            _guard_hook(scope, hook)
+
+    def _step(self) -> None:
+        for hook in self._hooks:
+            hook(self._rule, self._param)
+        super()._step()
+        for hook in self._late_hooks:
+            hook(self._rule, self._param)
+
+
+def _runs_one_kernel(group: Group) -> bool:
+    rule = group.rules[0]
+    return (
+        is_framework_module(type(rule).__module__)
+        and not group.has_masters()
+        and all(map(_has_fitting_states, group.rules, group.arrays))
+        and _next_scalars(group) is not None
+    )
+
+
+def _next_scalars(group: Group) -> list[float] | None:
+    try:
+        return group.next_scalars()
+    except Exception:  # noqa: BLE001 - the eager update raises it, too
+        return None
+
+
+def _has_fitting_states(rule: Any, array: Any) -> bool:
+    state = rule._state
+    return (
+        state is not None
+        and state.keys() == set(rule._state_names)
+        and all(
+            type(value) is _chx_ndarray
+            and value.dtype == array.dtype
+            and value.shape == array.shape
+            and value.device is array.device
+            for value in state.values()
+        )
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)

@@ -1,0 +1,196 @@
+"""States that links and other objects of the program keep from call to call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import chainerx
+from chainer.compilation import _trees
+from chainer.compilation._effects.effect import Effect, Observer
+from chainer.compilation._trace import Again, GraphBreak
+from chainer.compilation._trees import CHAINED, INNER_ATTRIBUTES, array_of, flags_of
+from chainer.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._scope import Scope
+    from chainer.compilation._trace import Trace
+
+_chx_ndarray = chainerx.ndarray
+_MISSING = object()  # differs from what any attribute is
+#: Attributes of variables that change at first and then stay.
+_OWN_OF_VARIABLES = frozenset(
+    ('_chainerx_array_cache', '_fresh_grad', '_node', '_sharing', '_grad_var')
+)
+
+
+class State(Effect):
+    """An attribute whose array each call replaces, such as the state of a recurrent link.
+
+    Args:
+        attributes: Those of the object.
+        name: The name of the attribute.
+        form: What has to stay the same; see :func:`slot_form`.
+        is_used: Whether kernels use the array of before.
+        make: Returns the new value for the results of a run.
+
+    """
+
+    def __init__(
+        self,
+        attributes: dict[str, Any],
+        name: str,
+        form: Any,
+        is_used: bool,
+        make: Callable[[list[Any]], Any],
+    ) -> None:
+        self._attributes = attributes
+        self._name = name
+        self._form = form
+        self._is_used = is_used
+        self._make = make
+
+    def find_inputs(self, arrays: list[Any]) -> bool:
+        value = self._attributes.get(self._name, _MISSING)
+        if slot_form(value, self._is_used) != self._form:
+            return False
+        if self._is_used:
+            arrays.append(array_of(value))
+        return True
+
+    def finish(self, arrays: list[Any]) -> None:
+        self._attributes[self._name] = self._make(arrays)
+
+    def results(self) -> list[tuple[str, Any]]:
+        return [(self._name, array_of(self._attributes[self._name]))]
+
+
+class States(Observer):
+    """Finds the attributes that a call changes; those with arrays are effects, others are not.
+
+    Args:
+        scope: The objects.
+        slots: The attributes that earlier recordings found, to which this one adds.
+        trace: Tells of which variables ``backward`` was called.
+
+    """
+
+    def __init__(self, scope: Scope, slots: dict[tuple[int, str], Any], trace: Trace) -> None:
+        self._scope = scope
+        self._slot_ids = slots
+        self._trace = trace
+        self._old: list[Any] = []
+        self._forms: list[tuple[Any, Any]] = []
+        self._objects: list[dict[str, Any]] = []
+        self._variables: dict[int, dict[str, Any]] = {}
+
+    def start(self) -> None:
+        scope = self._scope
+        self._old = [vars(owner)[name] for owner, name in scope.slots]
+        # Only the end of the recording tells whether kernels use an array. By then a graph, which
+        # forms are about, may be gone.
+        self._forms = [(slot_form(value, False), slot_form(value, True)) for value in self._old]
+        self._objects = [dict(vars(owner)) for owner in scope.objects]
+        self._variables = {id(v): dict(vars(v)) for v in scope.variables}
+
+    def check(self) -> None:
+        handled = {id(owner) for owner in self._scope.objects}
+        found = False
+        for changed, label in self._scope.find_changes():
+            if isinstance(changed, Variable):
+                # Its array is of another form now, which only another recording sees.
+                found = True
+                self._check_variable(changed, label)
+            elif id(changed) not in handled and type(changed) is not _chx_ndarray:
+                raise GraphBreak(f'{label} changes')
+        for owner, old in zip(self._scope.objects, self._objects):
+            found |= self._find_slots(owner, old)
+        if found:
+            raise Again
+
+    def finish(self, draft: Draft) -> None:
+        for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
+            array = array_of(old)
+            is_used = array is not None and draft.recorder.is_used(array)
+            if forms[is_used] is None:
+                raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
+            if is_used:
+                draft.inputs.append(array)
+            self._check_slot(owner, name)
+            make = _maker(vars(owner)[name], draft)
+            draft.effects.append(State(vars(owner), name, forms[is_used], is_used, make))
+
+    def _check_variable(self, variable: Variable, label: str) -> None:
+        old, scope = self._variables[id(variable)], self._scope
+        for name in {*old, *vars(variable)} - _OWN_OF_VARIABLES:
+            if _differs(vars(variable), old, name):
+                raise GraphBreak(f'{name} of {label} changes{scope.lines_that_store(name)}')
+
+    def _find_slots(self, owner: Any, old: dict[str, Any]) -> bool:
+        """Adds attributes whose arrays changed to the slots; raises if others changed."""
+        found = False
+        for name in {*old, *vars(owner)}:
+            new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
+            if new is previous or (id(owner), name) in self._slot_ids:
+                continue
+            kinds = {type(new), type(previous)}
+            # An attribute that comes or goes is no slot: the next call finds it, or not.
+            if kinds.isdisjoint((Variable, _chx_ndarray)) or type(_MISSING) in kinds:
+                if not _differs(vars(owner), old, name):
+                    continue
+                lines = self._scope.lines_that_store(name)
+                raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
+            self._check_slot(owner, name)
+            self._slot_ids[id(owner), name] = owner
+            found = True
+        return found
+
+    def _check_slot(self, owner: Any, name: str) -> None:
+        # A graph through which the function went back is released.
+        if slot_form(vars(owner)[name], not self._trace.backpropagated) is None:
+            lines = self._scope.lines_that_store(name)
+            raise GraphBreak(f'{name} of {type(owner).__name__} keeps a graph{lines}')
+
+
+def slot_form(value: Any, is_used: bool) -> Any:
+    """Returns what has to stay the same in a value of a slot, whose array changes.
+
+    ``None`` if there can be no plan with it. ``is_used``: whether kernels use the array; the plan
+    itself then looks at the form of its memory.
+    """
+    array = array_of(value)
+    if array is None:
+        return _trees.key(value) if _trees.is_constant(value) else None
+    if type(array) is not _chx_ndarray:
+        return None
+    flags = flags_of(array)
+    if is_used and flags & CHAINED:
+        return None
+    if type(value) is Variable:
+        if value._layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
+            return None
+        form: Any = (Variable, value._requires_grad, value._name, flags)
+    else:
+        form = flags
+    if is_used:
+        return form
+    # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
+    return form, array.shape, array.strides, array.dtype, array.device
+
+
+def _differs(new: dict[str, Any], old: dict[str, Any], name: str) -> bool:
+    return bool(_trees.key(new.get(name, _MISSING)) != _trees.key(old.get(name, _MISSING)))
+
+
+def _maker(value: Any, draft: Draft) -> Callable[[list[Any]], Any]:
+    """Returns a function that makes the value of a slot again from the results of a run."""
+    array = array_of(value)
+    if array is None:
+        return lambda arrays: value
+    index = draft.add_result(array)
+    if type(value) is _chx_ndarray:
+        return lambda arrays: arrays[index]
+    requires_grad, name = value._requires_grad, value._name
+    return lambda arrays: Variable(arrays[index], requires_grad=requires_grad, name=name)

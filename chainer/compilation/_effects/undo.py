@@ -1,0 +1,63 @@
+"""Undoing what a call changes, so that it can run twice and be compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import chainerx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import numpy
+
+_chx_ndarray = chainerx.ndarray
+
+
+def view(array: Any) -> numpy.ndarray[Any, Any]:
+    """Returns a NumPy array in the memory of an array of ChainerX."""
+    memory: numpy.ndarray[Any, Any] = chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+    return memory
+
+
+def save_contents(arrays: Iterable[Any]) -> Callable[[], None]:
+    """Returns a function that writes the present contents of arrays again."""
+    contents = [(view(array), view(array).copy()) for array in arrays]
+
+    def restore() -> None:
+        for memory, content in contents:
+            memory[...] = content
+
+    return restore
+
+
+def save_attributes(owners: Iterable[Any]) -> Callable[[], None]:
+    """Returns a function that gives objects their present attributes again."""
+    attributes = [(owner, dict(vars(owner))) for owner in owners]
+
+    def restore() -> None:
+        for owner, old in attributes:
+            vars(owner).clear()
+            vars(owner).update(old)
+
+    return restore
+
+
+def save_optimizer(opt: Any) -> Callable[[], None]:
+    """Returns a function that restores an optimizer, its rules and their states."""
+    rules = [param.update_rule for param in opt.target.params()]
+    restore_attributes = save_attributes([opt, *[rule for rule in rules if rule is not None]])
+    restore_contents = save_contents(states_of(opt))
+
+    def restore() -> None:
+        restore_attributes()
+        restore_contents()
+
+    return restore
+
+
+def states_of(opt: Any) -> list[Any]:
+    """Returns the arrays of the states of an optimizer that are of ChainerX."""
+    rules = [param.update_rule for param in opt.target.params()]
+    states = [rule._state for rule in rules if rule is not None and rule._state is not None]
+    return [v for state in states for v in state.values() if type(v) is _chx_ndarray]

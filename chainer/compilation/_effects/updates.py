@@ -1,0 +1,134 @@
+"""Updates of optimizers: by kernels of the plan, or eagerly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import chainerx
+from chainer import optimizer
+from chainer.compilation import _trees
+from chainer.compilation._effects.eager_update import EagerUpdate
+from chainer.compilation._effects.effect import Effect, Observer
+from chainer.compilation._effects.planned_update import PlannedUpdate, plan_update
+from chainer.compilation._trace import Again, GraphBreak
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._scope import Scope
+
+_chx_ndarray = chainerx.ndarray
+_CHANGE = 'an optimizer changes outside of its update'
+
+
+class Updates(Observer):
+    """Runs the updates of a call, each on its own, and looks for other changes of optimizers.
+
+    Args:
+        scope: The optimizers.
+        recorder: Records the kernels.
+        end_segment: Ends a segment of the plan, with the gradients that it sets.
+
+    """
+
+    def __init__(self, scope: Scope, recorder: Any, end_segment: Callable[[], None]) -> None:
+        self._scope = scope
+        self._recorder = recorder
+        self._end_segment = end_segment
+        self._effects: list[Effect] = []
+        self._states: list[Any] = []
+        self._needs_states = False
+        #: Plans read parameters where they are, so that no update may replace their arrays.
+        self._fixed = chainerx._core._Watch()
+        self._state: list[Any] = []
+
+    def start(self) -> None:
+        self._state = self._find_state()
+
+    def note(self) -> None:
+        if self._state != self._find_state():
+            self._recorder.note(_CHANGE)
+
+    def renew(self) -> None:
+        self._state = self._find_state()
+
+    def check(self) -> None:
+        if self._state != self._find_state():
+            raise GraphBreak(_CHANGE)
+        if self._needs_states:
+            raise Again
+
+    def finish(self, draft: Draft) -> None:
+        draft.held += self._states
+        draft.effects += self._effects
+        for variable in self._scope.variables:
+            self._fixed.add_entry(vars(variable), '_array')
+
+    def is_known(self, opt: Any) -> bool:
+        """Tells whether an optimizer is watched."""
+        return any(opt is known for known in self._scope.optimizers)
+
+    def update(self, opt: Any) -> None:
+        """Runs an update: in a segment of its own, or between segments."""
+        lacks_states = False
+        try:
+            lacks_states = _lacks_states(opt)
+            planned = self._plan(opt)
+        except GraphBreak as reason:
+            self._update_eagerly(opt, str(reason), lacks_states)
+        except Exception as error:  # noqa: BLE001 - the update itself raises what is wrong
+            self._recorder.note(f'an optimizer that cannot be watched: {error}')
+            optimizer.GradientMethod.update(opt)
+        else:
+            self._states += planned.states
+            planned.record(self._recorder, self._end_segment)
+            self._effects.append(planned)
+
+    def _plan(self, opt: Any) -> PlannedUpdate:
+        # Backward passes of ChainerX leave none: they divide it out themselves.
+        if any(v._loss_scale is not None for v in self._scope.variables):
+            self._recorder.note('a loss scale of gradients that the function did not compute')
+        if not all(id(param) in self._scope.known for param in opt.target.params()):
+            self._recorder.note('an optimizer whose parameters are not known')
+        self._end_segment()
+        planned = plan_update(opt, EagerUpdate(opt, self._fixed))
+        planned.guard(self._scope)
+        return planned
+
+    def _update_eagerly(self, opt: Any, reason: str, lacks_states: bool) -> None:
+        eager = EagerUpdate(opt, self._fixed)
+        eager.reason = f'{type(opt).__name__} updates eagerly, as {reason}'
+        self._effects.append(eager)
+        optimizer.GradientMethod.update(opt)
+        # The first update makes states, so that the next one may be planned.
+        self._needs_states |= lacks_states and _can_plan(opt, eager)
+
+    def _find_state(self) -> list[Any]:
+        owners: list[Any] = []
+        for opt in self._scope.optimizers:
+            owners += (opt, opt.hyperparam)
+        for variable in self._scope.variables:
+            rule = getattr(variable, 'update_rule', None)
+            if rule is not None:
+                owners += (rule, rule.hyperparam)
+        return [{k: _trees.key(v) for k, v in vars(o).items()} for o in owners]
+
+
+def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
+    try:
+        plan_update(opt, eager)
+    except Exception:  # noqa: BLE001 - the next recording finds it, too
+        return False
+    return True
+
+
+def _lacks_states(opt: Any) -> bool:
+    """Tells whether the next update makes states, or moves them to the device."""
+    rules = [param.update_rule for param in opt.target.params()]
+    return any(
+        rule is not None
+        and rule.enabled
+        and (rule._state is None or any(type(v) is not _chx_ndarray for v in rule._state.values()))
+        for rule in rules
+    )

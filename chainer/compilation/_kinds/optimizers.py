@@ -1,0 +1,70 @@
+"""Optimizers, update rules and their hyperparameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer import optimizer
+from chainer.compilation._kinds.kind import Kind, names
+from chainer.compilation._kinds.ownership import is_own_object
+from chainer.compilation._trace import GraphBreak
+
+if TYPE_CHECKING:
+    from chainer.compilation._kinds.kind import Scope
+
+#: Attributes of optimizers and update rules that updates change, or that are watched otherwise.
+_OF_UPDATES = frozenset(
+    'target t epoch hyperparam update _state _pre_update_hooks _post_update_hooks'.split()
+)
+
+
+def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
+    update = type(value).update
+    if update is not optimizer.GradientMethod.update or not is_own_object(update):
+        raise GraphBreak(f'{label} has an update of its own')
+    scope.optimizers.append(value)
+    if value.target is not None:
+        scope.visit(value.target, f'{label}.target')
+    _watch_rule(scope, value, label)
+
+
+def _watch_rule(scope: Scope, value: Any, label: str) -> None:
+    """Watches what code reads of an optimizer or an update rule; updates are no part of that."""
+    kind = type(value)
+    scope.visit(kind, kind.__name__)
+    for name in sorted(scope.names):
+        computed = getattr(kind, name, None)
+        if isinstance(computed, property) and is_own_object(computed):
+            lines = scope.lines_that_read(name)
+            raise GraphBreak(f'{label}.{name} is computed at each update{lines}')
+    always = 'update', 'target', 'hyperparam', '_loss_scale', '_use_cleargrads'
+    _watch_entries(scope, value, label, {*always})
+    _watch_entries(scope, value.hyperparam, label, set())
+
+
+def _watch_entries(scope: Scope, value: Any, label: str, always: set[str]) -> None:
+    attributes = vars(value)
+    read = (scope.names & attributes.keys()) | always
+    if scope.reads_any:
+        is_set = isinstance(value, optimizer.Hyperparameter)  # of numbers that may change at will
+        read |= set() if is_set else attributes.keys() - _OF_UPDATES
+    for name in sorted(read):
+        scope.add(scope.watch.add_entry, f'{label}.{name}', attributes, name)
+        if name in scope.names or name not in always:
+            scope.visit_if_read(name, attributes.get(name), f'{label}.{name}')
+    # Attributes that are not there may come.
+    scope.add(scope.watch.add_attributes, f'attributes of {label}', value, tuple(attributes))
+
+
+def _watch_hyperparameters(scope: Scope, value: Any, label: str) -> None:
+    scope.visit(type(value), type(value).__name__)
+    _watch_entries(scope, value, label, {'_parent'})
+    scope.visit(value._parent, label)
+
+
+#: By a class that the type derives from.
+BASES: dict[type, Kind] = {
+    optimizer.Optimizer: Kind(_watch_optimizer, ended=names('get_dict')),
+    optimizer.UpdateRule: Kind(_watch_rule, ended=names('get_dict')),
+    optimizer.Hyperparameter: Kind(_watch_hyperparameters, ended=names('get_dict')),
+}

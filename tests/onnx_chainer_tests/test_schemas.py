@@ -1,0 +1,99 @@
+"""The table of ONNX's operators is what ``onnx`` says, and the importer's functions fit to it."""
+
+import importlib.util
+import inspect
+import pathlib
+
+import pytest
+
+onnx = pytest.importorskip('onnx')
+from onnx import helper  # noqa: E402
+from onnx_chainer_tests.helpers_of_import import info, model_of  # noqa: E402
+
+import onnx_chainer  # noqa: E402
+from onnx_chainer._schemas import schema_at, schemas_of  # noqa: E402
+from onnx_chainer.importing import ModelError, registry  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def test_table_is_that_of_onnx():
+    path = ROOT / 'tools' / 'onnx_schemas.py'
+    spec = importlib.util.spec_from_file_location('onnx_schemas', path)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    text = tool.FILE.read_text()
+    if f'with onnx {onnx.__version__}.\n' not in text:
+        pytest.skip('the table is of another version of onnx')
+    assert text == tool.content()
+
+
+@pytest.mark.parametrize(
+    'name,opset,inputs,least,most,attributes',
+    [
+        ('Softmax', 12, ('input',), 1, 1, {'axis': ('i', False, 1)}),
+        ('Softmax', 13, ('input',), 1, 1, {'axis': ('i', False, -1)}),
+        ('Squeeze', 11, ('data',), 1, 1, {'axes': ('I', False, None)}),
+        ('Squeeze', 13, ('data', 'axes'), 1, 2, {}),
+        ('Concat', 13, ('inputs',), 1, float('inf'), {'axis': ('i', True, None)}),
+        ('LpNormalization', 1, ('input',), 1, 1, {'axis': ('i', False, -1), 'p': ('i', False, 2)}),
+        ('Loop', 13, ('M', 'cond', 'v_initial'), 0, float('inf'), {'body': ('g', True, None)}),
+        ('Erf', 1, ('input',), 1, 1, {}),  # older than the operator
+    ],
+)
+def test_forms(name, opset, inputs, least, most, attributes):
+    schema = schema_at(schemas_of('', name), opset)
+    assert (schema.inputs, schema.least, schema.most) == (inputs, least, most)
+    assert schema.attributes == attributes
+
+
+def test_defaults():
+    (schema, *_) = schemas_of('', 'RNN')
+    assert schema.attributes['activations'].default == ['Tanh', 'Tanh']
+    assert schema.attributes['direction'].default == 'forward'
+    assert schemas_of('', 'BatchNormalization')[-1].attributes['epsilon'].default == 1e-5
+    assert schemas_of('', 'MeanVarianceNormalization')[0].attributes['axes'].default == [0, 2, 3]
+    assert schemas_of('', 'MaxPool')[0].types == ('def',)
+    assert schemas_of('their', 'MaxPool') == ()
+
+
+@pytest.mark.parametrize('key', registry.names(), ids='.'.join)
+def test_functions_take_what_operators_have(key):
+    row = registry.find(*key)
+    assert row.schemas == schemas_of(*key) != ()
+    attributes = {name for schema in row.schemas for name in schema.attributes}
+    assert (row.keywords or set()) <= attributes
+    assert row.arity <= max(schema.most for schema in row.schemas)
+    if row.keywords is not None:
+        assert not {name for name in row.keywords if row.input_of(name) is not None}
+    for numbers in row.host, row.statistics, row.trained:
+        assert all(i < max(schema.most for schema in row.schemas) for i in numbers)
+
+
+def test_functions_of_other_domains_say_what_they_take():
+    @registry.operator('Once', domain='test.schemas')
+    def once(node, x, y=None, /, *, scale, shift=0): ...
+
+    row = registry.find('test.schemas', 'Once')
+    del registry._TABLE['test.schemas', 'Once']
+    (schema,) = row.schemas
+    assert (schema.least, schema.most) == (1, 2)
+    assert schema.attributes == {'scale': ('', True, None), 'shift': ('', False, 0)}
+    assert list(inspect.signature(row.function).parameters) == ['node', 'x', 'y', 'scale', 'shift']
+
+
+@pytest.mark.parametrize(
+    'op,opset,inputs,attributes,message',
+    [
+        ('Concat', 13, ['x'], {}, "its attribute 'axis' is missing"),
+        ('Slice', 9, ['x'], {'ends': [1]}, "its attribute 'starts' is missing"),
+        ('MaxPool', 13, ['x'], {}, "its attribute 'kernel_shape' is missing"),
+        ('Relu', 13, ['x', 'x'], {}, 'it has 2 inputs, and the operator takes 1 to 1'),
+        ('Sin', 13, ['x'], {'consumed_inputs': [1]}, "there is no attribute 'consumed_inputs'"),
+        ('Add', 13, ['x', ''], {}, 'its input 1 is missing'),
+    ],
+)
+def test_nodes_that_the_table_refuses(op, opset, inputs, attributes, message):
+    node = helper.make_node(op, inputs, ['y'], name='culprit', **attributes)
+    with pytest.raises(ModelError, match=f"^node 'culprit' .*: {message}$"):
+        onnx_chainer.load(model_of([node], [info('x')], ['y'], opset=opset))
