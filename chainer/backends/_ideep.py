@@ -9,7 +9,7 @@ error: ImportError | None = None
 ideep: Any
 try:
     ideep = importlib.import_module('ideep4py')
-    mdarray = ideep.mdarray
+    mdarray: type[Any] = ideep.mdarray
 except ImportError as e:
     ideep = None
     error = e

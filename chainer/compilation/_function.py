@@ -88,27 +88,25 @@ class CompiledFunction(Generic[_P, _R]):
             if self._budget.sleep:
                 self._budget.sleep -= 1
                 return self._compiled_function(*args, **kwargs)
-            return self._call(args, kwargs)
+            arrays: list[Any] = []
+            try:
+                form = _trees.flatten_arguments(args, kwargs, arrays)
+            except GraphBreak as error:
+                return self._run_eagerly(args, kwargs, str(error))
+            # Hooks see calls of functions, of which a plan has none.
+            if has_hooks():
+                return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
+            plan, inputs = self._plans.find(arrays, form)
+            if plan is None or inputs is None:
+                return self._record(args, kwargs, arrays, form)
+            self.replays += 1
+            self._budget.count_run()
+            if not self._check:
+                return plan.run(inputs)
+            call = functools.partial(self._compiled_function, *args, **kwargs)
+            return _check.run_both(plan, inputs, call)
         finally:
             self._busy.release()
-
-    def _call(self, args: Any, kwargs: Any) -> Any:
-        arrays: list[Any] = []
-        try:
-            form = _trees.flatten_arguments(args, kwargs, arrays)
-        except GraphBreak as error:
-            return self._run_eagerly(args, kwargs, str(error))
-        # Hooks see calls of functions, of which a plan has none.
-        if has_hooks():
-            return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
-        plan, inputs = self._plans.find(arrays, form)
-        if plan is None or inputs is None:
-            return self._record(args, kwargs, arrays, form)
-        self.replays += 1
-        self._budget.count_run()
-        if self._check:
-            return _check.run_both(plan, inputs, lambda: self._compiled_function(*args, **kwargs))
-        return plan.run(inputs)
 
     def _run_eagerly(self, args: Any, kwargs: Any, reason: str) -> Any:
         self._count(reason)
@@ -188,7 +186,7 @@ class CompiledFunction(Generic[_P, _R]):
         self._reasons[reason] = 1
         name = getattr(self._compiled_function, '__qualname__', 'a function')
         warnings.warn(
-            f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 5
+            f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
         )
 
     def _refuse(self, reason: str, limit: int = MAX_PAUSE) -> None:

@@ -7,7 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer import function_hook, link_hook, reporter
+from chainer import link_hook, reporter
+from chainer._core.autograd.thread_hooks import thread_hooks
 from chainer.compilation._effects.effect import methods_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def environment() -> tuple[Any, ...]:
 
 def has_hooks() -> bool:
     """Tells whether hooks of functions or links watch the thread."""
-    return bool(function_hook.get_function_hooks() or link_hook._get_link_hooks())
+    return bool(thread_hooks.hooks or link_hook._get_link_hooks())
 
 
 class Recorded:
@@ -89,8 +90,17 @@ class Recorded:
 
         """
         self.runs += 1
+        plan = self.plan
+        # Random numbers are drawn last of all inputs, when the run is sure to take place.
+        if self._draw:
+            inputs = [*inputs, *[draw() for draw in self._draw]]
         try:
-            arrays = self._run_segments(inputs)
+            arrays: list[Any] = plan.start(inputs)
+            segment = 0
+            for run in self._run:
+                plan.run(segment)
+                segment = run(plan, segment + 1)
+            plan.run(segment)
         except chainerx.ChainerxError as error:
             text = str(error)
             if not text.startswith('run: '):  # which ChainerX calls the plan itself
@@ -102,16 +112,3 @@ class Recorded:
             for tell in self._tell:
                 tell(arrays)
         return self._result(arrays)
-
-    def _run_segments(self, inputs: list[Any]) -> list[Any]:
-        plan = self.plan
-        # Random numbers are drawn last of all inputs, when the run is sure to take place.
-        if self._draw:
-            inputs = [*inputs, *[draw() for draw in self._draw]]
-        arrays: list[Any] = plan.start(inputs)
-        segment = 0
-        for run in self._run:
-            plan.run(segment)
-            segment = run(plan, segment + 1)
-        plan.run(segment)
-        return arrays

@@ -43,8 +43,8 @@ class Node:
         self.op_type = op_type
         self.opset = opset
         self.name = name
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
+        self.inputs: tuple[str, ...] = tuple(inputs)
+        self.outputs: tuple[str, ...] = tuple(outputs)
 
     def wants(self, i: int) -> bool:
         """Whether something uses output ``i``."""
@@ -226,8 +226,8 @@ class Plan:
         constants: dict[str, Any],
     ) -> None:
         self.name = name
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
+        self.inputs: tuple[str, ...] = tuple(inputs)
+        self.outputs: tuple[str, ...] = tuple(outputs)
         self.steps = tuple(steps)
         self.weights = weights
         self.captured = frozenset(captured)

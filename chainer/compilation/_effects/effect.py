@@ -77,7 +77,7 @@ class Observer:
         """Adds to the plan what it needs for the effects."""
 
 
-def methods_of(effects: Iterable[Effect], name: str) -> list[Any]:
-    """Returns a method of those effects that define it, so that a run does not call the others."""
-    base = getattr(Effect, name)
-    return [getattr(e, name) for e in effects if getattr(type(e), name) is not base]
+def methods_of(objects: Iterable[Any], name: str, base: type = Effect) -> list[Any]:
+    """Returns a method of those objects that define it, so that a run does not call the others."""
+    inherited = getattr(base, name)
+    return [getattr(x, name) for x in objects if getattr(type(x), name) is not inherited]

@@ -8,8 +8,8 @@ import chainerx
 from chainer import optimizer
 from chainer._core.optimizers import update
 from chainer.compilation._effects import undo
-from chainer.compilation._effects.effect import Effect
-from chainer.compilation._effects.stages import HookedSteps, Stage, Steps, stage_of_hook
+from chainer.compilation._effects.effect import Effect, methods_of
+from chainer.compilation._effects.stages import Hook, HookedSteps, Stage, Steps, stage_of_hook
 from chainer.compilation._kinds.ownership import is_patched
 from chainer.compilation._trace import GraphBreak
 
@@ -53,17 +53,23 @@ class PlannedUpdate(Effect):
     def __init__(
         self,
         opt: Any,
-        hooks: Sequence[Stage],
+        hooks: Sequence[Hook],
         steps: Sequence[Steps],
-        late_hooks: Sequence[Stage],
+        late_hooks: Sequence[Hook],
         eager: EagerUpdate,
     ) -> None:
         self._optimizer = opt
+        self._hooks = hooks
         self._steps = steps
-        self._stages = [*hooks, _Count(opt), *steps, *late_hooks]
+        self._late_hooks = late_hooks
+        self._stages = [*hooks, *steps, *late_hooks]
         self._eager = eager
         self._first = 0  # number of the first call that has scalars
-        names = [stage.name for stage in self._stages if stage.runs_eagerly]
+        # Found once: runs of small models take a few microseconds.
+        self._scalars = methods_of(self._stages, 'scalars', Stage)
+        self._eager_hooks = [hook for hook in hooks if hook.runs_eagerly]
+        self._late_eager_hooks = [hook for hook in late_hooks if hook.runs_eagerly]
+        names = [hook.name for hook in [*self._eager_hooks, *self._late_eager_hooks]]
         self.interruptions = len(names)
         self.reason = f'Python reads or draws numbers in {", ".join(names)}' if names else ''
 
@@ -92,17 +98,10 @@ class PlannedUpdate(Effect):
     def record(self, recorder: Any, end_segment: Callable[[], None]) -> None:
         """Updates while a recorder notes the kernels, and ends segments."""
         self._first = recorder.scalars_count
-        for stage in self._stages:
-            if stage.runs_eagerly:
-                end_segment()
-                stage.record(recorder)
-                continue
-            recorder.start()
-            try:
-                stage.record(recorder)
-            finally:
-                recorder.stop()
-        count = sum(len(stage.scalars() or ()) for stage in self._stages)
+        _record(self._hooks, recorder, end_segment)
+        self._optimizer.t += 1
+        _record([*self._steps, *self._late_hooks], recorder, end_segment)
+        count = sum(len(scalars() or ()) for scalars in self._scalars)
         if recorder.scalars_count - self._first != count:
             # Something did not run by the kernel that is made for it, with a rate that is watched
             # by nobody.
@@ -110,20 +109,27 @@ class PlannedUpdate(Effect):
         end_segment()
 
     def run(self, plan: Any, segment: int) -> int:
+        opt = self._optimizer
         # All numbers are read before anything runs: an eager update must find all as it was.
-        scalars: list[list[float]] = []
-        for stage in self._stages:
-            found = stage.scalars()
-            if found is None:
-                return self._eager.run(plan, segment) + self.interruptions + 1
-            scalars += found
-        for i, values in enumerate(scalars, self._first):
-            plan.set_scalars(i, values)
-        for stage in self._stages:
-            if stage.runs_eagerly:
-                plan.run(segment)
-                segment += 1
-            stage.run()
+        found = [scalars() for scalars in self._scalars]
+        if None in found or type(opt.t) is not int:
+            return self._eager.run(plan, segment) + self.interruptions + 1
+        i = self._first
+        for kernels in found:
+            for values in kernels:
+                plan.set_scalars(i, values)
+                i += 1
+        for hook in self._eager_hooks:
+            plan.run(segment)
+            segment += 1
+            hook.run()
+        opt.t += 1
+        for step in self._steps:
+            step.group.count()
+        for hook in self._late_eager_hooks:
+            plan.run(segment)
+            segment += 1
+            hook.run()
         plan.run(segment)
         return segment + 1
 
@@ -134,20 +140,17 @@ class PlannedUpdate(Effect):
         return [('a state of an optimizer', array) for array in undo.states_of(self._optimizer)]
 
 
-class _Count(Stage):
-    """Counts the update."""
-
-    def __init__(self, opt: Any) -> None:
-        self._optimizer = opt
-
-    def record(self, recorder: Any) -> None:
-        self.run()
-
-    def scalars(self) -> list[list[float]] | None:
-        return [] if type(self._optimizer.t) is int else None
-
-    def run(self) -> None:
-        self._optimizer.t += 1
+def _record(stages: Sequence[Stage], recorder: Any, end_segment: Callable[[], None]) -> None:
+    for stage in stages:
+        if stage.runs_eagerly:
+            end_segment()
+            stage.record(recorder)
+            continue
+        recorder.start()
+        try:
+            stage.record(recorder)
+        finally:
+            recorder.stop()
 
 
 def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:

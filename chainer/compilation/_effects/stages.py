@@ -41,9 +41,6 @@ class Stage:
         """
         return []
 
-    def run(self) -> None:
-        """Does what the kernels do not."""
-
 
 # -- hooks
 
@@ -63,6 +60,10 @@ class Hook(Stage):
         _guard_hook(scope, self._hook, self.followed)
 
     def record(self, recorder: Any) -> None:
+        self._optimizer.call_hook(self._hook)
+
+    def run(self) -> None:
+        """Runs the hook eagerly."""
         self._optimizer.call_hook(self._hook)
 
 
@@ -90,9 +91,6 @@ class EagerHook(Hook):
     """A hook of this package of which Python reads numbers, or which draws some."""
 
     runs_eagerly = True
-
-    def run(self) -> None:
-        self._optimizer.call_hook(self._hook)
 
 
 _HOOKS: dict[type, tuple[type[Hook], set[str]]] = {
@@ -146,7 +144,7 @@ class Steps(Stage):
 
     def __init__(self, group: Group) -> None:
         self.group = group
-        if not _runs_one_kernel(group):
+        if not _has_one_kernel(group) or self.scalars() is None:
             raise GraphBreak(f'no kernel makes a step of {type(group.rules[0]).__name__}')
 
     def guard(self, scope: Scope) -> None:
@@ -182,11 +180,11 @@ class Steps(Stage):
             raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
 
     def scalars(self) -> list[list[float]] | None:
-        scalars = _next_scalars(self.group)
+        try:
+            scalars = self.group.next_scalars()
+        except Exception:  # noqa: BLE001 - the eager update raises it, too
+            return None
         return None if scalars is None else [scalars]
-
-    def run(self) -> None:
-        self.group.count()
 
 
 class HookedSteps(Steps):
@@ -214,21 +212,12 @@ class HookedSteps(Steps):
             hook(self._rule, self._param)
 
 
-def _runs_one_kernel(group: Group) -> bool:
-    rule = group.rules[0]
+def _has_one_kernel(group: Group) -> bool:
     return (
-        is_framework_module(type(rule).__module__)
+        is_framework_module(type(group.rules[0]).__module__)
         and not group.has_masters()
         and all(map(_has_fitting_states, group.rules, group.arrays))
-        and _next_scalars(group) is not None
     )
-
-
-def _next_scalars(group: Group) -> list[float] | None:
-    try:
-        return group.next_scalars()
-    except Exception:  # noqa: BLE001 - the eager update raises it, too
-        return None
 
 
 def _has_fitting_states(rule: Any, array: Any) -> bool:
