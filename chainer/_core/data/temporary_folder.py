@@ -37,8 +37,7 @@ def temporary_folder(folder: str, name: str) -> Iterator[str]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+        lock.close()
 
 
 def remove_leftovers(folder: str, name: str | None = None) -> None:
@@ -60,27 +59,52 @@ def remove_leftovers(folder: str, name: str | None = None) -> None:
 
 
 def _remove_leftover(path: str) -> None:
-    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with contextlib.closing(_Lock(path)) as lock:
+        lock.acquire_alone()
         shutil.rmtree(path)
-    finally:
-        os.close(lock)
 
 
-def _make(folder: str, name: str) -> tuple[str, int | None]:
-    """Makes a folder; returns its path and the file descriptor of its lock."""
+def _make(folder: str, name: str) -> tuple[str, _Lock]:
+    """Makes a folder; returns its path and its lock."""
     while True:
         path = os.path.join(folder, f'.{name}.{os.urandom(4).hex()}.tmp')
         os.mkdir(path, 0o700)
-        if fcntl is None:
-            return path, None
         try:
-            lock = os.open(path, os.O_RDONLY)
+            lock = _Lock(path)
         except FileNotFoundError:
             continue  # another process took it for a leftover
         with contextlib.suppress(OSError):  # some file systems have no locks
-            fcntl.flock(lock, fcntl.LOCK_SH)
+            lock.share()
         if os.path.isdir(path):
             return path, lock
-        os.close(lock)
+        lock.close()
+
+
+class _Lock:
+    """Lock of a folder, where the system has locks.
+
+    An interrupt may keep any code from closing it. Then the end of the object does, so that this
+    process, too, can take the folder for a leftover.
+    """
+
+    _file: int | None = None
+
+    def __init__(self, path: str) -> None:
+        if fcntl is not None:
+            self._file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+    def share(self) -> None:
+        if self._file is not None:
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def acquire_alone(self) -> None:
+        """Raises an error if another lock of the folder exists."""
+        if self._file is not None:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+    __del__ = close
