@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
@@ -100,32 +101,45 @@ void TakeBlasBuffer() {
 std::atomic<int> used_blas_buffers{0};
 std::atomic<int> blas_buffers{0};
 
-// Forks that have begun. OpenBLAS locks its list of buffers, and a child that copies the lock while another thread
-// holds it waits forever. So a fork waits until no buffer is in use, and calls that start then wait for the fork.
-std::atomic<int> forks{0};
+// What holds calls back until it ends. A fork does: OpenBLAS locks its list of buffers, and a child that copies the
+// lock while another thread holds it waits forever. The exit of the process does: OpenBLAS unmaps its buffers then,
+// whether or not a thread computes in one.
+std::atomic<int> holds{0};
+
+thread_local bool ends_process = false;  // its destructors may still compute
+
+// Holds calls back that start now, and waits for those that have begun.
+void HoldBlas() {
+    ++holds;
+    while (used_blas_buffers.load() != 0) std::this_thread::yield();
+}
+
+bool MustWait() { return holds.load() != 0 && !ends_process; }
 
 int UseBlasBuffer() {
     for (;;) {
         int n = ++used_blas_buffers;
-        if (forks.load() == 0) return n;
+        if (!MustWait()) return n;
         --used_blas_buffers;
-        while (forks.load() != 0) std::this_thread::yield();
+        while (MustWait()) std::this_thread::yield();
     }
 }
 
+// Handlers of the exit run before a library's own end.
+[[maybe_unused]] const int exit_handler = std::atexit([] {
+    HoldBlas();
+    ends_process = true;
+});
+
 #ifdef __linux__
 int LetForksWait() {
-    auto prepare = [] {
-        ++forks;
-        while (used_blas_buffers.load() != 0) std::this_thread::yield();
-    };
-    auto in_parent = [] { --forks; };
+    auto in_parent = [] { --holds; };
     auto in_child = [] {
         // Other threads may have begun forks, and calls that found this one and have not waited yet.
-        forks.store(0);
+        holds.store(0);
         used_blas_buffers.store(0);
     };
-    return pthread_atfork(prepare, in_parent, in_child);
+    return pthread_atfork(HoldBlas, in_parent, in_child);
 }
 [[maybe_unused]] const int fork_handlers = LetForksWait();
 #endif
