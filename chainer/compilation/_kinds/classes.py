@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
@@ -53,6 +53,8 @@ def _watch_class(scope: Scope, value: type, label: str) -> None:
         if id(cls) in scope.known and cls is not value:
             continue
         scope.known[id(cls)] = cls
+        if cls is Generic:  # whose subscripts serve type checkers only
+            continue
         if cls.__flags__ & _IMMUTABLE:
             scope.note_reader(cls.__name__)
             _check_effects(cls, label)
