@@ -297,7 +297,7 @@ class TestBesideCupy:
         stream = Foreign()
         module = types.SimpleNamespace(get_current_stream=lambda index: stream)
         monkeypatch.setattr(
-            _streams._cupy, 'cupy', types.SimpleNamespace(cuda=module), raising=False
+            _streams._cupy.public, 'cupy', types.SimpleNamespace(cuda=module), raising=False
         )
         return stream
 
