@@ -15,9 +15,7 @@ from chainer.dataset._converters import (  # noqa: F401
     Converter as Converter,
     _ArbitraryCallableConverter,
     call_converter as _call_converter,
-    call_with as _call_with,
     converter as converter,
-    get_device as _get_device,
     to_device as to_device,
 )
 

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import sys
 import types
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -39,6 +40,11 @@ class Data:
     k: float = 2.0
 
 
+class Typed(Generic[TypeVar('T')]):
+    def __init__(self):
+        self.k = 2.0
+
+
 Pair = collections.namedtuple('Pair', 'k other')  # noqa: PYI024 - programs have these
 
 
@@ -63,6 +69,7 @@ VALUES = {
     'slots by name': (Slotted, lambda v: getattr(v, ''.join('k')), set_k),
     'slots and a dict': (WithDict, lambda v: v.k, set_k),
     'a dict beside slots': (WithDict, lambda v: vars(v).get('a', 1.0), lambda v: setattr(v, 'a', 3.0)),
+    'generic class': (Typed, lambda v: v.k, set_k),
     'data class': (Data, lambda v: v.k, set_k),
     'ordered': (
         lambda: collections.OrderedDict(a=2.0, b=3.0), lambda v: v['a'], lambda v: v.update(a=4.0)
