@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,20 @@ _BYTES = 512  # of a description
 
 
 def timeout() -> float:
-    """Seconds to wait for other ranks: ``CHAINERMN_TIMEOUT``, 60 by default."""
-    return float(os.environ.get('CHAINERMN_TIMEOUT', '60'))
+    """Seconds to wait for other ranks: ``CHAINERMN_TIMEOUT``, 60 by default; 0 for any number.
+
+    Raises:
+        ValueError: If it is not a number of at least 0.
+
+    """
+    text = os.environ.get('CHAINERMN_TIMEOUT', '60')
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not seconds >= 0:
+        raise ValueError(f'CHAINERMN_TIMEOUT must be a number of seconds, at least 0, not {text!r}')
+    return seconds
 
 
 def check_rank(size: int, call: str, argument: str, rank: int) -> None:
@@ -89,7 +102,7 @@ class Checker:
         self._wait(lambda: mpi_comm.Iprobe(source, tag), f'{call} from rank {source}, tag {tag}')
 
     def _wait(self, test: Callable[[], bool], what: str) -> None:
-        limit = timeout()
+        limit = timeout() or math.inf
         end = time.monotonic() + limit
         pause = 0.0
         while not test():

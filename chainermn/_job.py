@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _supervisor
+from chainermn import _checks, _judge, _supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +39,7 @@ class _Rank:
         self.connection = connection
         self.name: str | None = None
         self.has_ended = False
+        self._is_asked = False
         self._buffer = b''
 
     def read(self) -> list[dict[str, Any]]:
@@ -58,7 +59,14 @@ class _Rank:
         *lines, self._buffer = (self._buffer + data).split(b'\n')
         if len(self._buffer) > 4096:
             raise OSError('this is no guard')
+        self._is_asked = False
         return [json.loads(line) for line in lines]
+
+    def ask(self) -> None:
+        """Asks for a report, unless the guard has not yet answered."""
+        if not self._is_asked:
+            self._is_asked = True
+            self.send(_supervisor.ASK)
 
     def send(self, number: int) -> None:
         """Sends a signal. If the connection is broken, the next ``read`` raises."""
@@ -113,6 +121,8 @@ class Job:
         self._deadline: float | None = None
         self._is_killed = False
         self._failure: int | None = None
+        self._judge = _judge.Judge(_checks.timeout())
+        self._next_look = 0.0
         #: The signal that has ended the job.
         self.signal: int | None = None
 
@@ -174,10 +184,29 @@ class Job:
                 self._limit(1)  # only mpiexec is left
             for key, _ in self._selector.select(0.1):
                 key.data(key.fileobj)
+            self._watch()
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 if self._is_killed:
                     return
                 self._kill()
+
+    def _watch(self) -> None:
+        """Asks what the ranks do, and ends them if they cannot go on."""
+        limit, now = self._judge.limit, time.monotonic()
+        is_ending = self._is_killed or self._failure is not None or self.signal is not None
+        if not limit or is_ending or now < self._next_look:
+            return
+        self._next_look = now + _supervisor.interval(limit)
+        for rank in self._ranks:
+            rank.ask()
+        line, reason = self._judge.look()
+        if line is not None:
+            _print(line)
+        if reason is not None:
+            lines = f'{reason}, so all ranks end (CHAINERMN_TIMEOUT)', *self._judge.table()
+            _print('\n'.join(lines))
+            self._failure = 1
+            self._kill()
 
     def _limit(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -233,6 +262,7 @@ class Job:
             raise ValueError('this is no guard of this job')
         rank.name = f'rank {values["rank"]} on {values["host"]}'
         self._ranks.append(rank)
+        self._judge.add(rank, rank.name)
         # It connects late, so it has missed what the others were told.
         if self._is_killed:
             rank.kill()
@@ -246,21 +276,24 @@ class Job:
         status = values.get('status')
         if status is not None:
             rank.has_ended = True
+            self._judge.end(rank)
         if status and self.signal is None and not self._is_killed:
             text = values.get('text', _describe(status))
             self._fail(rank, text, status if status > 0 else 128 - status)
             self._limit(self._grace)
+        elif 'report' in values:
+            self._judge.hear(rank, values['report'])
         elif status is None:
-            self._print(rank, values['text'])
+            _print(f'{rank.name} {values["text"]}')
 
     def _fail(self, rank: _Rank, text: str, status: int) -> None:
         if self._failure is None:
             self._failure = status
-            self._print(rank, text)
+            _print(f'{rank.name} {text}')
 
-    @staticmethod
-    def _print(rank: _Rank, text: str) -> None:
-        print(f'chainermn.run: {rank.name} {text}', file=sys.stderr, flush=True)
+
+def _print(text: str) -> None:
+    print(f'chainermn.run: {text}', file=sys.stderr, flush=True)
 
 
 def _describe(status: int) -> str:

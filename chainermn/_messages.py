@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainermn._mpi import mpi
+from chainermn._recorder import recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,14 +29,21 @@ def parts(buffer: Any, limit: int | None = None) -> Iterator[Any]:
     step = limit or LIMIT
     for start in range(0, flat.size, step):
         yield flat[start : start + step]
+        recorder.ticks += 1  # a large message makes progress
 
 
 def _pickle(obj: Any) -> numpy.ndarray[Any, Any]:
-    data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
+    with recorder.busy():
+        data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
     message = numpy.empty(_LENGTH + len(data), numpy.uint8)
     message[:_LENGTH].view(numpy.int64)[0] = len(data)
     message[_LENGTH:] = numpy.frombuffer(data, numpy.uint8)
     return message
+
+
+def _unpickle(data: numpy.ndarray[Any, Any]) -> Any:
+    with recorder.busy():
+        return pickle.loads(data.data)
 
 
 def send_object(mpi_comm: Any, obj: Any, dest: int, tag: int) -> None:
@@ -57,7 +65,7 @@ def receive_object(mpi_comm: Any, source: int, tag: int, status: Any = None) -> 
     data[:got] = head[_LENGTH:]
     for part in parts(data[got:]):
         mpi_comm.Recv(part, source, tag)
-    return pickle.loads(data.data)
+    return _unpickle(data)
 
 
 def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = None) -> Any:
@@ -70,7 +78,7 @@ def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = Non
         data = numpy.empty(int(size), numpy.uint8)
     for part in parts(data, limit):
         mpi_comm.Bcast(part, root)
-    return obj if is_root else pickle.loads(data.data)
+    return obj if is_root else _unpickle(data)
 
 
 def exchange(

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 #: The variable that tells the guards where and how to connect: JSON of :class:`chainermn._job.Job`.
 VARIABLE = 'CHAINERMN_LAUNCHER'
+#: The variable that tells a rank which file descriptor is the pipe to its guard, and its identity.
+BEATS = 'CHAINERMN_BEATS'
+#: What the launcher sends in place of the number of a signal, to ask for a report.
+ASK = 0
 #: Signals that ask a job to end.
 ENDING = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 #: Signals that are forwarded to the processes of a job.
@@ -78,6 +82,15 @@ def _status(pid: int | str) -> tuple[int, str]:
         return int(parent), state
     except (OSError, ValueError):
         return 0, 'X'
+
+
+def _cpu_ticks(pid: int) -> int:
+    """Time that a process has computed; 0 if that is not known."""
+    try:
+        with open(f'/proc/{pid}/stat', errors='replace') as file:
+            return sum(map(int, file.read().rpartition(')')[2].split()[11:13]))
+    except (OSError, ValueError):
+        return 0
 
 
 def _name(pid: int) -> str:
@@ -285,6 +298,44 @@ class _Launcher:
         return [int(line) for line in lines]
 
 
+def interval(limit: float) -> float:
+    """Seconds between two looks at a rank that may wait as long as ``limit``."""
+    return min(max(limit / 20, 0.05), 1.0)
+
+
+class _Beats:
+    """Pipe by which the watchdog of a rank tells what the rank does, see :mod:`~._watchdog`."""
+
+    def __init__(self) -> None:
+        self._ends = os.pipe()
+        for end in self._ends:
+            os.set_blocking(end, False)
+        os.set_inheritable(self._ends[1], True)
+        os.environ[BEATS] = f'{self._ends[1]}:{os.fstat(self._ends[1]).st_ino}'
+
+    def close_writer(self) -> None:
+        """Leaves the writing end to the rank."""
+        os.close(self._ends[1])
+        del os.environ[BEATS]
+
+    def close(self) -> None:
+        """Makes the rank write no more: there is nobody to tell."""
+        os.close(self._ends[0])
+
+    def latest(self) -> dict[str, object] | None:
+        """Returns the latest beat since the last call, if there is one."""
+        data = b''
+        with contextlib.suppress(OSError):
+            while new := os.read(self._ends[0], 65536):
+                data += new
+        lines = data.splitlines()
+        try:
+            beat = json.loads(lines[-1]) if lines else None
+        except (ValueError, RecursionError):  # something else of the rank has written
+            return None
+        return beat if isinstance(beat, dict) and len(lines[-1]) < 3600 else None
+
+
 # -- the two processes
 
 
@@ -341,8 +392,6 @@ class _Guard:
         self._folders: set[str] = set()
         self._signals: dict[int, float] = {}  # when they came
         self._limits: dict[str, float] = {}  # when to kill the command, and why
-        self._stop_seconds = float(os.environ.get('CHAINERMN_TIMEOUT', '60'))
-        self._stop_reason = f'was stopped for {self._stop_seconds:g} seconds, so it was killed'
         self._is_stopped = False
         self._is_killed = False
         self._is_cut = False
@@ -352,8 +401,10 @@ class _Guard:
         os.setsid()
         adopt_orphans()
         self._reader = SignalReader((*FORWARDED, signal.SIGCHLD))
+        self._beats = _Beats()
         # The command needs file descriptors of mpiexec.
         self._process = subprocess.Popen(command, close_fds=False, preexec_fn=die_with_parent)
+        self._beats.close_writer()
 
     def run(self) -> int:
         """Returns the exit status of the command, negative for a signal."""
@@ -375,12 +426,13 @@ class _Guard:
         return status
 
     def _connect(self, selector: selectors.BaseSelector) -> None:
-        if self._launcher is None:
-            return
-        self._connection = self._launcher.connect()
+        if self._launcher is not None:
+            self._connection = self._launcher.connect()
         if self._connection is not None:
             selector.register(self._connection, selectors.EVENT_READ, self._read_launcher)
-        elif self._launcher.is_here:
+            return
+        self._beats.close()
+        if self._launcher is not None and self._launcher.is_here:
             self._kill()  # it has ended
 
     def _check_limits(self) -> None:
@@ -411,19 +463,22 @@ class _Guard:
         self._forward([number for number in numbers if number != signal.SIGCHLD])
 
     def _watch_stop(self) -> None:
-        """Reports that the command is stopped; in the debug mode, sets a time limit."""
+        """Reports that the command is stopped."""
         was_stopped, self._is_stopped = self._is_stopped, _status(self._process.pid)[1] == 'T'
         if self._is_stopped and not was_stopped:
             self._send(text='is stopped, so the others wait for it')
-            if os.environ.get('CHAINERMN_DEBUG', '0') not in ('', '0'):
-                self._limits[self._stop_reason] = time.monotonic() + self._stop_seconds
-        elif was_stopped and not self._is_stopped:
-            self._limits.pop(self._stop_reason, None)
+
+    def _report(self) -> None:
+        pid = self._process.pid
+        report = {'beat': self._beats.latest(), 'state': _status(pid)[1], 'cpu': _cpu_ticks(pid)}
+        self._send(report=report)
 
     def _forward(self, numbers: Iterable[int]) -> None:
         now = time.monotonic()
         for number in numbers:
-            if number not in ENDING:
+            if number == ASK:
+                self._report()
+            elif number not in ENDING:
                 kill(self._process.pid, number)
             elif now - self._signals.get(number, -_SAME_SIGNAL) < _SAME_SIGNAL:
                 continue

@@ -32,7 +32,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _job, _supervisor
+from chainermn import _checks, _job, _supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,6 +165,7 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueError('the script is missing')
     if not os.path.isfile(args.program[0]):
         raise FileNotFoundError(f'there is no file {args.program[0]}')
+    _checks.timeout()  # raises an error if it is none
 
 
 def _environment(n: int, hosts: Sequence[str], restart: int) -> dict[str, str]:

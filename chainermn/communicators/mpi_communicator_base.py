@@ -6,8 +6,9 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _arrays, _checks, _messages, means
+from chainermn import _arrays, _checks, _messages, _watchdog, means
 from chainermn._mpi import mpi
+from chainermn._recorder import Calls, watched
 from chainermn.communicators import _array_calls, _communication_utility, _parameters
 from chainermn.communicators._configuration import GradientConfiguration
 from chainermn.communicators.communicator_base import CommunicatorBase
@@ -31,12 +32,20 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         mpi_comm: The communicator of MPI.
         arrays_comm: A copy of it for calls on arrays, apart from the messages of the program.
         reducer (chainermn.means.Reducer): What averages gradients.
+        calls (chainermn._recorder.Calls): What the watchdog notes.
 
     """
 
     def __init__(self, mpi_comm: Any) -> None:
         super().__init__()
         self.mpi_comm: Any = mpi().COMM_WORLD if mpi_comm is None else mpi_comm
+        self.calls = Calls(self.mpi_comm)
+        _watchdog.start()
+        with self.calls.watching('create_communicator'):
+            self._connect()
+
+    def _connect(self) -> None:
+        """Makes what belongs to the communicator; collective."""
         self.arrays_comm: Any = self.mpi_comm.Dup()
         means_comm = self.mpi_comm.Dup()
         self._checker = _checks.Checker(self.mpi_comm)
@@ -76,6 +85,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
     def inter_size(self) -> int:
         return self._inter_size
 
+    @watched
     def split(self, color: int, key: int) -> MpiCommunicatorBase:
         self._check('split')
         new = type(self)(self.mpi_comm.Split(color, key))
@@ -87,6 +97,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
                     setattr(new, name, value)
         return new
 
+    @watched
     def finalize(self) -> None:
         # MPI libraries have a limited number of communicators, such as 2048.
         for mpi_comm in self._own_comms:
@@ -104,18 +115,21 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     # -- arrays
 
+    @watched
     def send(self, data: NdArray | tuple[NdArray, ...], dest: int, tag: int = 0) -> None:
         arrays = data if isinstance(data, (tuple, list)) else (data,)
         _arrays.check_arrays(arrays, 'send', 'data')
         self._check_rank('send', 'dest', dest)
         _array_calls.send(self.arrays_comm, data, dest, tag)
 
+    @watched
     def recv(self, source: int, tag: int = 0) -> Any:
         self._check_rank('recv', 'source', source)
         if self._checker.is_on():
             self._checker.wait_for_message(self.arrays_comm, source, tag, 'recv')
         return _array_calls.receive(self.arrays_comm, source, tag)
 
+    @watched
     def bcast(self, x: Any, root: int = 0) -> Any:  # type: ignore[override]
         self._check_rank('bcast', 'root', root)
         if self.rank == root:
@@ -123,6 +137,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         self._check('bcast', root)
         return _array_calls.broadcast(self.arrays_comm, x, root)
 
+    @watched
     def gather(self, x: NdArray, root: int = 0) -> tuple[NdArray, ...] | None:
         _arrays.check_array(x, 'gather', 'x')
         self._check_rank('gather', 'root', root)
@@ -132,16 +147,19 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         arrays = _array_calls.exchange(self.arrays_comm, outgoing)
         return arrays if self.rank == root else None
 
+    @watched
     def allgather(self, x: NdArray) -> tuple[NdArray, ...]:
         _arrays.check_array(x, 'allgather', 'x')
         self._check('allgather')
         return _array_calls.exchange(self.arrays_comm, [x] * self.size)
 
+    @watched
     def alltoall(self, xs: Sequence[NdArray]) -> tuple[NdArray, ...]:
         _arrays.check_arrays(xs, 'alltoall', 'xs', self.size)
         self._check('alltoall')
         return _array_calls.exchange(self.arrays_comm, xs)
 
+    @watched
     def scatter(self, xs: Sequence[NdArray] | None, root: int = 0) -> NdArray:
         self._check_rank('scatter', 'root', root)
         outgoing: Any = [None] * self.size
@@ -154,6 +172,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         self._check('scatter', root)
         return _array_calls.exchange(self.arrays_comm, outgoing)[root]
 
+    @watched
     def allreduce(self, x: NdArray) -> NdArray:
         _arrays.check_array(x, 'allreduce', 'x')
         if x.dtype.kind == 'b':
@@ -163,10 +182,12 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     # -- objects
 
+    @watched
     def send_obj(self, obj: Any, dest: int, tag: int = 0) -> None:
         self._check_rank('send_obj', 'dest', dest)
         _messages.send_object(self.mpi_comm, obj, dest, tag)
 
+    @watched
     def recv_obj(  # type: ignore[override]
         self, source: int, status: Any = None, tag: int | None = None
     ) -> Any:
@@ -186,16 +207,19 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
             self._checker.wait_for_message(self.mpi_comm, source, tag, 'recv_obj')
         return _messages.receive_object(self.mpi_comm, source, tag, status)
 
+    @watched
     def bcast_obj(self, obj: Any, max_buf_len: int | None = _messages.LIMIT, root: int = 0) -> Any:
         self._check_rank('bcast_obj', 'root', root)
         self._check('bcast_obj', root)
         return _messages.broadcast_object(self.arrays_comm, obj, root, max_buf_len)
 
+    @watched
     def gather_obj(self, obj: Any, root: int = 0) -> list[Any] | None:
         self._check_rank('gather_obj', 'root', root)
         self._check('gather_obj', root)
         return _messages.gather_objects(self.arrays_comm, obj, root)
 
+    @watched
     def allgather_obj(self, obj: Any) -> list[Any]:
         """Sends an object of each rank to all ranks; collective.
 
@@ -207,6 +231,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         objects = _messages.gather_objects(self.arrays_comm, obj, 0)
         return _messages.broadcast_object(self.arrays_comm, objects, 0)
 
+    @watched
     def allreduce_obj(self, obj: Any) -> Any:
         self._check('allreduce_obj')
         objects = _messages.gather_objects(self.arrays_comm, obj, 0)
@@ -215,6 +240,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     # -- models
 
+    @watched
     def bcast_data(self, model: Link) -> None:
         params = means.initialized_params(model)
         self._check('bcast_data')
@@ -222,5 +248,6 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         _parameters.check_same(self.rank, self.allgather_obj(_parameters.specs_of(params)))
         _parameters.broadcast(self.arrays_comm, params)
 
+    @watched
     def multi_node_mean_grad(self, model: Link, zero_fill: bool = False) -> None:
         self.reducer.average(means.params_with_grad(model, zero_fill))

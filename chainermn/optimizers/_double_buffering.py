@@ -29,8 +29,9 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         self._ready = before is not None
         if before is not None:
             params, grads, pending = before
-            for mean in pending:
-                mean.wait()
+            with self.communicator.calls.watching('update'):
+                for mean in pending:
+                    mean.wait()
             for param, grad in zip(params, grads):
                 param.grad = grad
 

@@ -93,6 +93,11 @@ class Overlap:
         if not self._is_running or self._comm.size == 1:
             return False
         self._is_running = False
+        with self._comm.calls.watching('update'):
+            self._average()
+        return True
+
+    def _average(self) -> None:
         if self._groups is None:
             # Only now: making groups is collective, and ranks are at different places in backward.
             self._groups = self._make_groups()
@@ -106,7 +111,6 @@ class Overlap:
         for mean in self._pending:
             mean.wait()
         self._pending, self._n_started = [], 0
-        return True
 
     def _make_groups(self) -> list[list[means.Bucket]]:
         groups = self._comm.reducer.divide_groups(self._params_in_groups())

@@ -103,7 +103,8 @@ class _Shards:
                 piece[...] = array
                 shard.array = _flat(param.array)[first:last]
         if self._comm.size > 1:
-            self._exchange()
+            with self._comm.calls.watching('update'):
+                self._exchange()
 
     def _exchange(self) -> None:
         rank = self._comm.rank

@@ -135,7 +135,7 @@ def test_nothing_stays(tmp_path, way):
     """Processes, shared memory and incomplete files go, whatever ends a job."""
     script = tmp_path / 'script.py'
     script.write_text(ENDLESS)
-    variables = {'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': '6'} if way == 'stop' else {}
+    variables = {'CHAINERMN_TIMEOUT': '6'} if way == 'stop' else {}
     job = subprocess.Popen(
         [sys.executable, '-m', 'chainermn.run', '-n', '2', 'script.py'],
         cwd=tmp_path,

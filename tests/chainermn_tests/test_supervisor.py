@@ -261,21 +261,42 @@ def test_signal_of_the_launcher(launcher, grace):
     assert process.returncode == -signal.SIGKILL and not any(map(is_there, pids))
 
 
-@pytest.mark.parametrize('debug', ['0', '1'])
-def test_stop_in_the_debug_mode(launcher, debug):
-    variables = {'CHAINERMN_DEBUG': debug, 'CHAINERMN_TIMEOUT': '0.2'}
-    process = start(WAIT, **launcher.environment(), **variables)
+BEATS = """
+import json, os
+pipe = int(os.environ['CHAINERMN_BEATS'].split(':')[0])
+for text in sys.argv[1:]:
+    os.write(pipe, os.fsencode(text) + b'\\n')
+"""
+
+
+@pytest.mark.parametrize(
+    'texts, beat',
+    [
+        ([], None),
+        (['{"rank": 1}', '{"rank": 2}'], {'rank': 2}),
+        (['{"rank": 1}', 'rubbish'], None),
+        (['[' * 3000], None),
+        (['3'], None),
+        ([json.dumps({'rank': 'x' * 5000})], None),
+        (['\udcff'], None),
+    ],
+)
+def test_reports(launcher, texts, beat):
+    """The launcher asks what the command does; whatever comes through the pipe, it gets a report."""
+    process = start('import sys' + BEATS + WAIT, *texts, **launcher.environment())
     launcher.accept()
     launcher.read()
     pids = read_pids(process)[:2]
+    for expected in beat, None:  # the second time, there is no new one
+        launcher.connection.send(b'0\n')
+        report = launcher.read()['report']
+        assert report.pop('cpu') >= 0 and report.pop('state') in 'RSD'
+        assert report == {'beat': expected}
     os.kill(pids[0], signal.SIGSTOP)
     assert 'is stopped' in launcher.read()['text']
-    if debug == '1':
-        assert launcher.read()['text'] == 'was stopped for 0.2 seconds, so it was killed'
-    else:
-        time.sleep(0.5)
-        assert is_there(pids[0])
-        process.kill()
+    launcher.connection.send(b'0\n')
+    assert launcher.read()['report']['state'] == 'T'
+    process.kill()
     end(process)
     wait_for(lambda: not any(map(is_there, pids)))
 
@@ -383,6 +404,7 @@ def test_strangers():
     variables = Path(f'/proc/{mpiexec}/environ').read_text().split('\0')
     settings = json.loads(dict([v.split('=', 1) for v in variables if v])[_supervisor.VARIABLE])
     lines = b'\n', b'[]\n', b'3\n', b'{}\n', b'{"token": 3}\n', b'{"token": "x"}\n'
+    lines += b'{"report": {"beat": null, "state": "T", "cpu": 0}}\n', b'{"status": 1, "text": ""}\n'
     for data in (b'', b'x' * 5000, b'[' * 4000 + b'\n', b'\xff' * 10 + b'\n', *lines):
         with socket.create_connection(('127.0.0.1', settings['port'])) as stranger:
             stranger.settimeout(SECONDS)
