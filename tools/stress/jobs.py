@@ -20,15 +20,18 @@ from tools.stress import guard
 
 START_SECONDS = 120  # in which all ranks are there; a loaded machine takes long to start them
 END_SECONDS = 10  # in which all is gone
-TIMEOUT = 6  # seconds that a rank waits for a stopped one in the debug mode
+TIMEOUT = 6  # seconds that a rank waits for one that does not come
+TRAIN_SECONDS = 60  # in which the ranks come to the iteration of a skipped call
 N_RANKS = 2
 WAYS = {
     'signal to the launcher': 4,
     'kill of the launcher': 1,
     'kill of a rank': 1,
     'stop of a rank': 4,
+    'skipped call': 4,
     'cut link': 4,
 }
+HANGS = 'stop of a rank', 'skipped call'  # what the watchdog ends
 _SHARED_MEMORY = Path('/dev/shm')
 _INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
 
@@ -60,8 +63,27 @@ def train(options: dict[str, Any]) -> None:
     writer = training.extensions.snapshot_writers.ProcessQueueWriter()
     snapshot = training.extensions.snapshot(filename=f'snapshot.{comm.rank}', writer=writer)
     trainer.extend(snapshot, trigger=(3, 'iteration'))
+    if options['skips'] is not None:
+        # At last, so that the next call is another one: equal ones would go on with wrong values.
+        extension = _leave_out(comm, *options['skips'])
+        trainer.extend(extension, trigger=(1, 'iteration'), priority=-1000)
     Path(f'ready.{comm.rank}').write_text(f'{os.getpid()} {comm.size}')
     trainer.run()
+
+
+def _leave_out(comm: Any, rank: int, iteration: int, call: str) -> Any:
+    """Makes an extension of which one rank leaves out a call of all ranks, or makes another one."""
+
+    def extension(trainer: Any) -> None:
+        is_wrong = comm.rank == rank and trainer.updater.iteration == iteration
+        if is_wrong and call == 'end':
+            sys.exit()
+        if is_wrong and call == 'recv':
+            comm.recv((rank + 1) % comm.size, 1)
+        if not is_wrong:
+            comm.allreduce_obj(iteration)
+
+    return extension
 
 
 def _start(folder: Path, way: str, options: dict[str, Any]) -> guard.Child:
@@ -151,14 +173,15 @@ def case(rng: random.Random) -> dict[str, int]:
             return {'no two hosts here': 1}
     options = {
         'handler': rng.choice(['none', 'none', 'ignores', 'raises']),
-        'variables': {},
+        'variables': {'CHAINERMN_TIMEOUT': str(TIMEOUT)} if way in HANGS else {},
+        'skips': None,
     }
-    if way == 'stop of a rank':
-        options['variables'] = {'CHAINERMN_DEBUG': '1', 'CHAINERMN_TIMEOUT': str(TIMEOUT)}
     is_early = way in ('signal to the launcher', 'kill of the launcher') and rng.random() < 0.4
     moment = rng.uniform(0, 3 if is_early else 0.5)
     number = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     rank = rng.randrange(N_RANKS)
+    if way == 'skipped call':
+        options['skips'] = rank, rng.randrange(1, 20), rng.choice(['none', 'recv', 'end'])
     print(way, options, is_early, moment, number, rank, flush=True)
     folder = Path('job')
     folder.mkdir()
@@ -175,12 +198,16 @@ def case(rng: random.Random) -> dict[str, int]:
         os.kill(pids[rank], signal.SIGKILL)
     elif way == 'stop of a rank':
         os.kill(pids[rank], signal.SIGSTOP)
-        seconds += TIMEOUT
-    else:
+    elif way == 'cut link':
         _cut(pids[0])
+    if way in HANGS:
+        seconds += TIMEOUT
+    if way == 'skipped call':
+        seconds += TRAIN_SECONDS
     _wait_for_nothing(child, folder, way, before, seconds)
-    if way == 'kill of a rank' and not re.search(
-        rf'rank {rank} on \S+ was killed by signal 9 \(SIGKILL\)', child.errors
+    pattern = r'was killed by signal 9 \(SIGKILL\)' if way == 'kill of a rank' else ''
+    if way in ('kill of a rank', *HANGS) and not re.search(
+        rf'rank {rank} on \S+ ?{pattern}', child.errors
     ):
         raise guard.Finding(f'rank {rank} is not named\n{child.describe()}')
     if child.process.returncode == 0:
