@@ -159,6 +159,7 @@ class Job:
             'token': self._token,
             'grace': self._grace,
             'link_timeout': self._link_timeout,
+            'timeout': self._judge.limit,
         }
 
     def _exit_status(self, status: int) -> int:

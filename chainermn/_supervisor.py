@@ -235,6 +235,7 @@ class _Launcher:
     def __init__(self, text: str) -> None:
         self._settings = json.loads(text)
         self.grace: float = self._settings['grace']
+        self.timeout = str(self._settings['timeout'])
         rank = next((os.environ[name] for name in _RANKS if name in os.environ), '?')
         self._hello = {
             'token': self._settings['token'],
@@ -398,6 +399,8 @@ class _Guard:
         self._connection: socket.socket | None = None
         text = os.environ.pop(VARIABLE, None)
         self._launcher = None if text is None else _Launcher(text)
+        if self._launcher is not None:  # not every mpiexec passes variables on to other hosts
+            os.environ.setdefault('CHAINERMN_TIMEOUT', self._launcher.timeout)
         os.setsid()
         adopt_orphans()
         self._reader = SignalReader((*FORWARDED, signal.SIGCHLD))

@@ -193,6 +193,7 @@ class Launcher:
             'token': 'secret',
             'grace': 5,
             'link_timeout': 5,
+            'timeout': 60,
             **settings,
         }
         return {_supervisor.VARIABLE: json.dumps(settings), 'PMI_RANK': '3'}
@@ -301,12 +302,21 @@ def test_reports(launcher, texts, beat):
     wait_for(lambda: not any(map(is_there, pids)))
 
 
+@pytest.mark.parametrize('own, expected', [({}, '7.0'), ({'CHAINERMN_TIMEOUT': '3'}, '3')])
+def test_limit_reaches_other_hosts(launcher, monkeypatch, own, expected):
+    monkeypatch.delenv('CHAINERMN_TIMEOUT', raising=False)
+    code = 'import os; print(os.environ["CHAINERMN_TIMEOUT"])'
+    process = start(code, **launcher.environment(timeout=7.0), **own)
+    launcher.accept()
+    assert process.communicate(timeout=SECONDS)[0] == f'{expected}\n'
+
+
 @pytest.mark.parametrize('host, is_killed', [(socket.gethostname(), True), ('other', False)])
 def test_no_launcher(host, is_killed):
     with socket.create_server(('127.0.0.1', 0)) as server:
         port = server.getsockname()[1]
     settings = {'addresses': ['127.0.0.1'], 'host': host, 'port': port, 'token': ''}
-    settings |= {'grace': 1, 'link_timeout': 1}
+    settings |= {'grace': 1, 'link_timeout': 1, 'timeout': 60}
     variables = {_supervisor.VARIABLE: json.dumps(settings)}
     process = start('import time\ntime.sleep(1000)' if is_killed else 'pass', **variables)
     assert f'rank ? on {socket.gethostname()} does not reach the launcher' in end(process)
