@@ -45,6 +45,8 @@ class Scope:
         arrays (list): The arrays among them.
         variables (list): The variables among them, such as parameters.
         optimizers (list): The optimizers among them.
+        passes_loss_scales (bool): Whether code reads loss scales only to pass them to ``backward``.
+        scaling (set of int): Ids of the optimizers whose loss scale runs read again.
         objects (list): Those whose attributes may be slots.
         slots (list): Pairs of an object and a name.
         slot_ids (dict): The argument ``slots``, to which the scope adds.
@@ -74,6 +76,11 @@ class Scope:
         self.arrays: list[Any] = []
         self.variables: list[Variable] = []
         self.optimizers: list[Any] = []
+        # Otherwise the scale is watched like any attribute.
+        self.passes_loss_scales = not self.reads_any and _code.passes_loss_scales(
+            self._codes.values()
+        )
+        self.scaling: set[int] = set()
         self.objects: list[Any] = []
         self.slots: list[tuple[Any, str]] = []
         self._lists: tuple[list[Any], ...] = (
