@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
+from chainer._core.autograd.variable_gradient import loss_scale_of
 from chainer._core.optimizers import step
 from chainer._core.reports import representation
 from chainer.backends import cuda
@@ -14,11 +15,6 @@ from chainer.backends import cuda
 if TYPE_CHECKING:
     from chainer._core.optimizers.update_rule import UpdateRule
     from chainer._core.variables.parameter import Parameter
-
-
-def loss_scale_of(param):
-    """Returns the ratio of the gradient to the true one."""
-    return 1.0 if param._loss_scale is None else param._loss_scale
 
 
 def squared_norm(x):
@@ -45,7 +41,7 @@ class GradientHook:
     timing = 'pre'
 
     def __call__(self, rule: UpdateRule, param: Parameter) -> None:
-        if param._array is None:
+        if param.raw_array is None:
             return
         p, g = param.array, param.grad
         if g is None:
@@ -76,7 +72,7 @@ class AddingHook(GradientHook):
         for param in rest:
             self(param.update_rule, param)
         for scale, group in groups:
-            arrays = [param._array for param in group]
+            arrays = [param.raw_array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
             if not step.run_kernel('sgd', grads + terms, self._scalars(scale)):
@@ -87,8 +83,8 @@ class AddingHook(GradientHook):
         # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
         groups, rest = {}, []
         for param in params:
-            array = param._array
-            if type(array) is not chainerx.ndarray or not param._requires_grad:
+            array = param.raw_array
+            if type(array) is not chainerx.ndarray or not param.requires_grad:
                 rest.append(param)
             elif array.grad is not None:
                 key = array.dtype, array.device, loss_scale_of(param)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer._core.names.set_module import set_module
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter

@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import optimizer
-from chainer.optimizers import _adam_rule, _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
+from chainer.optimizers import _adam_rule
 from chainer.optimizers._adam_rule import AdamRule as AdamRule
 
 if TYPE_CHECKING:

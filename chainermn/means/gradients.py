@@ -6,7 +6,6 @@ import operator
 from typing import TYPE_CHECKING
 
 from chainer._core.autograd import variable_gradient
-from chainer._core.optimizers import update
 
 if TYPE_CHECKING:
     from chainer.link import Link
@@ -19,15 +18,10 @@ def initialized_params(model: Link) -> list[tuple[str, Parameter]]:
     return sorted(pairs, key=operator.itemgetter(0))
 
 
-def fill_grad(param: Parameter) -> None:
-    """Sets the gradient to zeros."""
-    update.fill_grad(param)
-
-
 def fill_missing_grad(param: Parameter) -> None:
     """Sets the gradient to zeros if it is missing and the parameter requires one."""
-    if update.lacks_grad(param):
-        update.fill_grad(param)
+    if variable_gradient.lacks_grad(param):
+        variable_gradient.fill_grad(param)
 
 
 def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:

@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from chainer import backend
 from chainer._core.models import saving
-from chainer._core.optimizers import update
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -66,7 +66,7 @@ class LossScaling:
         if not self._loss_scaling_is_dynamic:
             return
         for name, param in self.target.namedparams(False):
-            if param.grad is not None and not update.all_finite(param.grad):
+            if param.grad is not None and not _all_finite(param.grad):
                 if not self._loss_scaling_isnan_ever:
                     warnings.warn(
                         f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
@@ -104,3 +104,8 @@ class LossScaling:
                 )
             except KeyError:  # for example a file of Chainer 7
                 pass
+
+
+def _all_finite(array: Any) -> bool:
+    """Tells whether all elements of an array are finite."""
+    return bool(backend.get_array_module(array).isfinite(array).all())

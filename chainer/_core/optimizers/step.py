@@ -150,9 +150,8 @@ class Buffers:
             if k == 1:  # the gradient is unchanged
                 continue
             if k > 1 and keeps_states:
-                name = rules[0]._state_names[k - 2]
                 for rule, piece in zip(rules, joined.pieces[k]):
-                    rule._state[name] = piece
+                    rule._replace_state(k - 2, piece)
             else:
                 for piece, array in zip(joined.pieces[k], columns[k]):
                     array[...] = piece

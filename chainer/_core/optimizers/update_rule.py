@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, serializer as serializer_module
+from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.models import saving
-from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
+from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, rule_state
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.reports import representation
 from chainer.backends import cuda
@@ -100,7 +101,7 @@ class UpdateRule:
             KeyError: If the name is taken.
 
         """
-        _optimizer_hooks.add(self, hook, name, timing)
+        _optimizer_hooks.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -112,7 +113,7 @@ class UpdateRule:
             KeyError: If there is no such hook.
 
         """
-        _optimizer_hooks.remove(self, name)
+        _optimizer_hooks.remove(self._pre_update_hooks, self._post_update_hooks, name)
 
     def update(self, param: Parameter) -> None:
         """Calls the hooks and updates a parameter, unless the rule is disabled.
@@ -142,7 +143,7 @@ class UpdateRule:
         if param.array is not None:
             self._prepare(param)
         if param._loss_scale is not None:
-            update.unscale_grad(param)
+            unscale_grad(param)
         for hook in self._pre_update_hooks.values():
             hook(self, param)
         self.update_core(param)
@@ -228,7 +229,7 @@ class UpdateRule:
             param (chainer.Parameter): Parameter to update.
 
         """
-        update.update_core_by_sharing(self, param)
+        rule_state.update_core_by_sharing(self, param)
 
     def init_state(self, param: Parameter) -> None:
         """Initializes the entries of :attr:`state`.
@@ -238,11 +239,6 @@ class UpdateRule:
 
         """
 
-    @classmethod
-    def _is_only_a_step(cls) -> bool:
-        """Tells whether parameters can be updated together, bypassing the methods of the rules."""
-        return False
-
     def _prepare(self, param: Parameter) -> None:
         """Makes the state, or moves it to the device of the parameter."""
         state = self._state
@@ -251,7 +247,7 @@ class UpdateRule:
             with backend.using_device(param.device):
                 self.init_state(param)
         elif state:
-            update.move_state(state, param)
+            rule_state.move_state(state, param)
 
     def use_fp32_update(self, flag: bool = True) -> None:
         """Updates float16 parameters through a float32 master copy.

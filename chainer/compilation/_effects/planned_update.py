@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import optimizer
 from chainer._core.optimizers import update
+from chainer._core.optimizers.elementwise import Group
 from chainer.compilation._effects import undo
 from chainer.compilation._effects.effect import Effect, methods_of
 from chainer.compilation._effects.stages import Hook, HookedSteps, Stage, Steps, stage_of_hook
@@ -172,7 +173,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     for param in rest:
         rule = param.update_rule
         if rule is not None and rule.enabled:
-            group = update.Group.of_one(param)
+            group = Group.of_one(param)
             if group is None:
                 raise GraphBreak(f'{type(rule).__name__} updates parameters in a way of its own')
             steps.append(HookedSteps(group))
