@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 def squared_norm(x):
     """Returns the squared norm, of at least single precision, as a 0-dimensional array."""
+    # A dot product takes one pass and no temporary array.
     if x.ndim != 1:
         x = x.ravel()
+    # Squares of float16 overflow from 256 on.
     if x.dtype == numpy.float16:
         x = x.astype(numpy.float32)
     return x.dot(x)
@@ -46,6 +48,8 @@ class GradientHook:
         p, g = param.array, param.grad
         if g is None:
             return
+        # Hooks of optimizers run before the update, which divides by the loss scale. As hooks of a
+        # rule they run after that, and the scale is one.
         scale = loss_scale_of(param)
         if isinstance(g, cuda.ndarray):
             with g.device:
@@ -101,6 +105,7 @@ class AddingHook(GradientHook):
 
 def call_for_each_param(hook, params):
     """Calls a hook with the update rule of every parameter and the parameter."""
+    # A subclass of a program may have its own `__call__`, which must see each parameter.
     if type(hook).__call__ is GradientHook.__call__:
         hook._call_for_all(params)
     else:

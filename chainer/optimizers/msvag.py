@@ -74,6 +74,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         mean = m / fix
         mean2 = mean * mean
         total = mean2
+        # In the first step, where `rho` is one, one gradient says nothing about its variance.
         if rho < 1:
             total = mean2 + rho * numpy.maximum((v / fix - mean2) / (1 - rho), 0)
         # The step is zero if all gradients were zero.

@@ -54,6 +54,7 @@ class RMSpropRule(_elementwise.ElementwiseRule):
     def _step(self, p, g, ms, lr, alpha, eps, eps_inside_sqrt):
         ms *= alpha
         ms += (1 - alpha) * g * g
+        # TensorFlow adds it inside of the root, PyTorch outside: small mean squares show which.
         p -= lr * g / (numpy.sqrt(ms + eps) if eps_inside_sqrt else numpy.sqrt(ms) + eps)
 
 

@@ -54,6 +54,8 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
         g *= alpha
         g += (1 - alpha) * grad
         delta *= momentum
+        # `n - g * g` is a variance, which rounding can make a little negative. So `eps` is larger
+        # than that of other rules.
         delta -= lr * grad / numpy.sqrt(n - g * g + eps)
         p += delta
 

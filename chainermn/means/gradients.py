@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def initialized_params(model: Link) -> list[tuple[str, Parameter]]:
     """Returns initialized parameters with their names, in the same order on all ranks."""
+    # The order in which links are registered may differ between ranks; names do not.
     pairs = [pair for pair in model.namedparams() if pair[1].array is not None]
     return sorted(pairs, key=operator.itemgetter(0))
 
@@ -34,6 +35,7 @@ def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
     """
     params = []
     for _, param in initialized_params(model):
+        # A gradient that nothing has computed reads as NaN, which is not to be averaged.
         variable_gradient.settle(param)
         if zero_fill:
             fill_missing_grad(param)

@@ -77,6 +77,8 @@ class ElementwiseRule(UpdateRule):
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None, **values: Any) -> None:
         if parent_hyperparam is None:
+            # A rule without an optimizer gets a parent of its own with the defaults: as in other
+            # rules, `self.hyperparam` then has nothing but the values of this parameter.
             parent_hyperparam = Hyperparameter()
             parent_hyperparam.__dict__.update(self._defaults)
         super().__init__(parent_hyperparam)
@@ -85,6 +87,7 @@ class ElementwiseRule(UpdateRule):
 
     def init_state(self, param: Parameter) -> None:
         state: Any = self.state
+        # Programs may call this, too, and CuPy allocates on the current device.
         with backend.using_device(param.device):
             xp = param.device.xp
             for name in self._state_names:
@@ -105,6 +108,10 @@ class ElementwiseRule(UpdateRule):
         ``args`` are the state arrays, then the scalars. NumPy's functions work
         on CuPy arrays, too.
         """
+        # An implementation takes its operations in the order of the functor in
+        # `chainerx_cc/chainerx/ops/optimizer.h`. Both then round alike, so a training has the same
+        # bits with and without ChainerX, one by one and in groups. What depends on scalars alone is
+        # computed from Python floats, in double precision, as the functor's constructor does.
         raise NotImplementedError
 
     def _check_eps(self, dtype: Any) -> None:
@@ -120,6 +127,7 @@ class ElementwiseRule(UpdateRule):
     def _scalars_for(self, dtype: Any) -> list[Any]:
         """Returns the scalars as Python numbers, to which dtypes do not adapt."""
         self._check_eps(dtype)
+        # With a scalar of NumPy's float64, NumPy 2 would compute in float64 and round otherwise.
         return [value if type(value) is float else _to_number(value) for value in self._scalars()]
 
     def _step_of(self, columns: list[list[Any]]) -> Step:
@@ -144,6 +152,8 @@ class ElementwiseRule(UpdateRule):
         if param.grad is None:
             return
         array: Any = param.array
+        # A subclass of a program may override the method for its arrays only. On ChainerX, too, it
+        # then runs, on NumPy or CuPy arrays that share the memory.
         is_cuda = array.device.backend.name == 'cuda'
         method = 'update_core_gpu' if is_cuda else 'update_core_cpu'
         is_overridden = getattr(type(self), method) is not getattr(ElementwiseRule, method)
@@ -156,6 +166,7 @@ def _to_number(value: Any) -> Any:
     return value if getattr(value, 'ndim', 0) else float(value)
 
 
+#: All methods of a rule by which a parameter is updated.
 _UPDATES = 'update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'update_core_chainerx'
 
 
@@ -231,6 +242,7 @@ class Group:
         params = self.params
         has_masters = self.has_masters()
         if has_masters:
+            # Masters get gradients without the loss scale, so only the other case divides by it.
             self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
             self.arrays = [master.array for master in self.params]
             self.grads = [master.grad for master in self.params]
@@ -248,11 +260,14 @@ class Group:
         if type(self.arrays[0]) is _ndarray:
             buffers.run(step, self.rules)
         elif not step.run_on_chainerx():
+            # Not `update`, which would count the step again.
             for rule, param in zip(self.rules, self.params):
                 rule.update_core(param)
 
     def _states(self) -> list[list[Any]]:
         """Returns the arrays of each kind of state, on the device of the parameters."""
+        # To look first whether all is in place costs less than to prepare each parameter, and from
+        # the second update on it mostly is.
         names = self.rules[0]._state_names
         dicts = [rule._state for rule in self.rules]
         if all([state is not None for state in dicts]):
@@ -266,5 +281,6 @@ class Group:
     def _are_here(self, arrays: Any) -> bool:
         if type(self.arrays[0]) is _ndarray:
             return {*map(type, arrays)} == {_ndarray}
+        # A device of ChainerX is one object, so its identity tells as much as a comparison, sooner.
         device = self.arrays[0].device
         return all([type(array) is _chx_ndarray and array.device is device for array in arrays])

@@ -25,6 +25,7 @@ def add(pre: Hooks, post: Hooks, hook: Callable[..., Any], name: str | None, tim
         raise ValueError(f"timing must be 'pre', 'post' or 'auto', but {timing!r} was given")
     if timing == 'auto':
         timing = getattr(hook, 'timing', 'pre')
+    # A name alone removes a hook, so it must be unique among those of both timings.
     if name in pre or name in post:
         raise KeyError(f'hook "{name}" already exists')
     hooks = pre if timing == 'pre' else post

@@ -37,11 +37,13 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
         return
     array = backend.from_chx(param.array)
     shared_param: Any = Variable(array, name=param.name, grad=backend.from_chx(grad))
+    # The method reads its state from the rule, which therefore has views for the time of the call.
     state = rule._state or {}
     shared_state = backend.from_chx(state)
     rule._state = dict(shared_state)
     try:
         rule.update_core(shared_param)
+        # The method may replace the array instead of writing to it.
         if shared_param.array is not array:
             backend.copyto(param.array, shared_param.array)
     finally:

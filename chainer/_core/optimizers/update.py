@@ -45,7 +45,9 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
     groups: dict[Any, Group] = {}
     rest: list[Parameter] = []
     last = group = None
-    has_shared = len(set(map(id, params))) < len(params)  # which are updated more than once
+    # A parameter that is given twice is updated twice, and the second update starts from the result
+    # of the first. A group counts and computes all of its updates as one.
+    has_shared = len(set(map(id, params))) < len(params)
     for param in params:
         if param._fresh_grad:
             settle(param)
@@ -61,6 +63,7 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
             fill_grad(param)
         if rule is None:
             continue
+        # `Parameter.update` and the methods of the rule handle these cases.
         if (
             grad is None
             or not rule.enabled

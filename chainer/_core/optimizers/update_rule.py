@@ -73,6 +73,7 @@ class UpdateRule:
         self._post_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
             collections.OrderedDict()
         )
+        # None until the first update, from which a load tells a rule that has not begun.
         self._state: Any = None
         self.enabled = True
         self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
@@ -124,6 +125,7 @@ class UpdateRule:
         """
         if not self.enabled:
             return
+        # Before all else: bias corrections and hooks read the number of this update.
         self.t += 1
         array = param._array
         # Kernels of CuPy run on the current device, whatever that of their arrays is.
@@ -142,6 +144,7 @@ class UpdateRule:
     def _update_with_hooks(self, param: Parameter) -> None:
         if param.array is not None:
             self._prepare(param)
+        # Hooks of rules get true gradients. Those of optimizers run earlier and get scaled ones.
         if param._loss_scale is not None:
             unscale_grad(param)
         for hook in self._pre_update_hooks.values():
@@ -152,18 +155,23 @@ class UpdateRule:
 
     def _update_fp32(self, param: Parameter) -> None:
         """Updates the float32 master copy of a float16 parameter."""
+        # A step is often smaller than half the distance from one float16 number to the next: added
+        # to the parameter itself it would be lost. In the copy, steps add up.
         self._update_with_hooks(self._take_master(param))
         self._give_master(param)
 
     def _take_master(self, param: Parameter) -> Parameter:
         """Returns the master copy, with the gradient and the loss scale of the parameter."""
         master = self._fp32_param
+        # After a move to another device the copy follows, as its value is more exact than the
+        # parameter's.
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
             master = Parameter(param.device.send(array).astype(numpy.float32), name=param.name)
             self._fp32_param = master
         grad = param.grad
         if grad is not None:
+            # First float32, then the quotient, which float16 could round to zero.
             grad = grad.astype(numpy.float32)
             if param._loss_scale is not None:
                 grad /= param._loss_scale
@@ -185,6 +193,7 @@ class UpdateRule:
             param (chainer.Parameter): Parameter to update.
 
         """
+        # NumPy has no current device to set, and to look for it would cost more than small updates.
         if type(param.array) is numpy.ndarray:
             self.update_core_cpu(param)
             return
@@ -269,6 +278,7 @@ class UpdateRule:
 
         """
         saving.remember(serializer, self)
+        # First, because a rule that has been updated must find a state in the file.
         self.t = serializer('t', self.t)
         loading = isinstance(serializer, serializer_module.Deserializer)
         if self._state is None:
@@ -295,9 +305,11 @@ class UpdateRule:
             try:
                 state[key] = serializer(key, None)
             except KeyError:
+                # A rule has no state before its first update, and a disabled one may never get one.
                 if self.t == 0 or not self.enabled:
                     return None
                 raise
+        # Serializers that leave out missing values give the current one, which is None.
         if state and all(value is None for value in state.values()):
             return None
         return state

@@ -68,7 +68,7 @@ def backward(
                 y.grad_var = gy
         variable_gradient.hide_shown()
         chainerx.backward(
-            [y.raw_array for y in outputs],
+            [y.chx_array for y in outputs],
             loss_scale=loss_scale,
             enable_double_backprop=double,
             retain_grad=retain_grad,

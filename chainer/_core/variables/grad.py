@@ -152,9 +152,11 @@ class _Request:
 
     def run_on_chainerx(self) -> list[Variable | None]:
         """Lets ChainerX compute the gradients."""
+        ys: list[Any] = [y.raw_array for y in self.outputs]
+        xs: list[Any] = [x.raw_array for x in self.inputs]
         gxs = chainerx.grad(
-            [y.raw_array for y in self.outputs],
-            [x.raw_array for x in self.inputs],
+            ys,
+            xs,
             enable_double_backprop=self.double,
             set_grad=self.set_grad,
             retain_grad=self.retain_grad,
