@@ -97,19 +97,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         final_lr: float | None = None,
         gamma: float | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam,
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha: float = self.hyperparam.alpha

@@ -84,20 +84,9 @@ class Adam(optimizer.GradientMethod):
         final_lr: float = 0.1,
         gamma: float = 0.001,
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam,
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return AdamRule(self.hyperparam)

@@ -47,9 +47,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         eta: float | None = None,
         weight_decay_rate: float | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     @property
     def beta_power(self) -> float:
@@ -125,10 +123,9 @@ class MSVAG(optimizer.GradientMethod):
     def __init__(
         self, lr: float = 0.1, beta: float = 0.9, eta: float = 1.0, weight_decay_rate: float = 0
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return MSVAGRule(self.hyperparam)

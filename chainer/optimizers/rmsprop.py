@@ -47,9 +47,7 @@ class RMSpropRule(_elementwise.ElementwiseRule):
         eps: float | None = None,
         eps_inside_sqrt: bool | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     def _step(self, p, g, ms, lr, alpha, eps, eps_inside_sqrt):
         ms *= alpha
@@ -100,10 +98,9 @@ class RMSprop(optimizer.GradientMethod):
         eps: float = 1e-8,
         eps_inside_sqrt: bool = False,
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropRule(self.hyperparam)

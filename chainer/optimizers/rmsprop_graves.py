@@ -46,7 +46,7 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
         momentum: float | None = None,
         eps: float | None = None,
     ) -> None:
-        super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     def _step(self, p, grad, n, g, delta, lr, alpha, momentum, eps):
         n *= alpha
@@ -99,14 +99,9 @@ class RMSpropGraves(optimizer.GradientMethod):
     def __init__(
         self, lr: float = 1e-4, alpha: float = 0.95, momentum: float = 0.9, eps: float = 1e-4
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam,
-            lr=lr,
-            alpha=alpha,
-            momentum=momentum,
-            eps=eps,
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropGravesRule(self.hyperparam)

@@ -28,6 +28,19 @@ _ndarray = numpy.ndarray
 _chx_ndarray = chainerx.ndarray
 
 
+def arguments_of(variables: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of a method by name.
+
+    Constructors with many hyperparameters pass all of them on. A list of them stands in the
+    signature, where users and type checkers read it, and need not stand there again.
+
+    Args:
+        variables: ``locals()`` of the method, before it assigns to others.
+
+    """
+    return {name: value for name, value in variables.items() if name not in ('self', '__class__')}
+
+
 def set_numbers(hyperparam: Hyperparameter, **values: Any) -> None:
     """Sets hyperparameters that are numbers, or objects that stand for one.
 
