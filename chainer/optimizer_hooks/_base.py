@@ -76,7 +76,7 @@ class AddingHook(GradientHook):
         for param in rest:
             self(param.update_rule, param)
         for scale, group in groups:
-            arrays = [param.raw_array for param in group]
+            arrays = [param._array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
             if not step.run_kernel('sgd', grads + terms, self._scalars(scale)):
@@ -87,8 +87,8 @@ class AddingHook(GradientHook):
         # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
         groups, rest = {}, []
         for param in params:
-            array = param.raw_array
-            if type(array) is not chainerx.ndarray or not param.requires_grad:
+            array = param._array
+            if type(array) is not chainerx.ndarray or not param._requires_grad:
                 rest.append(param)
             elif array.grad is not None:
                 key = array.dtype, array.device, loss_scale_of(param)

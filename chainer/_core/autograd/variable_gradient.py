@@ -232,8 +232,9 @@ def lacks_grad(var: VariableState) -> bool:
         settle(var)
     if var._grad is not None:
         return False
-    array: Any = var.raw_array
-    if array is None or not var.requires_grad:
+    # Fields, not properties: hooks of optimizers have this asked of each parameter, twice.
+    array = var._array
+    if array is None or not var._requires_grad:
         return False
     # `grad` of a variable of ChainerX makes a view of the gradient, for which there is no need.
     return (array.grad if type(array) is _chx_ndarray else var.grad) is None
