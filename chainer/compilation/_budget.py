@@ -44,7 +44,7 @@ class Budget:
 
         Args:
             takes_place: Whether another plan had to go for it.
-            has_new_shapes: Whether no plan had the same shapes before.
+            has_new_shapes: Whether nothing but shapes tells its call from others.
 
         """
         if takes_place:

@@ -168,10 +168,8 @@ class CompiledFunction(Generic[_P, _R]):
         found.plan.set_measured(self._measure)
         key = key_of(arrays, found.form, found.environment)
         changed = self._plans.find_change()
-        has_new_shapes = not self._plans.has_shapes(key)
-        takes_place = self._plans.keep(found, key)
         self.recordings += 1
-        if self._budget.count_plan(takes_place, has_new_shapes):
+        if self._budget.count_plan(*self._plans.keep(found, key)):
             self._refuse(f'{changed or "an argument"} changes at every call')
 
     def _give_up(self) -> None:
@@ -280,8 +278,9 @@ def compile(  # noqa: A001 - the name that users expect
 
     Args:
         function (callable): The function. Without it, returns a decorator.
-        max_plans (int): Number of plans to keep; that used least recently goes. Each keeps the
-            memory of its intermediate arrays; if that is more than 1 GiB in all, eight are kept.
+        max_plans (int): Number of plans to keep; that used least recently goes. They share the
+            memory of intermediate arrays, as much as the largest needs. If they themselves take
+            more than 256 MiB, fewer are kept, but at least eight.
         check (bool): Whether to run the function, too, each time that a plan runs, and compare.
         measure (bool): Whether to measure kernels: :meth:`CompiledFunction.summary` tells the mean
             time of each kind in a run.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FEW_PLANS, MAX_BYTES = 8, 1 << 28
 #: Plans of the same arguments, of which a search looks at one after the other.
 MAX_ALIKE = 32
+_USED_AT = operator.attrgetter('used_at')
 
 
 class Plans:
@@ -34,19 +35,16 @@ class Plans:
     def __init__(self, max_plans: int) -> None:
         self._max_plans = max_plans
         self.by_key: dict[Any, list[Recorded]] = {}
-        self.scratch = chainerx._core._Scratch() if chainerx.is_available() else None
+        self.scratch: Any = chainerx._core._Scratch() if chainerx.is_available() else None
         self._last: Recorded | None = None
-        self._uses = 0
-        self._shapes: dict[Any, None] = {}  # of all plans that there have been
-
-    def __len__(self) -> int:
-        return sum(map(len, self.by_key.values()))
+        self._uses = self._count = self._bytes = 0
+        self._shapes: dict[Any, None] = {}  # of all plans since something that is watched changed
 
     @property
     def in_order(self) -> list[Recorded]:
         """The plans, the one used last first."""
         plans = [plan for plans in self.by_key.values() for plan in plans]
-        return sorted(plans, key=operator.attrgetter('used_at'), reverse=True)
+        return sorted(plans, key=_USED_AT, reverse=True)
 
     def find(self, arrays: list[Any], form: Any) -> tuple[Recorded | None, list[Any] | None]:
         """Returns the plan that a call can run, and its inputs, or ``None`` for both."""
@@ -88,31 +86,43 @@ class Plans:
         examples = [' and '.join(map(str, s)) for s, _ in zip(shapes, range(3))]
         return f'the shapes of arguments ({", ".join(examples)}, ...)'
 
-    def has_shapes(self, key: Any) -> bool:
-        """Tells whether calls of the same shapes have had a plan."""
-        return key[1] in self._shapes
+    def keep(self, plan: Recorded, key: Any) -> tuple[bool, bool]:
+        """Adds a plan, of the key of its call.
 
-    def keep(self, plan: Recorded, key: Any) -> bool:
-        """Adds a plan, of the key of its call; returns whether others had to go."""
-        if self._last is not None:
-            plan.share_scope(self._last)
-        plan.key = key
+        Returns whether others had to go, and whether nothing but shapes tells it from the last one.
+        """
+        differs = self._last is not None and not plan.shares_scope(self._last)
+        if differs:
+            self._shapes.clear()
+        has_new_shapes = not differs and key[1] not in self._shapes
         self._shapes[key[1]] = None
+        plan.key = key
         self._note_use(plan)
         alike = self.by_key.setdefault(key, [])
         alike.insert(0, plan)
-        plans = self.in_order
-        gone = alike[MAX_ALIKE:]
-        plans = [plan for plan in plans if plan not in gone]
-        size = sum([plan.plan.own_bytes for plan in plans])
+        self._count += 1
+        self._bytes += plan.plan.own_bytes
+        gone = self._find_old(alike)
+        for other in gone:
+            self._drop(other)
+        return bool(gone), has_new_shapes
+
+    def _find_old(self, alike: list[Recorded]) -> list[Recorded]:
+        """Returns the plans that have to go."""
+        if len(alike) > MAX_ALIKE:
+            return [min(alike, key=_USED_AT)]
+        if self._count <= self._max_plans and self._bytes <= MAX_BYTES:
+            return []
+        plans, size = self.in_order, self._bytes
+        gone: list[Recorded] = []
         while len(plans) > self._max_plans or (len(plans) > FEW_PLANS and size > MAX_BYTES):
             gone.append(plans.pop())
             size -= gone[-1].plan.own_bytes
-        for other in gone:
-            self._drop(other)
-        return bool(gone)
+        return gone
 
     def _drop(self, plan: Recorded) -> None:
+        self._count -= 1
+        self._bytes -= plan.plan.own_bytes
         alike = self.by_key[plan.key]
         alike.remove(plan)
         if not alike:

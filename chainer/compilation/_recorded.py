@@ -72,12 +72,14 @@ class Recorded:
         self._finish = methods_of(effects, 'finish')
         self._tell = methods_of(effects, 'tell')
 
-    def share_scope(self, other: Recorded) -> None:
+    def shares_scope(self, other: Recorded) -> bool:
         """Takes the scope of another plan if it is the same, which saves memory and time."""
         # What each noted while its call ran is the same, too, if it is still so for both.
         mine, others = self.scope, other.scope
-        if mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged():
+        is_same = mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged()
+        if is_same:
             self.scope = others
+        return is_same
 
     def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""

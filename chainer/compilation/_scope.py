@@ -90,9 +90,9 @@ class Scope:
 
     def _start_watch(self) -> None:
         self.watch = chainerx._core._Watch()
-        self.labels = []
-        self._watched = []
-        self._entries = []
+        self.labels: list[str] = []
+        self._watched: list[Any] = []
+        self._entries: list[tuple[Any, ...]] = []
 
     def _set_lists(
         self,

@@ -185,7 +185,7 @@ TEST_F(CaptureTest, ErrorsEndRuns) {
     Array x = Numbers({5, 3}, 1);
     Recorder recorder{GetDefaultDevice()};
     recorder.Start();
-    Array y = Take(x * Scalar{2}, t, 0, IndexBoundsMode::kRaise);
+    Array y = Take(x * Scalar{2}, t, 0, IndexMode::kRaise);
     std::shared_ptr<Plan> plan = recorder.MakePlan({x, t}, {}, {y}, {});
     for (int i = 0; i < 2; ++i) {
         Array wrong = Full({3}, 99, Dtype::kInt32);

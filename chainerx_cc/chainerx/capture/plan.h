@@ -132,9 +132,9 @@ private:
     void EndRun() noexcept;
 
     PlanParts parts_;
-    std::vector<double> seconds_;        // of each call, if runs are measured
-    std::vector<Array> outputs_;         // of the present run
-    StoragePtr scratch_;                 // that the calls are bound to
+    std::vector<double> seconds_;  // of each call, if runs are measured
+    std::vector<Array> outputs_;   // of the present run
+    StoragePtr scratch_;           // that the calls are bound to
     bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
 };

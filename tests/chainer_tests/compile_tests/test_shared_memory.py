@@ -183,7 +183,7 @@ def test_memory_of_a_dropped_function():
     assert not any(ref() for ref in plans) and model() is None
 
 
-@pytest.mark.skipif(not os.path.exists(STATM), reason="it tells of memory on Linux")
+@pytest.mark.skipif(not os.path.exists(STATM), reason='it tells of memory on Linux')
 def test_memory_of_many_shapes():
     """Forty plans take the scratch memory of one, and keep no results and arguments."""
     rows = 1 << 16
