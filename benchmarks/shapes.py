@@ -13,6 +13,7 @@ import itertools
 import os
 import statistics
 import time
+from typing import Any
 
 for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
     os.environ.setdefault(_name, '1')
@@ -85,7 +86,7 @@ class Translator:
                 c = h = None
                 for x in xs:
                     c, h = self.encoder(c, h, self.embed(x))
-                loss = 0
+                loss: Any = 0
                 for y, t in zip(ys[:-1], ys[1:]):
                     c, h = self.decoder(c, h, self.embed(y))
                     loss += F.softmax_cross_entropy(self.out(h), t)
@@ -118,7 +119,7 @@ class Translator:
         return model, model
 
 
-MODELS = {'perceptron': Perceptron(), 'seq2seq': Translator()}
+MODELS: dict[str, Any] = {'perceptron': Perceptron(), 'seq2seq': Translator()}
 
 
 def chainer_step(model, batches, is_compiled):

@@ -104,7 +104,7 @@ class Scope:
     ) -> None:
         self.arrays, self.variables, self.optimizers = arrays, variables, optimizers
         self.slots, self.objects = slots, objects
-        self._lists = arrays, variables, optimizers, slots, objects
+        self._lists: tuple[list[Any], ...] = arrays, variables, optimizers, slots, objects
 
     def _visit_all(self, roots: list[Any]) -> None:
         self._trunk: Scope | None = None
