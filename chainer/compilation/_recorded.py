@@ -25,6 +25,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
+        chainerx._random_source.is_seeded,  # which says who draws
         abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 
@@ -68,6 +69,7 @@ class Recorded:
         # Bound once: runs of small models take a few microseconds.
         self._find_inputs = methods_of(effects, 'find_inputs')
         self._draw = methods_of(effects, 'draw')
+        self._prepare = methods_of(effects, 'prepare')
         self._run = methods_of(effects, 'run')
         self._finish = methods_of(effects, 'finish')
         self._tell = methods_of(effects, 'tell')
@@ -106,6 +108,8 @@ class Recorded:
             inputs = [*inputs, *[draw() for draw in self._draw]]
         try:
             arrays: list[Any] = plan.start(inputs)
+            for prepare in self._prepare:
+                prepare(plan)
             segment = 0
             for run in self._run:
                 plan.run(segment)

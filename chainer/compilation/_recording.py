@@ -9,6 +9,7 @@ import chainerx
 from chainer._core.engines import plan_data
 from chainer.compilation._effects.draft import Draft
 from chainer.compilation._effects.gradients import Gradients
+from chainer.compilation._effects.loss_scales import LossScales
 from chainer.compilation._effects.random_numbers import RandomNumbers
 from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
@@ -51,12 +52,14 @@ class Recording:
         self._recorder = recorder = chainerx._core._Recorder(
             device, lambda: lines.append(current_line()), scratch
         )
-        self._random = RandomNumbers(recorder)
         gradients = Gradients(scope, recorder)
-        self._updates = Updates(scope, recorder, gradients.end_segment)
+        self._scales = LossScales(scope, recorder)
+        self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)
+        self._random = RandomNumbers(recorder, self._updates.draw)
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (
+            self._scales,
             self._updates,
             States(scope, scope.slot_ids, self.trace),
             gradients,
@@ -125,6 +128,11 @@ class Recording:
         """Draws an array; each run of the plan resamples its own."""
         with self._aside():
             return self._random.draw(make)
+
+    def backward(self, function: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
+        """Goes back from arrays; runs of the plan do so with the loss scale of the moment."""
+        with self._scales.backward(kwds['loss_scale']):
+            return function(*args, **kwds)
 
     def update(self, opt: Any) -> bool:
         """Runs the update of an optimizer; returns ``False`` if it is not watched."""

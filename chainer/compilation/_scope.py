@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import configuration, link
 from chainer.compilation import _code
+from chainer.compilation._kinds.optimizers import is_scalar
 from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
 from chainer.compilation._trees import is_constant
@@ -50,6 +51,8 @@ class Scope:
         arrays (list): The arrays among them.
         variables (list): The variables among them, such as parameters.
         optimizers (list): The optimizers among them.
+        passes_loss_scales (bool): Whether code reads loss scales only to pass them to ``backward``.
+        scaling (dict): The optimizers whose loss scale runs read again, by ``id``.
         objects (list): Those whose attributes may be slots.
         slots (list): Pairs of an object and a name.
         slot_ids (dict): The argument ``slots``, to which the scope adds.
@@ -111,6 +114,11 @@ class Scope:
         self._start_watch()
         self._set_lists([], [], [], [], [])
         self.known: dict[int, Any] = {}
+        # Otherwise the scale is watched like any attribute.
+        self.passes_loss_scales = not self.reads_any and _code.passes_loss_scales(
+            self.codes.values()
+        )
+        self.scaling: dict[int, Any] = {}
         self._found: set[int] = set()  # ids of code
         for root in roots:
             has_name = type(root) in (types.FunctionType, types.MethodType)
@@ -135,7 +143,6 @@ class Scope:
 
     def is_unchanged(self) -> bool:
         """Tells whether all is as it was."""
-        # Plans ask this at each run.
         trunk = self._trunk
         return (trunk is None or trunk.watch.find_change() < 0) and self.watch.find_change() < 0
 
@@ -337,6 +344,7 @@ class Scopes:
             scope is None
             or self._state != self._state_of(environment, roots)
             or not scope.is_unchanged()
+            or not all([is_scalar(opt._loss_scale) for opt in scope.scaling.values()])
         ):
             self.forget()  # also if no other can be made
             scope = Scope(roots, self.codes, self._slots)
@@ -347,8 +355,9 @@ class Scopes:
     def _state_of(self, environment: Any, roots: list[Any]) -> Any:
         """Returns what a walk depends on besides the objects that it watches itself.
 
-        If neither has changed, another walk would find the same. The environment has the thread,
-        whose configuration is watched. Code and slots are only ever added; the scope keeps the
-        roots alive, so that no others have their ids.
+        If neither has changed, nor the kinds of loss scales, another walk would find the same. So
+        what a walk looks at without watching it has to be compared here or above. The environment
+        has the thread, whose configuration is watched. Code and slots are only ever added; the
+        scope keeps the roots alive, so that no others have their ids.
         """
         return environment, [id(root) for root in roots], len(self.codes), len(self._slots)

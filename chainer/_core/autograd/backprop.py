@@ -11,6 +11,7 @@ from chainer._core.autograd import variable_gradient
 from chainer._core.autograd.gradients import Gradients, Owners, force_array
 from chainer._core.autograd.leaves import LeafCounter, watchers
 from chainer._core.autograd.walk import Queue, device_of, walk
+from chainer._core.engines import plan_data
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def backward_from_variable(
         _warn_of_one_element()
     if isinstance(array, chainerx.ndarray):
         variable_gradient.hide_shown()
-        array.backward(
+        plan_data.with_loss_scale(array.backward, loss_scale)(
             enable_double_backprop=enable_double_backprop,
             loss_scale=loss_scale,
             retain_grad=retain_grad,

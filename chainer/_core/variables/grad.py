@@ -12,6 +12,7 @@ from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
 from chainer._core.autograd.walk import Queue, device_of, walk
+from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class _Request:
 
     def run_on_chainerx(self) -> list[Variable | None]:
         """Lets ChainerX compute the gradients."""
-        gxs = chainerx.grad(
+        gxs = plan_data.with_loss_scale(chainerx.grad, self.loss_scale)(
             [y._array for y in self.outputs],
             [x._array for x in self.inputs],
             enable_double_backprop=self.double,

@@ -369,6 +369,30 @@ TEST_F(CaptureTest, UpdatesTakeNewScalars) {
     EXPECT_THROW(plan->SetScalars(1, {1, 1}), DimensionError);
 }
 
+TEST_F(CaptureTest, BackwardPassesTakeNewLossScales) {
+    Array x = Numbers({3}, 1);
+    Array w = Numbers({3}, 2).RequireGrad();
+    auto backward = [&x, &w](double loss_scale) {
+        w.ClearGrad();
+        BackwardOptions options;
+        options.loss_scale = loss_scale;
+        Backward(Sum(AsType(x * w, Dtype::kFloat16)), std::nullopt, options);
+        return w.GetGrad();
+    };
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array grad = backward(1);
+    ASSERT_EQ(recorder.scalars_count(), 2u);  // of the first gradient and of that of the leaf
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {grad}, {});
+    for (double loss_scale : {3.0, 1e-9, 65504.0}) {  // of which two round or vanish in float16
+        for (size_t i = 0; i < 2; ++i) plan->SetScalars(i, {loss_scale});
+        Array result = plan->Start({x})[0];
+        plan->Run(0);
+        Array expected = backward(loss_scale);
+        EXPECT_EQ(0, std::memcmp(result.data<float>(), expected.data<float>(), 3 * sizeof(float)));
+    }
+}
+
 // Kernels by name, of all calls together.
 int CountCalls(const Plan& plan, const std::string& name) {
     std::istringstream lines{plan.Describe()};

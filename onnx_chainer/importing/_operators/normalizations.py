@@ -97,14 +97,6 @@ def rms_normalization(x, scale, *, axis, epsilon, stash_type):
     return v.cast(v.cast(y, dtype) * scale, scale.dtype)
 
 
-@operator('MeanVarianceNormalization')
-def mean_variance_normalization(x, *, axes):
-    axes = tuple(axes)
-    mean = F.mean(x, axis=axes, keepdims=True)
-    deviation = F.sqrt(F.mean(F.square(x - mean), axis=axes, keepdims=True))
-    return (x - mean) / (deviation + 1e-9)
-
-
 @operator('LpNormalization')
 def lp_normalization(x, *, axis, p):
     if p == 1:
