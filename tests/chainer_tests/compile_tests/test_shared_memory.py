@@ -12,6 +12,8 @@ from helpers.compiled import Pair, array, bits
 import chainer
 import chainer.functions as F
 import chainerx
+from chainer.compilation._scope import Scope, Scopes
+from tests.chainer_tests.compile_tests import test_guards
 from tests.chainer_tests.compile_tests.test_training import MLP, Training, batch
 
 pytestmark = pytest.mark.chainerx
@@ -81,6 +83,51 @@ def test_training_of_many_shapes():
         program.model.l1.W.update_rule.enabled = False
     assert not any([pair.run(*batch(n + 1)) for n in SIZES[:6]])
     assert all([pair.run(*batch(n + 1)) for n in SIZES[:6]])
+
+
+def contents(scope):
+    """Returns what a walk found."""
+    lists = [[id(value) for value in part] for part in scope._lists[:3] + scope._lists[4:]]
+    slots = [(id(owner), name) for owner, name in scope.slots]
+    parts = scope.labels, scope._entries, [*scope.known], lists, slots, scope._found
+    return *parts, scope.names, scope.reads_any, scope.passes_loss_scales, [*scope.scaling]
+
+
+@pytest.mark.filterwarnings('ignore')
+@pytest.mark.parametrize('seed', range(3))
+def test_scopes_that_serve_again(seed, monkeypatch):
+    """A scope serves another recording only if another walk finds the same."""
+    find, served = Scopes.find, []
+
+    def compare(scopes, environment, roots):
+        last = scopes._last
+        branch = find(scopes, environment, roots)
+        if last is scopes._last:
+            served.append(contents(last) == contents(Scope(roots, scopes.codes, scopes._slots)))
+        return branch
+
+    monkeypatch.setattr(Scopes, 'find', compare)
+    test_guards.fuzz(seed, 60)
+    assert len(served) > 5 and all(served)
+
+
+def test_loss_scales_that_come_and_go():
+    """Scopes do not watch the loss scales that plans read again."""
+
+    class Scaled(Training):
+        def step(self, x, t):
+            self.optimizer.update(self.loss, x, t)
+
+        def loss(self, x, t):
+            return F.softmax_cross_entropy(self.model(x), t)
+
+    pair = Pair(lambda: Scaled(MLP(), chainer.optimizers.SGD()))
+    for scale in (None, 4.0, 2, None, 8.0):
+        for program in pair.programs:
+            program.optimizer._loss_scale = scale
+        for n in SIZES[:4] * 2:
+            pair.run(*batch(n + 1))
+        assert all([pair.run(*batch(n + 1)) for n in SIZES[:4]])
 
 
 def test_check():
