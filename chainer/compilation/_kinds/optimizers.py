@@ -24,7 +24,7 @@ def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
         raise GraphBreak(f'{label} has an update of its own')
     scope.optimizers.append(value)
     if scope.passes_loss_scales and is_scalar(value._loss_scale):
-        scope.scaling.add(id(value))
+        scope.scaling[id(value)] = value
     if value.target is not None:
         scope.visit(value.target, f'{label}.target')
     _watch_rule(scope, value, label)
