@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from onnx_chainer._builder import Unsupported, is_number
+from onnx_chainer._elementwise import UNARY
 from onnx_chainer.functions._declare import converts, one_to_one, row
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 
 # fmt: off
 one_to_one(
-    Absolute='Abs', Add='Add', Arccos='Acos', Arcsin='Asin', Arctan='Atan', Arctanh='Atanh',
-    Cos='Cos', Cosh='Cosh', Div='Div', Erf='Erf', Exp='Exp', Log='Log', Maximum='Max',
-    Minimum='Min', Mul='Mul', MultiAdd='Sum', Neg='Neg', PowVarVar='Pow', Sin='Sin', Sinh='Sinh',
-    Sqrt='Sqrt', Sub='Sub', Tan='Tan', ceil='Ceil', floor='Floor', sign='Sign', BatchDet='Det',
+    **UNARY, Absolute='Abs', Add='Add', Div='Div', Maximum='Max', Minimum='Min', Mul='Mul',
+    MultiAdd='Sum', Neg='Neg', PowVarVar='Pow', Sub='Sub', sign='Sign', BatchDet='Det',
 )
 # fmt: on
 

@@ -58,8 +58,6 @@ Array Clip(const Array& x, const Array& least, const Array& most, const std::opt
     return y;
 }
 
-Array Atanh(const Array& x) { return Scalar{0.5} * (Log1p(x) - Log1p(Negative(x))); }
-
 enum class Direction { kLeft, kRight };
 
 Array BitShift(const Array& a, const Array& b, Direction direction) {
@@ -84,7 +82,7 @@ const Operator kOperators[] = {
         {"Asin", Unary<Arcsin>},
         {"Asinh", Unary<Arcsinh>},
         {"Atan", Unary<Arctan>},
-        {"Atanh", Call<Atanh>},
+        {"Atanh", Unary<Arctanh>},
         {"BitShift", Call<BitShift>, "direction"},
         {"BitwiseAnd", Binary<BitwiseAnd>},
         {"BitwiseNot", Unary<Invert>},

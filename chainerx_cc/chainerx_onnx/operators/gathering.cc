@@ -182,11 +182,7 @@ Array TensorScatter(const Array& past, const Array& update, const std::optional<
 }
 
 Array Compress(const Array& x, const Array& condition, const std::optional<int8_t>& axis) {
-    Ints places;
-    Ints values = ReadInts(condition);
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (values[i] != 0) places.push_back(static_cast<int64_t>(i));
-    }
+    Array places = Flatnonzero(condition);
     return axis ? Take(x, places, *axis) : Take(Ravel(x), places, 0);
 }
 
