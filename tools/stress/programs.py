@@ -422,4 +422,13 @@ PARTS = (
         ('model.n{i} = 3', 'model.n{i} = 2', 'model.n{i} = 0'),
     ),
     Part('h = F.gaussian(h, h * 0.1)'),
+    Part(
+        'z = np.random.normal(0, self.s{i}, h.shape)\n'
+        'h = h + chainerx.array(z, "f", device=DEVICE)',
+        'self.s{i} = 0.5',
+        '',
+        ('model.s{i} = {v}', 'model.s{i} = [0.5] * 6'),
+    ),
+    Part('h = h * self.device.send(np.random.randint(1, 3, 6).astype("f"))'),
+    Part('z = np.random.rand(6).astype("f")\nh = h + chainerx.array(z) * (z[0] > 0.5)'),
 )

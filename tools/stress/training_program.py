@@ -1,4 +1,4 @@
-"""The program around the parts of :mod:`tools.stress.programs`, and what changes in each program."""
+"""The program around the parts of the stress, and what changes in each program."""
 
 from __future__ import annotations
 

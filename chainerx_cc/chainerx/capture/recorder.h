@@ -17,9 +17,10 @@ namespace chainerx {
 // Records what a thread does with the arrays of a device, to make a plan of it.
 class Recorder final : public DataWatcher {
 public:
-    // `on_graph_break` is called at the first graph break.
-    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr)
-        : recording_{device}, on_graph_break_{std::move(on_graph_break)} {}
+    // `on_graph_break` is called at the first graph break, `on_data` with each array of data of the program.
+    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr,
+                      std::function<void(const Array&)> on_data = nullptr)
+        : recording_{device}, on_graph_break_{std::move(on_graph_break)}, on_data_{std::move(on_data)} {}
     ~Recorder() override { Stop(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -63,6 +64,7 @@ private:
 
     Recording recording_;
     std::function<void()> on_graph_break_;
+    std::function<void(const Array&)> on_data_;
     bool is_recording_{false};
     KernelWatcher* previous_{nullptr};
     std::string graph_break_;

@@ -2,6 +2,7 @@
 
 #include "chainerx/python/capture.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,12 +43,23 @@ struct Arg<Watch> {
 
 namespace {
 
-// Errors of the callback are not those of the function that is recorded.
-RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break) {
-    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_graph_break)] {
-        PyRef result{PyObject_CallNoArgs(callback.get())};
-        if (!result) PyErr_WriteUnraisable(callback.get());
-    });
+// Errors of the callbacks are not those of the function that is recorded.
+void CheckCallback(PyObject* callback, PyObject* result) {
+    if (!PyRef{result}) PyErr_WriteUnraisable(callback);
+}
+
+RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break, PyObject* on_data) {
+    std::function<void(const Array&)> report_data;
+    if (on_data != nullptr && on_data != Py_None) {
+        report_data = [callback = PyRef::Borrow(on_data)](const Array& data) {
+            PyRef array{ToPython(data)};
+            CheckCallback(callback.get(), PyObject_CallOneArg(callback.get(), array.get()));
+        };
+    }
+    auto report_graph_break = [callback = PyRef::Borrow(on_graph_break)] {
+        CheckCallback(callback.get(), PyObject_CallNoArgs(callback.get()));
+    };
+    return std::make_shared<Recorder>(device, report_graph_break, report_data);
 }
 void Start(Recorder& self) { self.Start(); }
 void Stop(Recorder& self) { self.Stop(); }
@@ -121,7 +133,7 @@ PyRef FindChanges(Watch& self) {
 
 void AddCapture(PyObject* module) {
     Class<RecorderPtr>{"_Recorder", "Records the kernels that a thread calls; see capture/recorder.h."}
-            .Init<&NewRecorder>("device, on_graph_break")
+            .Init<&NewRecorder>("device, on_graph_break, on_data=None")
             .Method<&Start>("start", "self", "Records until ``stop``.")
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
