@@ -72,10 +72,8 @@ def _watch_builtin(scope: Scope, value: Any, label: str) -> None:
 
 def _watch_cython(scope: Scope, value: Any, label: str) -> None:
     # No trace sees calls of functions that Cython has compiled, so those of others may do anything.
-    if (
-        vars(numpy.random.RandomState).get(value.__name__) is not value
-        or value.__name__ not in DRAWS
-    ):
+    name = value.__name__
+    if name not in DRAWS or vars(numpy.random.RandomState).get(name) is not value:
         raise GraphBreak(f'{label} is a function of unknown effects, which cannot be watched')
     watch_attributes(scope, value, label)
     _watch_named(scope, CYTHON, value, label)
