@@ -56,11 +56,13 @@ class DrawnArray(NamedTuple):
     def is_sent_as(self, array: Any) -> bool:
         """Tells whether an array of ChainerX has the same numbers."""
         sent = chainerx.to_numpy(array, copy=False)
+        # Bit by bit: between the draw and the device only dtypes may have changed.
         values = self.values.astype(sent.dtype)
         return bool(values.shape == sent.shape and values.tobytes() == sent.tobytes())
 
     def maker(self, array: Any) -> Callable[[], Any]:
         """Returns a function that draws an array of ChainerX of the same form."""
+        # Without the frame, which keeps all variables of the program alive.
         function, args, kwargs = self.function, self.args, self.kwargs
         dtype, device = numpy.dtype(array.dtype), array.device
         return lambda: chainerx.array(function(*args, **kwargs).astype(dtype), device=device)

@@ -66,6 +66,7 @@ class _Noted:
         if self.drawn is None:
             assert self.make is not None
             return self.make
+        # Numbers that nobody uses count, too: those after them depend on their number.
         if self.array is None or not self.drawn.is_sent_as(self.array):
             raise GraphBreak(f'{_REASON}, and not sent to ChainerX at once')
         return self.drawn.maker(self.array)

@@ -47,6 +47,7 @@ def _watch_function(scope: Scope, value: types.FunctionType, label: str) -> None
         return
     watch_parts(scope, (*(value.__defaults__ or ()), value.__kwdefaults__), label)
     for name, cell in zip(code.co_freevars, value.__closure__ or ()):
+        # A variable that the outer function has not set yet, or has deleted.
         try:
             contents = cell.cell_contents
         except ValueError:  # it is empty
