@@ -69,7 +69,7 @@ class Recording:
         gradients = Gradients(scope, recorder)
         self._scales = LossScales(scope, recorder)
         self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)
-        self._random = RandomNumbers(recorder, self._updates.draw)
+        self._random = RandomNumbers(recorder, self._updates.draw, scope.names)
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (

@@ -14,7 +14,7 @@ from chainer.compilation._trace import GraphBreak
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._effects.numpy_draws import DrawnArray
@@ -81,19 +81,25 @@ class RandomNumbers(Observer):
     Args:
         recorder: Is told of draws that no run can repeat.
         updates_draw: Tells whether updates so far may draw, too.
+        names: The names in code of the program.
 
     """
 
-    def __init__(self, recorder: Any, updates_draw: Callable[[], bool]) -> None:
+    def __init__(
+        self, recorder: Any, updates_draw: Callable[[], bool], names: Collection[str]
+    ) -> None:
         self._recorder = recorder
+        # Functions are replaced for all threads, so only where the program calls one.
+        self._may_replace = not numpy_draws.DRAWS.isdisjoint(names)
         self._updates_draw = updates_draw
         self._state: Any = None
         self._noted: list[_Noted] = []
         self._is_replacing = False
 
     def start(self) -> None:
-        numpy_draws.replaced.start()
-        self._is_replacing = True
+        if self._may_replace:
+            numpy_draws.replaced.start()
+            self._is_replacing = True
         self._state = _state_of_generators()
 
     def stop(self) -> None:
