@@ -62,10 +62,11 @@ class Recording:
         device = used[0].device if used else chainerx.get_default_device()
         # The callback does not refer to this object: the memory goes as soon as the object does.
         self._lines = lines = list[str]()  # of the first graph break
-        on_data = weakref.WeakMethod(self._on_data)
         self._recorder = recorder = chainerx._core._Recorder(
-            device, lambda: lines.append(current_line()), lambda array: _call(on_data, array)
+            device, lambda: lines.append(current_line())
         )
+        on_data = weakref.WeakMethod(self._on_data)
+        recorder.watch_data(lambda array: _call(on_data, array))
         gradients = Gradients(scope, recorder)
         self._scales = LossScales(scope, recorder)
         self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)

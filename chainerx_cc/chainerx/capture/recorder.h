@@ -17,10 +17,9 @@ namespace chainerx {
 // Records what a thread does with the arrays of a device, to make a plan of it.
 class Recorder final : public DataWatcher {
 public:
-    // `on_graph_break` is called at the first graph break, `on_data` with each array of data of the program.
-    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr,
-                      std::function<void(const Array&)> on_data = nullptr)
-        : recording_{device}, on_graph_break_{std::move(on_graph_break)}, on_data_{std::move(on_data)} {}
+    // `on_graph_break` is called at the first graph break.
+    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr)
+        : recording_{device}, on_graph_break_{std::move(on_graph_break)} {}
     ~Recorder() override { Stop(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -29,6 +28,8 @@ public:
     void Start();
     void Stop() noexcept;
     bool is_recording() const { return is_recording_; }
+    // Calls a function with each array of data of the program.
+    void WatchData(std::function<void(const Array&)> on_data) { on_data_ = std::move(on_data); }
     // Ends a segment.
     void Mark() { recording_.segment_ends.push_back(recording_.calls.size()); }
 

@@ -2,7 +2,6 @@
 
 #include "chainerx/python/capture.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,29 +42,25 @@ struct Arg<Watch> {
 
 namespace {
 
-// Errors of the callbacks are not those of the function that is recorded.
-void CheckCallback(PyObject* callback, PyObject* result) {
-    if (!PyRef{result}) PyErr_WriteUnraisable(callback);
-}
-
-RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break, PyObject* on_data) {
-    std::function<void(const Array&)> report_data;
-    if (on_data != nullptr && on_data != Py_None) {
-        report_data = [callback = PyRef::Borrow(on_data)](const Array& data) {
-            PyRef array{ToPython(data)};
-            CheckCallback(callback.get(), PyObject_CallOneArg(callback.get(), array.get()));
-        };
-    }
-    auto report_graph_break = [callback = PyRef::Borrow(on_graph_break)] {
-        CheckCallback(callback.get(), PyObject_CallNoArgs(callback.get()));
-    };
-    return std::make_shared<Recorder>(device, report_graph_break, report_data);
+// Errors of the callback are not those of the function that is recorded.
+RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break) {
+    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_graph_break)] {
+        PyRef result{PyObject_CallNoArgs(callback.get())};
+        if (!result) PyErr_WriteUnraisable(callback.get());
+    });
 }
 void Start(Recorder& self) { self.Start(); }
 void Stop(Recorder& self) { self.Stop(); }
 void Mark(Recorder& self) { self.Mark(); }
 int64_t GetSegment(Recorder& self) { return static_cast<int64_t>(self.segment()); }
 int64_t CountScalars(Recorder& self) { return static_cast<int64_t>(self.scalars_count()); }
+void WatchRecordedData(Recorder& self, PyObject* on_data) {
+    self.WatchData([callback = PyRef::Borrow(on_data)](const Array& data) {
+        PyRef array{ToPython(data)};
+        PyRef result{PyObject_CallOneArg(callback.get(), array.get())};
+        if (!result) PyErr_WriteUnraisable(callback.get());
+    });
+}
 void Note(Recorder& self, const std::string& what) { self.OnGraphBreak(what); }
 std::string GetGraphBreak(Recorder& self) { return self.graph_break(); }
 bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
@@ -133,10 +128,12 @@ PyRef FindChanges(Watch& self) {
 
 void AddCapture(PyObject* module) {
     Class<RecorderPtr>{"_Recorder", "Records the kernels that a thread calls; see capture/recorder.h."}
-            .Init<&NewRecorder>("device, on_graph_break, on_data=None")
+            .Init<&NewRecorder>("device, on_graph_break")
             .Method<&Start>("start", "self", "Records until ``stop``.")
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
+            .Method<&WatchRecordedData>("watch_data", "self, on_data",
+                                        "Calls a function with each array of data of the program.")
             .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
             .Property<&GetSegment>("segment", "Number of the segment.")
             .Property<&CountScalars>("scalars_count", "Number of calls so far that have scalars.")
