@@ -18,7 +18,6 @@ from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
 from chainer.compilation._effects.updates import Updates
 from chainer.compilation._recorded import Recorded, environment
-from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Again, GraphBreak, Trace, current_line
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from chainer.compilation._effects.effect import Observer
+    from chainer.compilation._scope import Scope
 
 
 class Recording:
@@ -36,34 +36,25 @@ class Recording:
     what each effect asks for.
 
     Args:
-        roots: What the function is reached from.
-        codes: The code that is known to run.
-        slots: The attributes whose arrays are known to change.
+        scope: What is known to be reached from the function; effects add to it.
         arrays: The arrays among the arguments.
         form: The arguments without them.
+        scratch: The memory for intermediate arrays, which plans of a function share.
 
     """
 
-    def __init__(
-        self,
-        roots: list[Any],
-        codes: dict[int, Any],
-        slots: dict[tuple[int, str], Any],
-        arrays: list[Any],
-        form: Any,
-    ) -> None:
+    def __init__(self, scope: Scope, arrays: list[Any], form: Any, scratch: Any) -> None:
         self.trace = Trace()
-        self._codes = codes
         self._arrays = list(arrays)
         self._form = form
         self._environment = environment()
-        self._scope = scope = Scope(roots, codes, slots)
+        self._scope = scope
         used = [*arrays, *scope.arrays]
         device = used[0].device if used else chainerx.get_default_device()
         # The callback does not refer to this object: the memory goes as soon as the object does.
         self._lines = lines = list[str]()  # of the first graph break
         self._recorder = recorder = chainerx._core._Recorder(
-            device, lambda: lines.append(current_line())
+            device, lambda: lines.append(current_line()), scratch
         )
         on_data = weakref.WeakMethod(self._on_data)
         recorder.watch_data(lambda array: _call(on_data, array))
@@ -76,7 +67,7 @@ class Recording:
         self._observers: tuple[Observer, ...] = (
             self._scales,
             self._updates,
-            States(scope, slots, self.trace),
+            States(scope, scope.slot_ids, self.trace),
             gradients,
             self._random,
             Reports(scope),
@@ -192,7 +183,7 @@ class Recording:
         if self._environment != now:  # it imports something, perhaps
             raise Again
         # The scope has looked for names of known code only.
-        if not self.trace.codes.keys() <= self._codes.keys():
+        if not self.trace.codes.keys() <= self._scope.codes.keys():
             raise Again
         self._scope.check_code(self.trace.codes)
         for observer in self._observers:

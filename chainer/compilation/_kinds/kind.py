@@ -25,7 +25,7 @@ class Scope(Protocol):
     slots: list[tuple[Any, str]]
     slot_ids: dict[tuple[int, str], Any]
     passes_loss_scales: bool
-    scaling: set[int]
+    scaling: dict[int, Any]
 
     def add(self, method: Any, label: str, *args: Any) -> None: ...
     def visit(self, value: Any, label: str) -> None: ...

@@ -24,7 +24,7 @@ def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
         raise GraphBreak(f'{label} has an update of its own')
     scope.optimizers.append(value)
     if scope.passes_loss_scales and is_scalar(value._loss_scale):
-        scope.scaling.add(id(value))
+        scope.scaling[id(value)] = value
     # The update goes over all parameters of the link, whether code names it or not.
     if value.target is not None:
         scope.visit(value.target, f'{label}.target')
