@@ -40,12 +40,15 @@ def call_at(code: types.CodeType, offset: int) -> int:
     return bisect.bisect_right(_instructions(code)[0], offset) - 1
 
 
-def find_consumer(code: types.CodeType, call: int, above: int = 0) -> int | None:
+def find_consumer(
+    code: types.CodeType, call: int, above: int = 0, *, may_cast: bool = True
+) -> int | None:
     """Returns the call that takes the value which another call leaves on the stack.
 
-    A call of the value's method ``astype`` stands for the value. ``None`` if anything but a call
-    takes it, or an instruction is unknown, as those of Pythons to come. ``above``: the number of
-    values above it on the stack.
+    A call of the value's method ``astype`` stands for the value, but only one: of two, the second
+    does not tell what the first has rounded. ``None`` if anything but a call takes the value, or an
+    instruction is unknown, as those of Pythons to come. ``above``: the number of values above it on
+    the stack.
     """
     _, found = _instructions(code)
     for i in range(call + 1, len(found)):
@@ -56,11 +59,11 @@ def find_consumer(code: types.CodeType, call: int, above: int = 0) -> int | None
             above += dis.stack_effect(found[i].opcode, found[i].arg)
         elif op in ('LOAD_ATTR', 'LOAD_METHOD') and found[i].argval == 'astype':
             # The method and the value lie as one below its arguments.
-            taker = find_consumer(code, i)
-            return None if taker is None else find_consumer(code, taker)
+            taker = find_consumer(code, i) if may_cast else None
+            return None if taker is None else find_consumer(code, taker, may_cast=False)
         elif op in _STORES and not above:
             name = found[i].argval
-            return _find_consumer_of(code, name if op == 'STORE_FAST' else name[0])
+            return _find_consumer_of(code, name if op == 'STORE_FAST' else name[0], may_cast)
         elif op in _BUILDS and arg <= above:
             above += 1 - arg
         elif op.startswith('BINARY_') and above >= 2:
@@ -84,7 +87,7 @@ def is_call_of(code: types.CodeType, call: int, name: str) -> bool:
     )
 
 
-def _find_consumer_of(code: types.CodeType, name: str) -> int | None:
+def _find_consumer_of(code: types.CodeType, name: str, may_cast: bool) -> int | None:
     """Returns the call that takes a variable, if code sets it once and reads it once."""
     if not _READERS.isdisjoint(code.co_names):
         return None
@@ -102,7 +105,7 @@ def _find_consumer_of(code: types.CodeType, name: str) -> int | None:
                 places.append((i, len(names) - 1 - k))
     if len(places) != 1 or stores != 1 or not _is_load(code, places[0][0]):
         return None
-    return find_consumer(code, *places[0])
+    return find_consumer(code, *places[0], may_cast=may_cast)
 
 
 def _is_load(code: types.CodeType, i: int) -> bool:

@@ -40,7 +40,6 @@ if chainerx.is_available():
 
 def with_loss_scale(backward: Callable[..., Any], loss_scale: float | None) -> Callable[..., Any]:
     """Returns a backward pass of ChainerX that plans repeat with the loss scale of the moment."""
-    recording = local.recording
-    if recording is None or loss_scale is None:
+    if loss_scale is None or local.recording is None:
         return backward
-    return functools.partial(recording.backward, backward)
+    return functools.partial(local.recording.backward, backward)

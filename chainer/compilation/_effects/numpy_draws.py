@@ -58,7 +58,9 @@ class DrawnArray(NamedTuple):
         sent = chainerx.to_numpy(array, copy=False)
         # Bit by bit: between the draw and the device only dtypes may have changed.
         values = self.values.astype(sent.dtype)
-        return bool(values.shape == sent.shape and values.tobytes() == sent.tobytes())
+        # `astype` may have been asked for another order of elements, which runs would not have.
+        is_in_order = sent.flags.c_contiguous and values.shape == sent.shape
+        return bool(is_in_order and values.tobytes() == sent.tobytes())
 
     def maker(self, array: Any) -> Callable[[], Any]:
         """Returns a function that draws an array of ChainerX of the same form."""

@@ -309,6 +309,15 @@ def convert_twice(x):
     return x + chainerx.array(np.random.rand(3).astype('e').astype('f'))
 
 
+def convert_small_integers_twice(x):
+    z = np.random.randint(0, 5000, 3).astype('e')
+    return x + chainerx.array(z.astype('f'))
+
+
+def convert_to_another_order(x):
+    return x + chainerx.array(np.random.rand(2, 3).astype('f', order='F'))
+
+
 def draw_by_an_array(x):
     return x + chainerx.array(np.random.normal(SCALES, 1.0))
 
@@ -342,7 +351,8 @@ RAND = np.random.rand
 READ = [
     read_an_element, read_a_scalar, read_within, read_by_another_function, read_by_a_method,
     read_by_a_filter, read_by_a_call, read_in_a_comparison, read_in_a_list, read_twice,
-    read_by_a_closure, read_later, convert_twice, draw_by_an_array, draw_by_another_name,
+    read_by_a_closure, read_later, convert_twice, convert_small_integers_twice,
+    convert_to_another_order, draw_by_an_array, draw_by_another_name,
     draw_for_nothing, draw_for_sending_later, shuffle_in_place, seed_within,
 ]  # fmt: skip
 
