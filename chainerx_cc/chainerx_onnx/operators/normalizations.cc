@@ -1,7 +1,5 @@
 // Normalizations.
 
-#include <numeric>
-
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -69,16 +67,16 @@ Arrays BatchNormalization(const Array& x, const Array& scale, const Array& bias,
 
 Array InstanceNormalization(const Array& x, const Array& scale, const Array& bias, double epsilon) {
     if (x.ndim() < 2) throw ModelError{"the shape is ", x.shape()};
-    return Standardize(x, AxesFrom(2, x.ndim()), epsilon).y * ByChannel(x, scale) + ByChannel(x, bias);
+    return GroupNorm(x, x.shape()[1], scale, bias, epsilon);
 }
 
 // Opsets below 21 have a scale and a bias for each group, not for each channel.
 Array GroupNormalization(const Array& x, const Array& scale, const Array& bias, Opset opset, double epsilon,
                          int64_t groups) {
+    if (opset >= 21) return GroupNorm(x, groups, scale, bias, epsilon);
     if (x.ndim() < 2 || x.shape()[1] % groups != 0) throw ModelError{"the shape is ", x.shape()};
     Array grouped = Reshape(x, Shape{x.shape()[0], groups, x.shape()[1] / groups, SizeOf(x.shape(), 2, x.ndim())});
     Array y = Standardize(grouped, Axes{2, 3}, epsilon).y;
-    if (opset >= 21) y = Reshape(y, x.shape());
     return Reshape(y * ByChannel(y, scale) + ByChannel(y, bias), x.shape());
 }
 

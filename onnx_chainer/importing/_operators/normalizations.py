@@ -58,8 +58,7 @@ def standardize(x, axes, epsilon):
 
 @operator('InstanceNormalization')
 def instance_normalization(x, scale, bias, *, epsilon):
-    y, _, _ = standardize(x, tuple(range(2, x.ndim)), epsilon)
-    return y * _channels(x, scale) + _channels(x, bias)
+    return F.group_normalization(x, x.shape[1], scale, bias, epsilon)
 
 
 @operator('GroupNormalization', partial=True)
