@@ -9,8 +9,9 @@ import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.autograd import variable_gradient
 from chainermn import _arrays
-from chainermn.means import dtypes, gradients
+from chainermn.means import dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +89,7 @@ class Bucket:
     def fill_grads(self) -> None:
         """Sets missing gradients to zeros."""
         for param in self.params:
-            gradients.fill_missing_grad(param)
+            variable_gradient.fill_missing_grad(param)
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
@@ -156,14 +157,14 @@ def divide(
         n_ranks: Number of ranks.
 
     """
-    groups = _Groups(limit)
+    packer = _Packer(limit)
     for param in params:
-        groups.add(param)
-    return [Bucket(bucket, setting, n_ranks) for bucket in groups.buckets]
+        packer.add(param)
+    return [Bucket(bucket, setting, n_ranks) for bucket in packer.buckets]
 
 
-class _Groups:
-    """Parameters whose gradients are joined: of one dtype, on the host or not.
+class _Packer:
+    """Divides parameters by whose gradients are joined: of one dtype, on the host or not.
 
     Args:
         limit: Most bytes of a bucket of several gradients.

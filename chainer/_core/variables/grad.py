@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd.backprop import keep, scaled_root
+from chainer._core.autograd.backprop import as_is, scaled_root
 from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
@@ -115,7 +115,7 @@ class _Request:
         double = self.double
         allowed = _nodes_between(self.outputs, self.inputs)
         grads = Gradients(load=False, as_variables=double)
-        own = keep if double else Owners().own
+        own = as_is if double else Owners().own
         queue = Queue()
         input_nodes = {x.node for x in self.inputs}
         with configuration.using_config('enable_backprop', bool(double)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.autograd import backprop
-from chainer._core.autograd.variable_gradient import hide_shown
+from chainer._core.autograd.variable_gradient import clear_shown
 from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
 from chainer._core.autograd.walk import device_of
@@ -123,7 +123,7 @@ class VariableGraph(VariableState):
         if is_one and array.ndim and self.grad is None:
             _warn_of_one_element()
         if isinstance(array, chainerx.ndarray):
-            hide_shown()
+            clear_shown()
             array.backward(
                 enable_double_backprop=enable_double_backprop,
                 loss_scale=loss_scale,
