@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -10,12 +9,12 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.autograd import variable_gradient
+from chainer._core.devices.array_context import using_device_of
 from chainermn import _arrays
 from chainermn.means import dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from contextlib import AbstractContextManager
 
     from chainer.variable import Parameter
 
@@ -111,7 +110,7 @@ class Bucket:
     def _join(self, first: Any) -> Any:
         """Copies the gradients to the memory of the bucket, which it makes if there is none."""
         xp = backend.get_array_module(first)
-        with _device_of(first):
+        with using_device_of(first):
             if not isinstance(self._memory, xp.ndarray):
                 self._use(xp.empty(self.size, self.dtype))
             # Assignments convert dtypes, which a concatenation into an array does not.
@@ -125,20 +124,11 @@ class Bucket:
     def unpack(self) -> None:
         """Writes the flat array back to the gradients."""
         if not self._is_gradient:
-            with _device_of(self.flat):
+            with using_device_of(self.flat):
                 for piece, grad in zip(self._pieces, self.grads):
                     grad[...] = piece
         self.flat = None
         self.grads = []
-
-
-_no_device = contextlib.nullcontext()
-
-
-def _device_of(array: Any) -> AbstractContextManager[Any]:
-    if type(array) is numpy.ndarray:
-        return _no_device
-    return backend.using_device(backend.get_device_from_array(array))
 
 
 def _is_on_host(param: Parameter) -> bool:

@@ -12,7 +12,8 @@ from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
 from chainer._core.autograd.variable_gradient import store
-from chainer._core.autograd.walk import Queue, device_of, walk
+from chainer._core.autograd.walk import Queue, walk
+from chainer._core.devices.array_context import using_device_of
 from chainer._core.names.set_module import set_module
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class _Request:
         """Gradient of an output, from which the walk starts."""
         if gy is not None and self.double:
             return gy if self.loss_scale is None else gy * self.loss_scale
-        with device_of(y.raw_array):
+        with using_device_of(y.raw_array):
             array = scaled_root(y.raw_array, raw(gy), self.loss_scale)
         own(array)
         return from_array(array, True) if self.double else array
