@@ -364,7 +364,8 @@ class GradientMethod(Optimizer):
             update.update_params(params, self._buffers)
         else:
             for param in self.target.params():
-                param._loss_scale = None
+                if param._loss_scale is not None:
+                    param._loss_scale = None
         if self._post_update_hooks:
             self.reallocate_cleared_grads()
             self.call_hooks('post')

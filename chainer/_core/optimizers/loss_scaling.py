@@ -70,7 +70,7 @@ class LossScaling:
         if not self._loss_scaling_is_dynamic:
             return
         for name, param in self.target.namedparams(False):
-            if param.grad is not None and not _all_finite(param.grad):
+            if param.grad is not None and not all_finite(param.grad):
                 if not self._loss_scaling_isnan_ever:
                     warnings.warn(
                         f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
@@ -114,6 +114,6 @@ class LossScaling:
                 pass
 
 
-def _all_finite(array: Any) -> bool:
+def all_finite(array: Any) -> bool:
     """Tells whether all elements of an array are finite."""
     return bool(backend.get_array_module(array).isfinite(array).all())

@@ -11,6 +11,7 @@ from chainer._core.autograd import variable_gradient
 from chainer._core.autograd.backprop import BackwardPass
 from chainer._core.autograd.base_variable import BaseVariable
 from chainer._core.autograd.variable_gradient import check_grad
+from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
 from chainer.utils import argument
 
@@ -67,7 +68,7 @@ def backward(
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
         variable_gradient.clear_shown()
-        chainerx.backward(
+        plan_data.with_loss_scale(chainerx.backward, loss_scale)(
             [y.chx_array for y in outputs],
             loss_scale=loss_scale,
             enable_double_backprop=double,

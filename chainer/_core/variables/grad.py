@@ -14,6 +14,7 @@ from chainer._core.autograd.tape import raw
 from chainer._core.autograd.variable_gradient import store
 from chainer._core.autograd.walk import Queue, walk
 from chainer._core.devices.array_context import using_device_of
+from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class _Request:
         """Lets ChainerX compute the gradients."""
         ys: list[Any] = [y.raw_array for y in self.outputs]
         xs: list[Any] = [x.raw_array for x in self.inputs]
-        gxs = chainerx.grad(
+        gxs = plan_data.with_loss_scale(chainerx.grad, self.loss_scale)(
             ys,
             xs,
             enable_double_backprop=self.double,

@@ -11,6 +11,7 @@ from chainer._core.autograd.variable_gradient import clear_shown
 from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
 from chainer._core.devices.array_context import using_device_of
+from chainer._core.engines import plan_data
 
 if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction, Creator
@@ -123,7 +124,7 @@ class VariableGraph(VariableState):
             _warn_of_one_element()
         if isinstance(array, chainerx.ndarray):
             clear_shown()
-            array.backward(
+            plan_data.with_loss_scale(array.backward, loss_scale)(
                 enable_double_backprop=enable_double_backprop,
                 loss_scale=loss_scale,
                 retain_grad=retain_grad,

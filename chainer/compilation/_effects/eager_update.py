@@ -11,6 +11,8 @@ from chainer.compilation._effects.effect import Effect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._effects.loss_scales import LossScale
+
 
 class EagerUpdate(Effect):
     """An update that runs eagerly, between segments of a plan.
@@ -19,13 +21,18 @@ class EagerUpdate(Effect):
         opt: The optimizer.
         fixed: A watch of the arrays of parameters.
 
+    Attributes:
+        scale (LossScale): Its loss scale, if runs read it.
+
     """
 
     interruptions = 1
+    draws = True  # hooks of the program may do anything
 
     def __init__(self, opt: Any, fixed: Any) -> None:
         self._optimizer = opt
         self._fixed = fixed
+        self.scale: LossScale | None = None
 
     def run(self, plan: Any, segment: int) -> int:
         optimizer.GradientMethod.update(self._optimizer)
@@ -35,6 +42,9 @@ class EagerUpdate(Effect):
                 'chainer.compile: an update replaced the array of a parameter in the middle '
                 'of a compiled function, which cannot go on'
             )
+        # For backward passes that follow.
+        if self.scale is not None:
+            self.scale.prepare(plan)
         return segment
 
     def save(self) -> Callable[[], None]:

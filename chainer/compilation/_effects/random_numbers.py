@@ -29,10 +29,17 @@ class Draw(Effect):
 
 
 class RandomNumbers(Observer):
-    """Resamples what functions of this package draw; the program itself must draw nothing."""
+    """Resamples what functions of this package draw; the program itself must draw nothing.
 
-    def __init__(self, recorder: Any) -> None:
+    Args:
+        recorder: Is told of draws that no run can repeat.
+        updates_draw: Tells whether updates so far may draw, too.
+
+    """
+
+    def __init__(self, recorder: Any, updates_draw: Callable[[], bool]) -> None:
         self._recorder = recorder
+        self._updates_draw = updates_draw
         self._state: Any = None
         self._draws: list[tuple[Any, Draw]] = []
 
@@ -41,9 +48,10 @@ class RandomNumbers(Observer):
 
     def draw(self, make: Callable[[], Any]) -> Any:
         """Draws an array."""
-        # Runs draw before their first segment. An update may draw too, and would come first.
-        if self._recorder.segment:
-            self._recorder.note('random numbers are drawn after an update')
+        # Runs draw before their first segment. If an update of before draws too, the order would be
+        # another one.
+        if self._updates_draw():
+            self._recorder.note('random numbers are drawn after an update that may draw some')
         array = make()
         self._draws.append((array, Draw(make)))
         return array

@@ -48,6 +48,7 @@ class Stage:
 class Hook(Stage):
     """A hook of this package that runs by kernels, with constants."""
 
+    draws = False
     #: Attributes whose changes the stage follows; others are watched.
     followed: tuple[str, ...] = ()
 
@@ -93,13 +94,19 @@ class EagerHook(Hook):
     runs_eagerly = True
 
 
+class DrawingHook(EagerHook):
+    """A hook that draws random numbers."""
+
+    draws = True
+
+
 _HOOKS: dict[type, tuple[type[Hook], set[str]]] = {
     optimizer_hooks.WeightDecay: (AddingHook, {'rate'}),
     optimizer_hooks.Lasso: (AddingHook, {'rate'}),
     optimizer_hooks.GradientHardClipping: (Hook, {'lower_bound', 'upper_bound'}),
     optimizer_hooks.GradientLARS: (Hook, {'threshold', 'weight_decay', 'eps'}),
     optimizer_hooks.GradientClipping: (EagerHook, {'threshold'}),
-    optimizer_hooks.GradientNoise: (EagerHook, {'eta', 'noise_func'}),
+    optimizer_hooks.GradientNoise: (DrawingHook, {'eta', 'noise_func'}),
 }
 
 

@@ -97,7 +97,7 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
     if (!graph_break_.empty()) throw ChainerxError{graph_break_};
     recording_.CheckData(results);
     recording_.CheckOrigins(inputs, held, results);
-    return BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed));
+    return BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed), scratch_);
 }
 
 }  // namespace chainerx
