@@ -184,6 +184,7 @@ class UpdateRule:
         master = self._fp32_param
         # It would keep memory of twice the parameter's size until the next update.
         master.cleargrad()
+        # The conversion makes an array anyway. To copy it into the old one would be a second pass.
         param.array = master.array.astype(param.dtype)
 
     def update_core(self, param: Parameter) -> None:
