@@ -272,7 +272,8 @@ def compile(  # noqa: A001 - the name that users expect
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,
-    NumPy's random numbers, functions that fall back to NumPy, hooks of functions and links.
+    random numbers that Python reads, functions that fall back to NumPy, hooks of functions and
+    links.
 
     Results belong to no graph, as after ``unchain_backward``.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines import plan_data
+from chainer.compilation._effects import numpy_draws
 from chainer.compilation._effects.draft import Draft
 from chainer.compilation._effects.gradients import Gradients
 from chainer.compilation._effects.loss_scales import LossScales
+from chainer.compilation._effects.numpy_draws import DrawnArray
 from chainer.compilation._effects.random_numbers import RandomNumbers
 from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
@@ -18,6 +21,7 @@ from chainer.compilation._recorded import Recorded, environment
 from chainer.compilation._trace import Again, GraphBreak, Trace, current_line
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable, Iterator
 
     from chainer.compilation._effects.effect import Observer
@@ -52,10 +56,12 @@ class Recording:
         self._recorder = recorder = chainerx._core._Recorder(
             device, lambda: lines.append(current_line()), scratch
         )
+        on_data = weakref.WeakMethod(self._on_data)
+        recorder.watch_data(lambda array: _call(on_data, array))
         gradients = Gradients(scope, recorder)
         self._scales = LossScales(scope, recorder)
         self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)
-        self._random = RandomNumbers(recorder, self._updates.draw)
+        self._random = RandomNumbers(recorder, self._updates.draw, scope.names)
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (
@@ -129,6 +135,26 @@ class Recording:
         with self._aside():
             return self._random.draw(make)
 
+    def draw_by_numpy(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: types.FrameType,
+    ) -> Any:
+        """Calls a function of ``numpy.random`` for a frame."""
+        with self._aside():
+            values = function(*args, **kwargs)
+            taker = numpy_draws.taker_of(frame, function.__name__, args, kwargs)
+            self._random.note_drawn(DrawnArray(function, args, kwargs, values, frame, taker))
+        self.trace.last_builtin = None
+        return values
+
+    def _on_data(self, array: Any) -> None:
+        frame = numpy_draws.sending_frame(self.trace.last_builtin)
+        if frame is not None:
+            self._random.note_sent(array, frame)
+
     def backward(self, function: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
         """Goes back from arrays; runs of the plan do so with the loss scale of the moment."""
         with self._scales.backward(kwds['loss_scale']):
@@ -173,3 +199,9 @@ class Recording:
             observer.finish(draft)
         plan = draft.make_plan()
         return Recorded(self._environment, self._form, scope, plan, draft.effects, result)
+
+
+def _call(method: weakref.WeakMethod[Any], *args: Any) -> None:
+    function = method()
+    if function is not None:
+        function(*args)

@@ -147,6 +147,7 @@ class Trace:
         codes (dict): Code of the program that ran, by ``id``.
         graph_break (str): The first thing found that no plan repeats, or ``None``.
         backpropagated (list of Variables): What ``backward`` was called of.
+        last_builtin: The function in C that code of the program called last.
 
     """
 
@@ -154,6 +155,7 @@ class Trace:
         self.codes: dict[int, types.CodeType] = {}
         self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
+        self.last_builtin: Any = None
         self._trusted: dict[int, types.CodeType] = {}
         self._thread = threading.get_ident()
         self._is_collecting = False
@@ -235,6 +237,7 @@ class Trace:
             self.backpropagated.append(variable)
 
     def _on_builtin(self, function: Any) -> None:
+        self.last_builtin = function
         owner = getattr(function, '__self__', None)
         module = getattr(function, '__module__', None)
         if module is None and isinstance(owner, types.ModuleType):

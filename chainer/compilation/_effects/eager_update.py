@@ -35,6 +35,7 @@ class EagerUpdate(Effect):
         self.scale: LossScale | None = None
 
     def run(self, plan: Any, segment: int) -> int:
+        # Not by the attribute, which may be a function of the program: recording began within it.
         optimizer.GradientMethod.update(self._optimizer)
         # Segments that follow would write to an array that nobody has any more.
         if self._fixed.find_change() >= 0:

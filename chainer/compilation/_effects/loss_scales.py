@@ -39,6 +39,7 @@ class LossScale(Effect):
 
     def mark(self) -> None:
         """Gives the optimizer a float of its own for the scale."""
+        # A sum is a new object, even if the number is one of which Python has only one.
         self._value = self._optimizer._loss_scale
         self._mark = self._optimizer._loss_scale = self._value + 0.0
 
@@ -96,6 +97,7 @@ class LossScales(Observer):
         yield
         calls = range(start, self._recorder.scalars_count)
         self._known += len(calls)
+        # A scale that the program passes itself is no mark, and stays a constant.
         for scale in self._scales.values():
             if scale.is_mark(loss_scale):
                 scale.calls += calls

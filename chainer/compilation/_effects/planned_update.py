@@ -80,10 +80,12 @@ class PlannedUpdate(Effect):
         opt = self._optimizer
         for name in vars(opt).keys() & {*_SETTINGS}:  # the scope sees it if others come
             scope.add(scope.watch.add_entry, f'the optimizer.{name}', vars(opt), name)
+        # Stages were made of these very objects, and run in this order.
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
             scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)
             scope.add(scope.watch.add_elements, 'the order of hooks of the optimizer', hooks)
         updated = {id(rule) for step in self._steps for rule in step.group.rules}
+        # A frozen parameter has no step here, and must get one when it is thawed.
         for param in opt.target.params():
             scope.visit(type(param), type(param).__name__)
             rule = param.update_rule
@@ -103,6 +105,7 @@ class PlannedUpdate(Effect):
             # by nobody.
             recorder.note('an update runs by other kernels than those of its stages')
         end_segment()
+        # If Python updates instead, a run leaves out so many segments.
         self._length = recorder.segment - start
 
     def _record_stages(self, recorder: Any, end_segment: Callable[[], None]) -> None:
@@ -115,6 +118,7 @@ class PlannedUpdate(Effect):
         found = [scalars() for scalars in self._scalars]
         if None in found or type(self._optimizer.t) is not int:
             return self._eager.run(plan, segment) + self._length
+        # In the order in which they were recorded, which is that of their numbers.
         i = self._first
         for kernels in found:
             for values in kernels:

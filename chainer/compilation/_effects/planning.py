@@ -54,6 +54,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     rules = [rule for step in steps for rule in step.group.rules]
     if len({*map(id, rules)}) < len(rules):  # which count each parameter
         raise GraphBreak('an update rule has several parameters')
+    # Only such an update depends on what gradients are, and so on Python.
     if not opt._loss_scaling_is_dynamic:
         return PlannedUpdate(opt, hooks, steps, late_hooks, eager)
     if any(isinstance(step, HookedSteps) for step in steps):
@@ -75,6 +76,7 @@ def _check_optimizer(opt: Any) -> None:
         raise GraphBreak(f'{cls.__name__} has a method {replaced[0]} of its own')
     if opt._params_to_update is not None:
         raise GraphBreak('it updates other parameters than those of its target')
+    # Kernels stand for these methods, so that a replaced one would not be called.
     hooks = [*opt._pre_update_hooks.values(), *opt._post_update_hooks.values()]
     params = list(opt.target.params())
     parts = [opt, *hooks, *params, *[param.update_rule for param in params]]

@@ -22,6 +22,8 @@ class ScaledUpdate(PlannedUpdate):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._params = list(self._optimizer.target.params())
+        # It exists before the recording, so that its memory stays from run to run. Python reads it
+        # there by one call, however many parameters there are.
         device = self._params[0]._array.device
         self._are_finite = chainerx.ones(len(self._params), 'bool', device=device)
         self._test = undo.view(self._are_finite).all
@@ -41,6 +43,7 @@ class ScaledUpdate(PlannedUpdate):
                 self._are_finite[i] = chainerx.isfinite(param._array.grad).all()
         finally:
             recorder.stop()
+        # Each part that a run may leave out, or that Python precedes, is a segment.
         end_segment()
         opt._loss_scaling_isnan = False  # as planning has found
         record(self._hooks, recorder, end_segment)
@@ -58,9 +61,11 @@ class ScaledUpdate(PlannedUpdate):
             opt._loss_scaling_isnan = False
         else:
             opt.check_nan_in_grads()  # which warns, and names the parameter
+        # As in eager updates, hooks run even where the steps do not.
         segment = run_hooks(self._eager_hooks, plan, segment + 1)
         plan.run(segment)
         segment += 1
+        # Steps write to parameters and states only, so that the kernels after them can do without.
         if opt.is_safe_to_update():
             self._count()
             plan.run(segment)

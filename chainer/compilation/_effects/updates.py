@@ -69,6 +69,7 @@ class Updates(Observer):
     def finish(self, draft: Draft) -> None:
         draft.held += self._arrays
         draft.effects += self._effects
+        # Only eager updates can replace an array: kernels write to the one that is there.
         for variable in self._scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
 
@@ -102,6 +103,7 @@ class Updates(Observer):
             self._recorder.note('a loss scale of gradients that the function did not compute')
         if not all(id(param) in self._scope.known for param in opt.target.params()):
             self._recorder.note('an optimizer whose parameters are not known')
+        # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
         planned = plan_update(opt, self._eager_update(opt))
         planned.scale = self._scales.of(opt)

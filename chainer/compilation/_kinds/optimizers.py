@@ -25,6 +25,7 @@ def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
     scope.optimizers.append(value)
     if scope.passes_loss_scales and is_scalar(value._loss_scale):
         scope.scaling[id(value)] = value
+    # The update goes over all parameters of the link, whether code names it or not.
     if value.target is not None:
         scope.visit(value.target, f'{label}.target')
     _watch_rule(scope, value, label)
@@ -46,6 +47,7 @@ def _watch_rule(scope: Scope, value: Any, label: str) -> None:
         if isinstance(computed, property) and is_own_object(computed):
             lines = scope.lines_that_read(name)
             raise GraphBreak(f'{label}.{name} is computed at each update{lines}')
+    # Updates follow other attributes, such as learning rates, in each run.
     always = 'update', 'target', 'hyperparam', '_loss_scale', '_use_cleargrads'
     followed = {'_loss_scale'} if id(value) in scope.scaling else set()
     _watch_entries(scope, value, label, {*always}, followed)

@@ -76,6 +76,7 @@ void Recorder::OnData(const Array& data) {
     StoragePtr copy = recording_.device.Allocate(storage->bytes());
     std::memcpy(copy->data(), storage->data(), storage->bytes());
     recording_.data.emplace(storage.get(), Recording::Data{storage, std::move(copy), storage->version()});
+    if (on_data_) on_data_(data);
 }
 
 void Recorder::OnGraphBreak(const std::string& what) {

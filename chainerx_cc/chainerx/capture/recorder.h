@@ -32,6 +32,8 @@ public:
     void Start();
     void Stop() noexcept;
     bool is_recording() const { return is_recording_; }
+    // Calls a function with each array of data of the program.
+    void WatchData(std::function<void(const Array&)> on_data) { on_data_ = std::move(on_data); }
     // Ends a segment.
     void Mark() { recording_.segment_ends.push_back(recording_.calls.size()); }
 
@@ -67,6 +69,7 @@ private:
 
     Recording recording_;
     std::function<void()> on_graph_break_;
+    std::function<void(const Array&)> on_data_;
     std::shared_ptr<Scratch> scratch_;
     bool is_recording_{false};
     KernelWatcher* previous_{nullptr};

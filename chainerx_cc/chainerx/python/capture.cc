@@ -63,6 +63,13 @@ void Stop(Recorder& self) { self.Stop(); }
 void Mark(Recorder& self) { self.Mark(); }
 int64_t GetSegment(Recorder& self) { return static_cast<int64_t>(self.segment()); }
 int64_t CountScalars(Recorder& self) { return static_cast<int64_t>(self.scalars_count()); }
+void WatchRecordedData(Recorder& self, PyObject* on_data) {
+    self.WatchData([callback = PyRef::Borrow(on_data)](const Array& data) {
+        PyRef array{ToPython(data)};
+        PyRef result{PyObject_CallOneArg(callback.get(), array.get())};
+        if (!result) PyErr_WriteUnraisable(callback.get());
+    });
+}
 void Note(Recorder& self, const std::string& what) { self.OnGraphBreak(what); }
 std::string GetGraphBreak(Recorder& self) { return self.graph_break(); }
 bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
@@ -138,6 +145,8 @@ void AddCapture(PyObject* module) {
             .Method<&Start>("start", "self", "Records until ``stop``.")
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
+            .Method<&WatchRecordedData>("watch_data", "self, on_data",
+                                        "Calls a function with each array of data of the program.")
             .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
             .Property<&GetSegment>("segment", "Number of the segment.")
             .Property<&CountScalars>("scalars_count", "Number of calls so far that have scalars.")
