@@ -16,8 +16,8 @@ from chainer._core.engines import plan_data
 from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
 from chainer._core.optimizers import (
+    hook_registry as _hook_registry,
     loss_scaling as _loss_scaling,
-    optimizer_hooks as _optimizer_hooks,
     step,
     update,
 )
@@ -160,7 +160,7 @@ class Optimizer(_loss_scaling.LossScaling):
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `add_hook` method')
-        _optimizer_hooks.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
+        _hook_registry.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -174,7 +174,7 @@ class Optimizer(_loss_scaling.LossScaling):
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `remove_hook` method')
-        _optimizer_hooks.remove(self._pre_update_hooks, self._post_update_hooks, name)
+        _hook_registry.remove(self._pre_update_hooks, self._post_update_hooks, name)
 
     def call_hooks(self, timing: str = 'pre') -> None:
         """Calls the hooks of a timing.
@@ -316,8 +316,7 @@ class GradientMethod(Optimizer):
     def reallocate_cleared_grads(self) -> None:
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
-            if _variable_gradient.lacks_grad(param):
-                _variable_gradient.fill_grad(param)
+            _variable_gradient.fill_missing_grad(param)
 
     def _replace_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
         try:

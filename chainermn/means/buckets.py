@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
 from chainer import backend
+from chainer._core.autograd import variable_gradient
+from chainer._core.devices.array_context import using_device_of
 from chainermn import _arrays
-from chainermn.means import dtypes, gradients
+from chainermn.means import dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from contextlib import AbstractContextManager
 
     from chainer.variable import Parameter
 
@@ -88,7 +88,7 @@ class Bucket:
     def fill_grads(self) -> None:
         """Sets missing gradients to zeros."""
         for param in self.params:
-            gradients.fill_missing_grad(param)
+            variable_gradient.fill_missing_grad(param)
 
     def pack(self) -> Any:
         """Joins the gradients; returns the flat array, which may be the memory of the gradient."""
@@ -110,7 +110,7 @@ class Bucket:
     def _join(self, first: Any) -> Any:
         """Copies the gradients to the memory of the bucket, which it makes if there is none."""
         xp = backend.get_array_module(first)
-        with _device_of(first):
+        with using_device_of(first):
             if not isinstance(self._memory, xp.ndarray):
                 self._use(xp.empty(self.size, self.dtype))
             # Assignments convert dtypes, which a concatenation into an array does not.
@@ -124,20 +124,11 @@ class Bucket:
     def unpack(self) -> None:
         """Writes the flat array back to the gradients."""
         if not self._is_gradient:
-            with _device_of(self.flat):
+            with using_device_of(self.flat):
                 for piece, grad in zip(self._pieces, self.grads):
                     grad[...] = piece
         self.flat = None
         self.grads = []
-
-
-_no_device = contextlib.nullcontext()
-
-
-def _device_of(array: Any) -> AbstractContextManager[Any]:
-    if type(array) is numpy.ndarray:
-        return _no_device
-    return backend.using_device(backend.get_device_from_array(array))
 
 
 def _is_on_host(param: Parameter) -> bool:
@@ -156,14 +147,14 @@ def divide(
         n_ranks: Number of ranks.
 
     """
-    groups = _Groups(limit)
+    packer = _Packer(limit)
     for param in params:
-        groups.add(param)
-    return [Bucket(bucket, setting, n_ranks) for bucket in groups.buckets]
+        packer.add(param)
+    return [Bucket(bucket, setting, n_ranks) for bucket in packer.buckets]
 
 
-class _Groups:
-    """Parameters whose gradients are joined: of one dtype, on the host or not.
+class _Packer:
+    """Divides parameters by whose gradients are joined: of one dtype, on the host or not.
 
     Args:
         limit: Most bytes of a bucket of several gradients.

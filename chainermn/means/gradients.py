@@ -19,12 +19,6 @@ def initialized_params(model: Link) -> list[tuple[str, Parameter]]:
     return sorted(pairs, key=operator.itemgetter(0))
 
 
-def fill_missing_grad(param: Parameter) -> None:
-    """Sets the gradient to zeros if it is missing and the parameter requires one."""
-    if variable_gradient.lacks_grad(param):
-        variable_gradient.fill_grad(param)
-
-
 def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
     """Returns the parameters whose gradients are averaged, in the same order on all ranks.
 
@@ -36,9 +30,9 @@ def params_with_grad(model: Link, zero_fill: bool) -> list[Parameter]:
     params = []
     for _, param in initialized_params(model):
         # A gradient that nothing has computed reads as NaN, which is not to be averaged.
-        variable_gradient.settle(param)
+        variable_gradient.clear_untouched(param)
         if zero_fill:
-            fill_missing_grad(param)
+            variable_gradient.fill_missing_grad(param)
         if param.grad is not None:
             params.append(param)
     return params

@@ -47,6 +47,7 @@ def make_rows(
 
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
     """Maps a file and deletes its name, so that the system frees it when the ranks end."""
+    # One rank makes the file and all map it. A name that each rank derives could be taken already.
     path, token = mpi_comm.bcast(_create(n_bytes) if mpi_comm.rank == 0 else None)
     memory = None
     if path is not None:

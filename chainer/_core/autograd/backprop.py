@@ -45,7 +45,7 @@ class BackwardPass:
         self._double = double
         self._loss_scale = loss_scale
         self._grads = Gradients(load=True, as_variables=double)
-        self._own = keep if double else Owners().own
+        self._own = as_is if double else Owners().own
         self._leaves: dict[VariableNode, None] = {}
 
     def run(self, roots: Iterable[tuple[VariableNode, Any]]) -> None:
@@ -96,7 +96,7 @@ class BackwardPass:
         return leaf
 
 
-def keep(grad: Any) -> Any:
+def as_is(grad: Any) -> Any:
     """Returns a gradient as it is, where :meth:`Owners.own` is not needed."""
     return grad
 

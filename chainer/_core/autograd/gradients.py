@@ -80,7 +80,7 @@ class Gradients:
         if var is None:
             return None
         if var._fresh_grad:
-            variable_gradient.settle(var)
+            variable_gradient.clear_untouched(var)
             if var._grad is None and thread_hooks.hooks:
                 # Hooks see how the first gradient is added to the one before.
                 with backend.using_device(var.device):

@@ -196,7 +196,7 @@ def _is_nan(grad: Any) -> bool:
     return bool((grad != grad).all())
 
 
-def settle(var: VariableGradient) -> None:
+def clear_untouched(var: VariableGradient) -> None:
     """Makes a gradient that nothing has touched a missing one."""
     if var._has_untouched_grad():
         var._set_grad(None)
@@ -211,7 +211,7 @@ def store(node: VariableNode, grad: Any) -> Any:
     return var
 
 
-def hide_shown() -> None:
+def clear_shown() -> None:
     """Takes NaN that programs have read away from ChainerX, before it accumulates gradients."""
     if not _shown:
         return
@@ -226,18 +226,19 @@ def hide_shown() -> None:
 # -- as optimizers see it
 
 
-def lacks_grad(var: VariableState) -> bool:
-    """Tells whether a variable has an array but lacks its possible gradient."""
+def fill_missing_grad(var: VariableState) -> None:
+    """Sets the gradient to zeros if there is none, but an array that may have one."""
     if var._fresh_grad:
-        settle(var)
+        clear_untouched(var)
     if var._grad is not None:
-        return False
+        return
     # Fields, not properties: hooks of optimizers have this asked of each parameter, twice.
     array = var._array
     if array is None or not var._requires_grad:
-        return False
+        return
     # `grad` of a variable of ChainerX makes a view of the gradient, for which there is no need.
-    return (array.grad if type(array) is _chx_ndarray else var.grad) is None
+    if (array.grad if type(array) is _chx_ndarray else var.grad) is None:
+        fill_grad(var)
 
 
 def loss_scale_of(var: VariableState) -> float:

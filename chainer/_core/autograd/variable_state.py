@@ -21,7 +21,12 @@ _chx_ndarray = chainerx.ndarray
 
 
 class VariableState(VariableGradient):
-    """Array and gradient of a variable: all that backpropagation reads and writes."""
+    """Array and gradient of a variable: all that backpropagation reads and writes.
+
+    This class and its bases, :class:`VariableGradient` and :class:`BaseVariable`, declare the
+    fields of a variable. The classes above them, in ``chainer/_core/variables``, add methods; only
+    :class:`chainer.Parameter` has fields of its own, for an array that it lacks as yet.
+    """
 
     _chainerx_array_cache: Any = None
     # Copies (`copy.copy`) and their original by id: they have one array, now and later.

@@ -6,21 +6,20 @@ cases the tape of each function computes them (see :mod:`chainer._core.autograd.
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, configuration
+from chainer import configuration
 from chainer._core.autograd.gradient_errors import refuse_gradient
 from chainer._core.autograd.gradients import find_nan
 from chainer._core.autograd.tape import raw, watched_grad
 from chainer._core.autograd.thread_hooks import get_hooks, hooks_of
+from chainer._core.devices.array_context import using_device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.gradients import Gradients
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _ndarray = numpy.ndarray
 _config = configuration.config
-_no_device = contextlib.nullcontext()
 
 
 class Queue:
@@ -110,7 +108,7 @@ def walk(
                 if _config.debug:
                     _check_nan(func, gxs)
             else:
-                with device_of(raw(some_gy)):
+                with using_device_of(raw(some_gy)):
                     _differentiate(func, targets, tuple(gys), grads, double)
         for y, gy in outputs:
             store(y, gy)
@@ -179,10 +177,3 @@ def _accept(
 def _check_nan(func: BaseFunction, gxs: Iterable[Any]) -> None:
     if find_nan([raw(g) for g in gxs if g is not None]):
         raise RuntimeError(f'NaN is detected on backward computation of {func.label}')
-
-
-def device_of(array: Any) -> AbstractContextManager[Any]:
-    """Context in which the device of an array is the current one."""
-    if isinstance(array, _ndarray):
-        return _no_device
-    return backend.using_device(backend.get_device_from_array(array))

@@ -14,7 +14,7 @@ import chainerx
 from chainer import configuration
 from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.tape import NoGradient
-from chainer._core.engines import arrays, cupy_views
+from chainer._core.engines import arrays as array_engine, cupy_views
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
 
 if TYPE_CHECKING:
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.gradients import Gradients
     from chainer._core.autograd.variable_state import VariableState
-
-    _Run = Callable[
-        [BaseFunction, Sequence[VariableState], tuple[Any, ...]], tuple[Any, ...] | None
-    ]
+    from chainer._core.engines.engine import Engine
 
 _config = configuration.config
 
@@ -163,7 +160,7 @@ class CupyTape(KernelTape):
             return cupy_views.separate(self._graph.grad(targets, views, False), views)
 
 
-def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> _Run:
+def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> Engine:
     """Engine that makes views of arrays by ``views``, and tapes of the class ``tape``."""
 
     def run(
@@ -180,7 +177,7 @@ def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> _Run:
         except ARGUMENT_ERRORS:
             # NumPy's code explains a wrong argument better. If it accepts them, the kernel has a
             # defect, which a slow but right result would hide.
-            arrays.run(func, in_vars, in_data)
+            array_engine.run(func, in_vars, in_data)
             raise
         if ys.__class__ is FallbackType:
             return None
@@ -197,13 +194,13 @@ def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> _Run:
 
 _numpy_views: Any = _core._numpy_views if chainerx.is_available() else None
 #: The engine of NumPy arrays, for functions with kernels, which exist only where ChainerX is built.
-run: _Run = _engine(_numpy_views, KernelTape)
+run: Engine = _engine(_numpy_views, KernelTape)
 _run_on_cupy = _engine(cupy_views.inputs, CupyTape)
 
 
 def run_on_cupy(
     func: BaseFunction, in_vars: Sequence[VariableState], in_data: tuple[Any, ...]
-) -> tuple[Any, ...] | None:
+) -> Sequence[Any] | None:
     """The engine of arrays of another kind, which may be CuPy's."""
     # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
     if _config.use_native_kernels == 'auto':

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class LinkRegistry(device_resident.DeviceResident):
-    """Attributes of a link that are parameters or persistent values."""
+    """Attributes of a link that are parameters or persistent values.
+
+    Declares the state that the other parts of a link read, :class:`LinkStorage`, :class:`LinkWalks`
+    and :class:`chainer.Link`.
+    """
 
     _params: Any = link_errors.NotInitialized()
     _persistent: Any = link_errors.NotInitialized()

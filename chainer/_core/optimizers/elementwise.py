@@ -137,29 +137,29 @@ class ElementwiseRule(UpdateRule):
             name = type(self).__name__.removesuffix('Rule')
             raise ValueError(f'eps of {name} optimizer is too small for {dtype.name} ({eps})')
 
-    def _scalars_for(self, dtype: Any) -> list[Any]:
+    def _checked_scalars(self, dtype: Any) -> list[Any]:
         """Returns the scalars as Python numbers, to which dtypes do not adapt."""
         self._check_eps(dtype)
         # With a scalar of NumPy's float64, NumPy 2 would compute in float64 and round otherwise.
         return [value if type(value) is float else _to_number(value) for value in self._scalars()]
 
-    def _step_of(self, columns: list[list[Any]]) -> Step:
+    def _make_step(self, columns: list[list[Any]]) -> Step:
         """Returns the step that updates columns of arrays."""
-        scalars = self._scalars_for(columns[0][0].dtype)
+        scalars = self._checked_scalars(columns[0][0].dtype)
         return Step(self._chainerx_name, self._step, columns, scalars)
 
-    def _step_for(self, param: Parameter) -> Step:
+    def _make_own_step(self, param: Parameter) -> Step:
         """Returns the step that updates a parameter."""
         states = [[self._state[name]] for name in self._state_names]
-        return self._step_of([[param.array], [param.grad], *states])
+        return self._make_step([[param.array], [param.grad], *states])
 
     def update_core_cpu(self, param: Parameter) -> None:
         if param.grad is not None:
-            self._step_for(param).run_on_numpy([0])
+            self._make_own_step(param).run_on_numpy([0])
 
     def update_core_gpu(self, param: Parameter) -> None:
         if param.grad is not None:
-            self._step_for(param).run_on_cupy()
+            self._make_own_step(param).run_on_cupy()
 
     def update_core_chainerx(self, param: Parameter) -> None:
         if param.grad is None:
@@ -170,7 +170,7 @@ class ElementwiseRule(UpdateRule):
         is_cuda = array.device.backend.name == 'cuda'
         method = 'update_core_gpu' if is_cuda else 'update_core_cpu'
         is_overridden = getattr(type(self), method) is not getattr(ElementwiseRule, method)
-        if is_overridden or not self._step_for(param).run_on_chainerx():
+        if is_overridden or not self._make_own_step(param).run_on_chainerx():
             super().update_core_chainerx(param)
 
 
@@ -232,7 +232,7 @@ class Group:
 
     def step(self) -> Step:
         """Returns the step of the update counted last."""
-        step: Step = self.rules[0]._step_of([self.arrays, self.grads, *self._states()])
+        step: Step = self.rules[0]._make_step([self.arrays, self.grads, *self._states()])
         return step
 
     def next_scalars(self) -> list[float] | None:
@@ -244,7 +244,7 @@ class Group:
         # Scalars such as Adam's step size depend on the count, which must stay if this is all.
         rule.t = t + 1
         try:
-            scalars: list[float] = rule._scalars_for(self.arrays[0].dtype)
+            scalars: list[float] = rule._checked_scalars(self.arrays[0].dtype)
         finally:
             rule.t = t
         return scalars if are_numbers(scalars) else None
@@ -252,24 +252,28 @@ class Group:
     def update(self, buffers: Buffers) -> None:
         """Updates the parameters."""
         self.count()
-        params = self.params
-        has_masters = self.has_masters()
-        if has_masters:
-            # Masters get gradients without the loss scale, so only the other case divides by it.
-            self.params = [rule._take_master(param) for rule, param in zip(self.rules, params)]
-            self.arrays = [master.array for master in self.params]
-            self.grads = [master.grad for master in self.params]
-        else:
-            for i, param in enumerate(params):
-                if param._loss_scale is not None:
-                    unscale_grad(param)
-                    self.grads[i] = param.grad
-        self._run(self.step(), buffers)
-        if has_masters:
-            for rule, param in zip(self.rules, params):
+        if self.has_masters():
+            self._masters()._run(buffers)
+            for rule, param in zip(self.rules, self.params):
                 rule._give_master(param)
+            return
+        for i, param in enumerate(self.params):
+            if param._loss_scale is not None:
+                unscale_grad(param)
+                self.grads[i] = param.grad
+        self._run(buffers)
 
-    def _run(self, step: Step, buffers: Buffers) -> None:
+    def _masters(self) -> Group:
+        """Returns the group of the float32 copies, whose gradients have no loss scale any more."""
+        group = Group()
+        group.rules = self.rules
+        group.params = [rule._take_master(param) for rule, param in zip(self.rules, self.params)]
+        group.arrays = [master.array for master in group.params]
+        group.grads = [master.grad for master in group.params]
+        return group
+
+    def _run(self, buffers: Buffers) -> None:
+        step = self.step()
         if type(self.arrays[0]) is _ndarray:
             buffers.run(step, self.rules)
         elif not step.run_on_chainerx():

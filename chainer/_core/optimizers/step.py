@@ -59,23 +59,23 @@ class Step(NamedTuple):
                 if views is not None and run_kernel(self.kernel, views, self.scalars):
                     continue
             size = arrays[0].size
-            # `_compute` makes temporary arrays of the size of what it gets: blocks keep them in the
-            # cache. Below some blocks the loop costs more than it saves.
+            # NumPy's operations make temporary arrays of the size of what they get: blocks keep
+            # those in the cache; below some blocks the loop costs more than it saves.
             if size > 8 * _BLOCK and all([array.flags.c_contiguous for array in arrays]):
                 arrays = [array.reshape(-1) for array in arrays]
                 for start in range(0, size, _BLOCK):
-                    self._compute([a[start : start + _BLOCK] for a in arrays], self.scalars)
+                    self._compute_wide([a[start : start + _BLOCK] for a in arrays], self.scalars)
             else:
-                self._compute(arrays, self.scalars)
+                self._compute_wide(arrays, self.scalars)
 
     def run_on_cupy(self) -> None:
         """Updates one by one."""
         # A hyperparameter may have a value for each element, in an array on the host.
         scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in self.scalars]
         for row in zip(*self.columns):
-            self._compute(list(row), scalars)
+            self._compute_wide(list(row), scalars)
 
-    def _compute(self, arrays: list[Any], scalars: list[Any]) -> None:
+    def _compute_wide(self, arrays: list[Any], scalars: list[Any]) -> None:
         """Computes with at least one axis and single precision."""
         if arrays[0].ndim == 0:  # NumPy 1 would compute in float64
             arrays = [array.reshape(1) for array in arrays]
@@ -171,7 +171,7 @@ class _Joined:
     def __init__(self, arrays: Sequence[Any], n: int) -> None:
         self.arrays = arrays  # identified by ids, so they must stay alive
         size = sum(array.size for array in arrays)
-        # Float16 is computed in float32, see `Step._compute`; here the copies convert it anyway.
+        # Float16 is computed in float32, as in `Step._compute_wide`. The copies convert it anyway.
         dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
         self.flat = [numpy.empty(size, dtype) for _ in range(n)]
         self.pieces: list[list[numpy.ndarray[Any, Any]]] = [[] for _ in range(n)]

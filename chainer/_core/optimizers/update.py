@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer._core.autograd.variable_gradient import fill_grad, lacks_grad, settle
+from chainer._core.autograd.variable_gradient import clear_untouched, fill_missing_grad
 from chainer._core.optimizers.elementwise import Group, is_plain
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
     has_shared = len(set(map(id, params))) < len(params)
     for param in params:
         if param._fresh_grad:
-            settle(param)
+            clear_untouched(param)
         rule = param.update_rule
         array = param._array
         if type(array) is _ndarray:
@@ -59,8 +59,8 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
             grad, device = array.grad, array.device
         else:
             grad = None
-        if grad is None and lacks_grad(param):
-            fill_grad(param)
+        if grad is None:
+            fill_missing_grad(param)
         if rule is None:
             continue
         # `Parameter.update` and the methods of the rule handle these cases.

@@ -11,17 +11,17 @@ import numpy
 from chainer import backend, serializer as serializer_module
 from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.models import saving
-from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, rule_state
+from chainer._core.optimizers import hook_registry as _hook_registry, rule_state
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.reports import representation
+from chainer._core.variables.parameter import Parameter
+from chainer._core.variables.variable import Variable
 from chainer.backends import cuda
-from chainer.variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.serializer import AbstractSerializer
-    from chainer.variable import Parameter
 
 
 class UpdateRule:
@@ -102,7 +102,7 @@ class UpdateRule:
             KeyError: If the name is taken.
 
         """
-        _optimizer_hooks.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
+        _hook_registry.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -114,7 +114,7 @@ class UpdateRule:
             KeyError: If there is no such hook.
 
         """
-        _optimizer_hooks.remove(self._pre_update_hooks, self._post_update_hooks, name)
+        _hook_registry.remove(self._pre_update_hooks, self._post_update_hooks, name)
 
     def update(self, param: Parameter) -> None:
         """Calls the hooks and updates a parameter, unless the rule is disabled.
@@ -184,6 +184,7 @@ class UpdateRule:
         master = self._fp32_param
         # It would keep memory of twice the parameter's size until the next update.
         master.cleargrad()
+        # The conversion makes an array anyway. To copy it into the old one would be a second pass.
         param.array = master.array.astype(param.dtype)
 
     def update_core(self, param: Parameter) -> None:

@@ -67,7 +67,7 @@ def backward(
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
-        variable_gradient.hide_shown()
+        variable_gradient.clear_shown()
         plan_data.with_loss_scale(chainerx.backward, loss_scale)(
             [y.chx_array for y in outputs],
             loss_scale=loss_scale,

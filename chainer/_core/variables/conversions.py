@@ -34,7 +34,10 @@ def _elements(var: Any) -> Any:
 
 
 class VariableConversions(VariableState):
-    """Conversions and reductions of a variable."""
+    """Conversions and reductions of a variable.
+
+    Methods only; :class:`VariableState` and its bases declare the fields.
+    """
 
     def sum(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Variable:
         """Sum over axes; see :func:`chainer.functions.sum`.

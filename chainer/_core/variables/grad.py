@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd.backprop import keep, scaled_root
+from chainer._core.autograd.backprop import as_is, scaled_root
 from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
 from chainer._core.autograd.variable_gradient import store
-from chainer._core.autograd.walk import Queue, device_of, walk
+from chainer._core.autograd.walk import Queue, walk
+from chainer._core.devices.array_context import using_device_of
 from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
 
@@ -116,7 +117,7 @@ class _Request:
         double = self.double
         allowed = _nodes_between(self.outputs, self.inputs)
         grads = Gradients(load=False, as_variables=double)
-        own = keep if double else Owners().own
+        own = as_is if double else Owners().own
         queue = Queue()
         input_nodes = {x.node for x in self.inputs}
         with configuration.using_config('enable_backprop', bool(double)):
@@ -135,7 +136,7 @@ class _Request:
         """Gradient of an output, from which the walk starts."""
         if gy is not None and self.double:
             return gy if self.loss_scale is None else gy * self.loss_scale
-        with device_of(y.raw_array):
+        with using_device_of(y.raw_array):
             array = scaled_root(y.raw_array, raw(gy), self.loss_scale)
         own(array)
         return from_array(array, True) if self.double else array

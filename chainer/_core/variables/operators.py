@@ -89,7 +89,10 @@ def _itself(self: Any) -> Any:
 
 
 class VariableOperators(VariableState):
-    """Operators, indexing and the methods that rearrange a variable, by functions."""
+    """Operators, indexing and the methods that rearrange a variable, by functions.
+
+    Methods only; :class:`VariableState` and its bases declare the fields.
+    """
 
     if TYPE_CHECKING:
 

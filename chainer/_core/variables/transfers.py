@@ -18,7 +18,10 @@ _chx_ndarray = chainerx.ndarray
 
 
 class VariableTransfers(VariableState):
-    """Transfers of the array and the gradient of a variable."""
+    """Transfers of the array and the gradient of a variable.
+
+    Methods only; :class:`VariableState` and its bases declare the fields.
+    """
 
     def to_cpu(self) -> None:
         """Moves the array and the gradient to NumPy."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.autograd import backprop
-from chainer._core.autograd.variable_gradient import hide_shown
+from chainer._core.autograd.variable_gradient import clear_shown
 from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
-from chainer._core.autograd.walk import device_of
+from chainer._core.devices.array_context import using_device_of
 from chainer._core.engines import plan_data
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 class VariableGraph(VariableState):
     """Node of a variable, which ChainerX keeps with its arrays.
 
-    The fields are those of :class:`VariableState` and its bases, :class:`VariableGradient` and
-    :class:`BaseVariable`. This class adds none.
+    Methods only; :class:`VariableState` and its bases declare the fields.
     """
 
     @property
@@ -124,7 +123,7 @@ class VariableGraph(VariableState):
         if is_one and array.ndim and self.grad is None:
             _warn_of_one_element()
         if isinstance(array, chainerx.ndarray):
-            hide_shown()
+            clear_shown()
             plan_data.with_loss_scale(array.backward, loss_scale)(
                 enable_double_backprop=enable_double_backprop,
                 loss_scale=loss_scale,
@@ -142,7 +141,7 @@ class VariableGraph(VariableState):
                 'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
             )
         if not has_grad or loss_scale is not None:
-            with device_of(array):
+            with using_device_of(array):
                 self._set_grad(backprop.scaled_root(array, self._grad, loss_scale))
         if not is_leaf:
             grad = self.grad_var if enable_double_backprop else self._grad
