@@ -104,7 +104,7 @@ Kernel LayerNormalization(const Node& node) {
             Shape inner{x.shape().begin() + first, x.shape().end()};
             if (in[1].shape() == inner && in[2].shape() == inner) return {LayerNorm(x, in[1], in[2], epsilon)};
         }
-        Dtype dtype = is_wide && x.dtype() == Dtype::kFloat16 ? Dtype::kFloat32 : x.dtype();
+        Dtype dtype = is_wide && IsHalf(x.dtype()) ? Dtype::kFloat32 : x.dtype();
         Standardized s = Standardize(Cast(x, dtype), AxesFrom(first, x.ndim()), epsilon);
         Array y = Cast(s.y, x.dtype()) * in[1];
         if (in.Has(2)) y = y + in[2];
@@ -119,7 +119,7 @@ Kernel RmsNormalization(const Node& node) {
     return [=](const Inputs& in) {
         const Array& x = in[0];
         Axes axes = AxesFrom(CheckAxis(axis, x.ndim()), x.ndim());
-        Array wide = Cast(x, is_wide && x.dtype() == Dtype::kFloat16 ? Dtype::kFloat32 : x.dtype());
+        Array wide = Cast(x, is_wide && IsHalf(x.dtype()) ? Dtype::kFloat32 : x.dtype());
         Array y = wide / Sqrt(Mean(Square(wide), axes, true) + Scalar{epsilon});
         return Cast(Cast(y, x.dtype()) * in[1], in[1].dtype());
     };
