@@ -9,6 +9,7 @@ import numpy
 import chainerx
 from chainer._core.optimizers import step
 from chainer._core.reports import representation
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def squared_norm(x):
     """Returns the squared norm, of at least single precision, as a 0-dimensional array."""
     if x.ndim != 1:
         x = x.ravel()
-    if x.dtype == numpy.float16:
+    if is_half(x.dtype):
         x = x.astype(numpy.float32)
     return x.dot(x)
 

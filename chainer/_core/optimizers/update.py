@@ -12,6 +12,7 @@ from chainer import backend
 from chainer._core.autograd import variable_gradient
 from chainer._core.devices.array_types import get_array_types
 from chainer._core.optimizers.step import Buffers, Step, are_numbers
+from chainer._core.settings.half import is_half
 from chainer._core.variables.parameter import Parameter
 from chainer._core.variables.variable import Variable
 
@@ -206,7 +207,7 @@ class Group:
 
     def has_masters(self) -> bool:
         """Tells whether the step is made on float32 copies."""
-        return self.rules[0]._use_fp32_update and self.arrays[0].dtype == numpy.float16
+        return self.rules[0]._use_fp32_update and is_half(self.arrays[0].dtype)
 
     def count(self) -> None:
         """Counts an update."""
