@@ -37,42 +37,19 @@ class Row:
 
     """
 
-    def __init__(
-        self,
-        name,
-        reference,
-        cases,
-        dtypes=FLOATS,
-        result='same',
-        *,
-        grad=True,
-        double=True,
-        elementwise=False,
-        call=None,
-        tolerance=1,
-        grad_inputs=None,
-        ulp=None,
-        wrong=(),
-        allows=(),
-        bench=(),
-    ):
+    def __init__(self, name, reference, cases, dtypes=FLOATS, result='same', *, grad=True, double=True, elementwise=False,
+                 call=None, tolerance=1, grad_inputs=None, ulp=None, wrong=(), allows=(), bench=()):
         self.name = name
         self.reference = reference
-        self.cases = [
-            (c[:-1], c[-1]) if isinstance(c[-1], dict) else (c, {}) for c in map(tuple, cases)
-        ]
+        self.cases = [(c[:-1], c[-1]) if isinstance(c[-1], dict) else (c, {}) for c in map(tuple, cases)]
         self.dtypes = dtypes
         self.result = result
         self.grad = grad
         self.double = double
         self.elementwise = elementwise
         self.call = call or (lambda f, arrays, kwargs: f(*arrays, **kwargs))
-        self.tolerance = {
-            'float16': 4e-3 * tolerance,
-            'bfloat16': 3e-2 * tolerance,
-            'float32': 2e-6 * tolerance,
-            'float64': 1e-12 * tolerance,
-        }
+        self.tolerance = {'float16': 4e-3 * tolerance, 'bfloat16': 3e-2 * tolerance,
+                          'float32': 2e-6 * tolerance, 'float64': 1e-12 * tolerance}
         self.grad_inputs = grad_inputs
         self.ulp = ulp
         self.wrong = wrong
@@ -103,45 +80,18 @@ class OtherRow:
 
 
 def unary(name, reference, low=-2, high=2, avoid=(), dtypes=NUMBERS, result='float', **options):
-    return Row(
-        name,
-        reference,
-        [[In(2, 3, low=low, high=high, avoid=avoid)]],
-        dtypes,
-        result,
-        elementwise=True,
-        **options,
-    )
+    return Row(name, reference, [[In(2, 3, low=low, high=high, avoid=avoid)]], dtypes, result, elementwise=True, **options)
 
 
-def binary(
-    name,
-    reference,
-    dtypes=NUMBERS,
-    result='same',
-    first=(-2, 2),
-    second=(-2, 2),
-    avoid=(),
-    **options,
-):
+def binary(name, reference, dtypes=NUMBERS, result='same', first=(-2, 2), second=(-2, 2), avoid=(), **options):
     a = {'low': first[0], 'high': first[1]}
     b = {'low': second[0], 'high': second[1], 'avoid': avoid}
     cases = [[In(2, 3, **a), In(2, 3, **b)], [In(2, 1, 3, **a), In(4, 1, **b)]]
     return Row(name, reference, cases, dtypes, result, elementwise=True, **options)
 
 
-def reduction(
-    name,
-    reference,
-    dtypes=NUMBERS,
-    result='same',
-    keepdims=True,
-    axes=True,
-    distinct=False,
-    low=-2,
-    high=2,
-    **options,
-):
+def reduction(name, reference, dtypes=NUMBERS, result='same', keepdims=True, axes=True, distinct=False, low=-2, high=2,
+              **options):
     x = In(2, 3, 4, distinct=distinct, low=low, high=high)
     cases = [[x], [x, {'axis': 1}], [x, {'axis': -1}]]
     if axes:
