@@ -119,3 +119,69 @@ def test_trains_as_float32(kind, device):
             values = chainer.get_device('@numpy').send(param.array)
             rounded = chainer.get_device('@numpy').send(master.array).astype(BFLOAT16)
             np.testing.assert_array_equal(values, rounded)
+
+
+FORMATS = [
+    (chainer.serializers.save_npz, chainer.serializers.load_npz),
+    (chainer.serializers.save_hdf5, chainer.serializers.load_hdf5),
+]
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('save, load', FORMATS, ids=['npz', 'hdf5'])
+def test_saves_as_float32(save, load, device, tmp_path):
+    if save is chainer.serializers.save_hdf5:
+        pytest.importorskip('h5py')
+    model, _ = train(Mlp, 'mixed_bfloat16', device, n_updates=2)
+    other, _ = train(Mlp, 'mixed_bfloat16', device, n_updates=1)
+    save(tmp_path / 'model', model)
+    load(tmp_path / 'model', other)
+    for a, b in zip(model.params(), other.params(), strict=True):
+        assert a.dtype == b.dtype
+        assert bool((a.array == b.array).all())
+    # A model of float32 reads it, too.
+    single, _ = train(Mlp, 'float32', '@numpy', n_updates=1)
+    load(tmp_path / 'model', single)
+    values = chainer.get_device('@numpy').send(model.l1.W.array).astype('float32')
+    np.testing.assert_array_equal(single.l1.W.array, values)
+
+
+@needs_chainerx
+def test_compiled_steps():
+    """Master copies give parameters new arrays, so these are steps without them."""
+
+    def run(is_compiled):
+        np.random.seed(0)
+        with chainer.using_config('dtype', 'bfloat16'):
+            model = Mlp()
+            model.to_device('native:0')
+            optimizer = chainer.optimizers.Adam().setup(model)
+            x = model.xp.array(np.random.rand(20, 64)).astype('bfloat16')
+            t = model.xp.array(np.arange(20, dtype='int32') % 10)
+
+            def step(x, t):
+                loss = F.softmax_cross_entropy(model(x), t)
+                model.cleargrads()
+                loss.backward()
+                optimizer.update()
+                return loss
+
+            f = chainer.compile(step) if is_compiled else step
+            losses = [float(f(x, t).array) for _ in range(6)]
+            if is_compiled:
+                assert ' ran a plan' in str(f.report())
+                assert ' 0 ran a plan' not in str(f.report())
+            return losses
+
+    assert run(True) == run(False)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_cast(device):
+    x = chainer.Variable(chainer.get_device(device).send(np.array([1, 0.1], 'float32')))
+    y = F.cast(x, 'bfloat16')
+    assert y.dtype == BFLOAT16
+    y.grad = y.array
+    y.backward()
+    assert x.grad.dtype == np.float32
+    assert x.grad.tolist() == [1, 0.10009765625]

@@ -235,6 +235,13 @@ def test_questions_about_the_dtype():
     assert largest.tolist() == [info.max, info.min, 0]
 
 
+def test_files_refuse_it(tmp_path):
+    x = chainerx.ones(2, 'bfloat16')
+    for write in chainerx.save, chainerx.savez:
+        with pytest.raises(chainerx.DtypeError, match='float32'):
+            write(tmp_path / 'file', x)
+
+
 def test_dlpack():
     x = chainerx.array([[1, 0.1, 3], [4, 5, 6]], 'bfloat16').T
     y = chainerx.from_dlpack(x)
