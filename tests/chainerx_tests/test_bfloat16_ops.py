@@ -25,8 +25,8 @@ def make_narrow(row, case, places=None):
     specs = row.cases[case][0]
     places = [i for i, spec in enumerate(specs) if spec.dtype is None]
     for i in places:
-        bits = arrays[i].view('uint32')
-        arrays[i] = (bits & 0xFFFF0000).view('float32')
+        bits = arrays[i].view('uint32') & np.uint32(0xFFFF0000)
+        arrays[i] = np.asarray(bits, 'uint32').view('float32')
     return arrays, places, kwargs
 
 
