@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def _order(n, device):
     """The numbers from zero up to ``n`` in random order."""
     if not _random_source.is_seeded:
-        return _core.array(numpy.random.permutation(n), 'int64', device=device)
+        return _random_source.draw(
+            lambda: _core.array(numpy.random.permutation(n), 'int64', device=device)
+        )
     # In the order of numbers of which hardly two are equal.
     return _core.argsort(_core._random_integers((n,), 0, 2**63 - 1, device))
 
@@ -158,7 +160,9 @@ def choice(
     if _random_source.is_seeded:
         index = _draw_seeded(n, shape, count, replace, p, device)
     else:
-        index = _core.array(numpy.random.choice(n, shape, replace, p), 'int64', device=device)
+        index = _random_source.draw(
+            lambda: _core.array(numpy.random.choice(n, shape, replace, p), 'int64', device=device)
+        )
     return index if array is None else array.take(index)
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainerx import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Whether numbers come from ChainerX's own generator.
 is_seeded = False
+
+
+def draw(make: Callable[[], _core.ndarray]) -> _core.ndarray:
+    """Returns an array of numbers of NumPy's generator.
+
+    Chainer replaces this function, since plans of ``chainer.compile`` draw the numbers again: they
+    must depend on nothing but ``make``, which refers to no array that may change.
+    """
+    return make()
 
 
 def seed(seed: int | None = None) -> None:

@@ -39,6 +39,18 @@ def _shape(size):
     return () if size is None else size
 
 
+def _draw(function, args, dtype, device):
+    """Numbers of NumPy's global generator."""
+
+    def make():
+        return _core.array(function(*args), dtype, device=device)
+
+    # Recordings do not see what arrays are read within.
+    if any(isinstance(arg, (_core.ndarray, numpy.ndarray)) for arg in args):
+        return make()
+    return _random_source.draw(make)
+
+
 def _transform(name, standard, shift, factor, size, dtype, device):
     """Numbers ``shift + factor * x`` for arrays of parameters and standard numbers ``x``."""
     shift, factor = numpy.broadcast_arrays(shift, factor)
@@ -81,7 +93,7 @@ def normal(
 
     """
     if not _random_source.is_seeded:
-        return _core.array(numpy.random.normal(loc, scale, size), dtype, device=device)
+        return _draw(numpy.random.normal, (loc, scale, size), dtype, device)
     if not numpy.all(numpy.greater_equal(scale, 0)):
         raise ValueError(f'normal: scale must not be negative, got {scale}')
     if numpy.ndim(loc) == numpy.ndim(scale) == 0:
@@ -144,7 +156,7 @@ def uniform(
 
     """
     if not _random_source.is_seeded:
-        return _core.array(numpy.random.uniform(low, high, size), dtype, device=device)
+        return _draw(numpy.random.uniform, (low, high, size), dtype, device)
     if numpy.ndim(low) == numpy.ndim(high) == 0:
         numbers: tuple[Any, Any] = low, high
         return _core._random_uniform(_shape(size), *numbers, dtype, device)
@@ -185,7 +197,7 @@ def randint(
     if high is None:
         low, high = 0, low
     if not _random_source.is_seeded:
-        return _core.array(numpy.random.randint(low, high, size), dtype, device=device)
+        return _draw(numpy.random.randint, (low, high, size), dtype, device)
     if not low < high:
         raise ValueError(f'randint: low must be below high, got {low} and {high}')
     return _core._random_integers(_shape(size), low, high, device).astype(dtype, copy=False)

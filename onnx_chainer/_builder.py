@@ -203,6 +203,12 @@ class Builder(KnownCall):
                 shape[max(moving, key=lambda i: _sizes.cost(self, shape[i]))] = -1
         return self.Reshape(x, self.ints(shape))
 
+    def swapped(self, x: Any, ndim: int, transpose: bool = True) -> Any:
+        """Swaps the last two axes of ``ndim``, if there are two."""
+        if not transpose or ndim < 2:
+            return x
+        return self.Transpose(x, perm=[*range(ndim - 2), ndim - 1, ndim - 2])
+
     def expand(self, x: Any, shape: Sequence[Any]) -> Any:
         """Broadcasts to a shape."""
         return self.Expand(x, self.ints(shape))

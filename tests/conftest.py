@@ -105,6 +105,8 @@ def pytest_collection_modifyitems(config, items):
 def _seeds():
     random.seed(0)
     numpy.random.seed(0)
+    if chainerx.is_available():
+        chainerx.random.seed(None)
     if cuda.available:
         cuda.cupy.random.seed(0)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-COST_OF_RECORDING = 100  # in runs of a plan: what they save pays for it, for small models
+COST_OF_RECORDING = 50  # in runs of a plan: what they save pays for it, for small models
 MORE_RECORDINGS = 16
 SHARE_FOR_MORE = 4  # of the gain may go into recordings after these: one fourth
 MAX_PAUSE = 1024
-MAX_PAUSE_IN_VAIN = 32  # after plans that no call used
 _MAX_UNUSED = 4  # plans in a row that no call used
 _GAIN_OF_RUN = 8  # in searches for a plan
 _MAX_IN_VAIN = 64  # searches; then calls do without for a while
@@ -15,10 +14,8 @@ _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 class Budget:
     """Weighs what recordings cost against what runs of plans have gained.
 
-    The first recordings are free; later ones have to earn their cost.
-
-    Args:
-        max_plans: Number of plans to keep.
+    Recordings are free as long as there is room for their plans: an epoch of many shapes is over
+    before the first of them comes again. Later ones have to earn their cost.
 
     Attributes:
         sleep (int): Number of further calls that do not even look for a plan.
@@ -27,10 +24,10 @@ class Budget:
 
     """
 
-    def __init__(self, max_plans: int) -> None:
+    def __init__(self) -> None:
         self.sleep = self.wait = 0
         self.has_given_up = False
-        self._credit = COST_OF_RECORDING * (max_plans + MORE_RECORDINGS)
+        self._credit = COST_OF_RECORDING * MORE_RECORDINGS
         self._pause = self._unused = self._in_vain = 0
 
     def count_run(self) -> None:
@@ -42,19 +39,30 @@ class Budget:
         if self._in_vain > 0:
             self._in_vain -= _GAIN_OF_RUN
 
-    def count_plan(self) -> bool:
-        """Counts a recording; returns whether none of the last ones was of use."""
-        self._credit -= COST_OF_RECORDING * (SHARE_FOR_MORE if self.has_given_up else 1)
+    def count_plan(self, takes_place: bool, has_new_shapes: bool) -> bool:
+        """Counts a recording; returns whether none of the last ones was of use.
+
+        Args:
+            takes_place: Whether another plan had to go for it.
+            has_new_shapes: Whether nothing but shapes tells its call from others.
+
+        """
+        if takes_place:
+            self._credit -= COST_OF_RECORDING * (SHARE_FOR_MORE if self.has_given_up else 1)
         # A plan ran since the last recording, so pauses start short again.
         if self._unused == 0:
             self._pause = 0
+        # Shapes come again, in the next epoch if not before. Other things that change at each call,
+        # such as a number of steps, need not.
+        if has_new_shapes:
+            return False
         self._unused += 1
         return self._unused > _MAX_UNUSED
 
-    def pause(self, limit: int) -> None:
+    def pause(self) -> None:
         """Lets calls do without recordings, for twice as long as the last time."""
         # A graph break may go when the program changes, so no pause is for ever.
-        self._pause = min(limit, 2 * self._pause + 1)
+        self._pause = min(MAX_PAUSE, 2 * self._pause + 1)
         self.wait = self._pause
 
     def is_paused(self) -> bool:
@@ -62,13 +70,18 @@ class Budget:
         if self.wait <= 0:
             return False
         self.wait -= 1
+        self._count_search(self.wait)
         return True
 
     def is_spent(self) -> bool:
         """Tells whether recordings cost more than plans have gained; counts a call without one."""
         if self._credit >= 0:
             return False
-        self._in_vain += 1
-        if self._in_vain >= _MAX_IN_VAIN:  # hardly any call has a plan: do not even search
-            self._in_vain, self.sleep = 0, MAX_PAUSE
+        self._count_search(MAX_PAUSE)
         return True
+
+    def _count_search(self, pause: int) -> None:
+        """Counts a search that found no plan; if hardly any finds one, calls do not even search."""
+        self._in_vain += 1
+        if self._in_vain >= _MAX_IN_VAIN:
+            self._in_vain, self.sleep, self.wait = 0, pause, 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from chainer.compilation._trace import describe
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 #: Instructions that read a name of the module, and those that read an attribute.
 GLOBAL_LOADS = 'LOAD_GLOBAL', 'LOAD_NAME', 'LOAD_FROM_DICT_OR_GLOBALS'
@@ -27,6 +28,8 @@ IMPORTS = 'IMPORT_NAME', 'IMPORT_FROM', 'IMPORT_STAR'
 GLOBAL_STORES = 'STORE_GLOBAL', 'DELETE_GLOBAL'
 #: Those that change what the call has made itself, or what is compared after the recording.
 OTHER_NAMES = 'STORE_NAME', 'DELETE_NAME', 'STORE_ATTR', 'DELETE_ATTR'
+#: Those that make arguments of a call without computing anything.
+_ARGUMENTS = 'LOAD_', 'PUSH_NULL', 'BUILD_LIST', 'BUILD_TUPLE'
 #: Names by which code may read attributes that it does not name.
 READERS = frozenset(
     (
@@ -86,6 +89,35 @@ def reads_any_attribute(codes: Iterable[types.CodeType], names: set[str]) -> boo
     return not names.isdisjoint(READERS) or any(
         instruction.op == 'MATCH_CLASS' for code in codes for instruction in instructions(code)
     )
+
+
+def passes_loss_scales(codes: Collection[types.CodeType]) -> bool:
+    """Tells whether code reads loss scales of optimizers only to pass them to ``backward``."""
+    readers = [code for code in codes if '_loss_scale' in names_in(code)]
+    # A function of the program that is given one may do anything with it.
+    takes_any = any(
+        'loss_scale' in code.co_varnames or code.co_flags & inspect.CO_VARKEYWORDS for code in codes
+    )
+    return not readers or (not takes_any and all(map(_passes_loss_scales, readers)))
+
+
+def _passes_loss_scales(code: types.CodeType) -> bool:
+    """Looks for ``x.backward(loss_scale=optimizer._loss_scale)``, and for other reads."""
+    if '_loss_scale' in _texts(code.co_consts):
+        return False
+    found = instructions(code)
+    for i, (_, name, _) in enumerate(found):
+        if name != '_loss_scale':
+            continue
+        # From the method on, arguments are only loaded and put into lists.
+        before = itertools.dropwhile(
+            lambda part: part.arg != 'backward' and part.op.startswith(_ARGUMENTS), found[:i][::-1]
+        )
+        method = next(before, None)
+        is_argument = found[i + 1].arg == ('loss_scale',)
+        if not is_argument or method is None or method.arg != 'backward':
+            return False
+    return True
 
 
 def lines_with(codes: Iterable[types.CodeType], ops: tuple[str, ...], name: str) -> str:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import chainerx
 from chainer.compilation import _check, _trees
-from chainer.compilation._budget import MAX_PAUSE, MAX_PAUSE_IN_VAIN, Budget
+from chainer.compilation._budget import Budget
 from chainer.compilation._kinds.kind import Kind
 from chainer.compilation._kinds.table import KINDS
 from chainer.compilation._plans import Plans, key_of
-from chainer.compilation._recorded import Recorded, has_hooks
+from chainer.compilation._recorded import Recorded, environment, has_hooks
 from chainer.compilation._recording import Recording
+from chainer.compilation._scope import Scopes
 from chainer.compilation._summary import summarize
 from chainer.compilation._trace import Again, GraphBreak, Trace
 from chainer.warnings import PerformanceWarning
@@ -49,10 +50,8 @@ class CompiledFunction(Generic[_P, _R]):
         self._check = check
         self._measure = measure
         self._plans = Plans(max_plans)
-        self._budget = Budget(max_plans)
-        self._codes: dict[int, Any] = {}
-        # With the objects, as ids of dead ones would be those of others.
-        self._slots: dict[tuple[int, str], Any] = {}
+        self._budget = Budget()
+        self._scopes = Scopes()
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
         self._is_traced = False
@@ -129,7 +128,8 @@ class CompiledFunction(Generic[_P, _R]):
         # Objects among the arguments are compared by identity only, so the scope watches them.
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
-            recording = Recording(roots, self._codes, self._slots, arrays, form)
+            scope = self._scopes.find(environment(), roots)
+            recording = Recording(scope, arrays, form, self._plans.scratch)
             recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
@@ -138,7 +138,7 @@ class CompiledFunction(Generic[_P, _R]):
         # What the call did to its arguments, the next call's arguments have not had done to them.
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
             found = GraphBreak('an argument is changed')
-        return self._take(value, found, recording, key_of(arrays, form))
+        return self._take(value, found, recording, arrays)
 
     def _trace(self, call: Callable[[], Any]) -> Any:
         """Runs the first call, to find the code of which recordings look for names."""
@@ -148,29 +148,29 @@ class CompiledFunction(Generic[_P, _R]):
             value = call()
         finally:
             trace.stop()
-        self._codes.update(trace.codes)
+        self._scopes.codes.update(trace.codes)
         self._is_traced = True
         return value
 
-    def _take(self, value: Any, found: Any, recording: Recording, key: Any) -> Any:
+    def _take(self, value: Any, found: Any, recording: Recording, arrays: list[Any]) -> Any:
         """Keeps what a recording found; returns the value of its call."""
         if isinstance(found, Recorded):
-            self._keep(found, key)
+            self._keep(found, arrays)
             return _trees.without_graphs(value)
         if isinstance(found, Again):
             # The next recording knows of code that ran for the first time, and of slots.
-            self._codes.update(recording.trace.codes)
+            self._scopes.codes.update(recording.trace.codes)
         else:
             self._refuse(_text_of(found))
         return value
 
-    def _keep(self, found: Recorded, key: Any) -> None:
+    def _keep(self, found: Recorded, arrays: list[Any]) -> None:
         found.plan.set_measured(self._measure)
+        key = key_of(arrays, found.form, found.environment)
         changed = self._plans.find_change()
-        self._plans.keep(found, key)
         self.recordings += 1
-        if self._budget.count_plan():
-            self._refuse(f'{changed or "an argument"} changes at every call', MAX_PAUSE_IN_VAIN)
+        if self._budget.count_plan(*self._plans.keep(found, key)):
+            self._refuse(f'{changed or "an argument"} changes at every call')
 
     def _give_up(self) -> None:
         """Warns, once, that calls differ too much."""
@@ -178,8 +178,7 @@ class CompiledFunction(Generic[_P, _R]):
             return
         self._budget.has_given_up = True
         reason = (
-            f'calls differ in more ways than plans are worth: '
-            f'{self._plans.find_change() or "arguments"} '
+            f'calls differ in more ways than plans are worth, as {self._plans.describe_changes()} '
             f'changed at {self.recordings} calls. Pad arrays to few shapes, pass what changes '
             f'as arrays, or pass a larger max_plans than {self._max_plans}'
         )
@@ -189,9 +188,9 @@ class CompiledFunction(Generic[_P, _R]):
             f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
         )
 
-    def _refuse(self, reason: str, limit: int = MAX_PAUSE) -> None:
+    def _refuse(self, reason: str) -> None:
         self._count(reason)
-        self._budget.pause(limit)
+        self._budget.pause()
 
     def _count(self, reason: str) -> None:
         self._reasons[reason] = self._reasons.get(reason, 0) + 1
@@ -208,13 +207,14 @@ class CompiledFunction(Generic[_P, _R]):
 
     def summary(self) -> str:
         """Describes the plans, the one used last first."""
-        return '\n\n'.join(map(summarize, self._plans.in_order))
+        return summarize(self._plans)
 
     def clear(self) -> None:
         """Forgets all plans."""
         with self._busy:
             self._plans = Plans(self._max_plans)
-            self._budget = Budget(self._max_plans)
+            self._budget = Budget()
+            self._scopes.forget()
 
 
 def _text_of(error: Exception) -> str:
@@ -246,16 +246,16 @@ KINDS[CompiledFunction] = Kind(_watch_compiled)
 
 @overload
 def compile(  # noqa: A001
-    function: Callable[_P, _R], *, max_plans: int = 64, check: bool = False, measure: bool = False
+    function: Callable[_P, _R], *, max_plans: int = 512, check: bool = False, measure: bool = False
 ) -> CompiledFunction[_P, _R]: ...
 @overload
 def compile(  # noqa: A001
-    function: None = None, *, max_plans: int = 64, check: bool = False, measure: bool = False
+    function: None = None, *, max_plans: int = 512, check: bool = False, measure: bool = False
 ) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
 def compile(  # noqa: A001 - the name that users expect
     function: Callable[..., Any] | None = None,
     *,
-    max_plans: int = 64,
+    max_plans: int = 512,
     check: bool = False,
     measure: bool = False,
 ) -> Any:
@@ -272,14 +272,16 @@ def compile(  # noqa: A001 - the name that users expect
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,
-    NumPy's random numbers, functions that fall back to NumPy, hooks of functions and links.
+    random numbers that Python reads, functions that fall back to NumPy, hooks of functions and
+    links.
 
     Results belong to no graph, as after ``unchain_backward``.
 
     Args:
         function (callable): The function. Without it, returns a decorator.
-        max_plans (int): Number of plans to keep; that used least recently goes. Each keeps the
-            memory of its intermediate arrays; if that is more than 1 GiB in all, eight are kept.
+        max_plans (int): Number of plans to keep; that used least recently goes. They share the
+            memory of intermediate arrays, as much as the largest needs. If they themselves take
+            more than 256 MiB, fewer are kept, but at least eight.
         check (bool): Whether to run the function, too, each time that a plan runs, and compare.
         measure (bool): Whether to measure kernels: :meth:`CompiledFunction.summary` tells the mean
             time of each kind in a run.

@@ -25,6 +25,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
+        chainerx._random_source.is_seeded,  # which says who draws
         abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 
@@ -57,6 +58,7 @@ class Recorded:
         result: Callable[[list[Any]], Any],
     ) -> None:
         self.key: Any = None  # by which the function finds it
+        self.used_at = 0  # a number that grows with each use
         self.environment = environment
         self.form = form
         self.scope = scope
@@ -67,9 +69,19 @@ class Recorded:
         # Bound once: runs of small models take a few microseconds.
         self._find_inputs = methods_of(effects, 'find_inputs')
         self._draw = methods_of(effects, 'draw')
+        self._prepare = methods_of(effects, 'prepare')
         self._run = methods_of(effects, 'run')
         self._finish = methods_of(effects, 'finish')
         self._tell = methods_of(effects, 'tell')
+
+    def shares_scope(self, other: Recorded) -> bool:
+        """Takes the scope of another plan if it is the same, which saves memory and time."""
+        # What each noted while its call ran is the same, too, if it is still so for both.
+        mine, others = self.scope, other.scope
+        is_same = mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged()
+        if is_same:
+            self.scope = others
+        return is_same
 
     def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""
@@ -78,7 +90,7 @@ class Recorded:
             if not find_inputs(arrays):
                 return None
         # The last test takes longest: calls with other shapes do not reach it.
-        if self.plan.fits(arrays) and self.scope.watch.find_change() < 0:
+        if self.plan.fits(arrays) and self.scope.is_unchanged():
             return arrays
         return None
 
@@ -96,6 +108,8 @@ class Recorded:
             inputs = [*inputs, *[draw() for draw in self._draw]]
         try:
             arrays: list[Any] = plan.start(inputs)
+            for prepare in self._prepare:
+                prepare(plan)
             segment = 0
             for run in self._run:
                 plan.run(segment)

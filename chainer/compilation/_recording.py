@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines import plan_data
+from chainer.compilation._effects import numpy_draws
 from chainer.compilation._effects.draft import Draft
 from chainer.compilation._effects.gradients import Gradients
+from chainer.compilation._effects.loss_scales import LossScales
+from chainer.compilation._effects.numpy_draws import DrawnArray
 from chainer.compilation._effects.random_numbers import RandomNumbers
 from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
 from chainer.compilation._effects.updates import Updates
 from chainer.compilation._recorded import Recorded, environment
-from chainer.compilation._scope import Scope
 from chainer.compilation._trace import Again, GraphBreak, Trace, current_line
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable, Iterator
 
     from chainer.compilation._effects.effect import Observer
+    from chainer.compilation._scope import Scope
 
 
 class Recording:
@@ -31,43 +36,38 @@ class Recording:
     what each effect asks for.
 
     Args:
-        roots: What the function is reached from.
-        codes: The code that is known to run.
-        slots: The attributes whose arrays are known to change.
+        scope: What is known to be reached from the function; effects add to it.
         arrays: The arrays among the arguments.
         form: The arguments without them.
+        scratch: The memory for intermediate arrays, which plans of a function share.
 
     """
 
-    def __init__(
-        self,
-        roots: list[Any],
-        codes: dict[int, Any],
-        slots: dict[tuple[int, str], Any],
-        arrays: list[Any],
-        form: Any,
-    ) -> None:
+    def __init__(self, scope: Scope, arrays: list[Any], form: Any, scratch: Any) -> None:
         self.trace = Trace()
-        self._codes = codes
         self._arrays = list(arrays)
         self._form = form
         self._environment = environment()
-        self._scope = scope = Scope(roots, codes, slots)
+        self._scope = scope
         used = [*arrays, *scope.arrays]
         device = used[0].device if used else chainerx.get_default_device()
         # The callback does not refer to this object: the memory goes as soon as the object does.
         self._lines = lines = list[str]()  # of the first graph break
         self._recorder = recorder = chainerx._core._Recorder(
-            device, lambda: lines.append(current_line())
+            device, lambda: lines.append(current_line()), scratch
         )
-        self._random = RandomNumbers(recorder)
+        on_data = weakref.WeakMethod(self._on_data)
+        recorder.watch_data(lambda array: _call(on_data, array))
         gradients = Gradients(scope, recorder)
-        self._updates = Updates(scope, recorder, gradients.end_segment)
+        self._scales = LossScales(scope, recorder)
+        self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)
+        self._random = RandomNumbers(recorder, self._updates.draw, scope.names)
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (
+            self._scales,
             self._updates,
-            States(scope, slots, self.trace),
+            States(scope, scope.slot_ids, self.trace),
             gradients,
             self._random,
             Reports(scope),
@@ -135,6 +135,31 @@ class Recording:
         with self._aside():
             return self._random.draw(make)
 
+    def draw_by_numpy(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: types.FrameType,
+    ) -> Any:
+        """Calls a function of ``numpy.random`` for a frame."""
+        with self._aside():
+            values = function(*args, **kwargs)
+            taker = numpy_draws.taker_of(frame, function.__name__, args, kwargs)
+            self._random.note_drawn(DrawnArray(function, args, kwargs, values, frame, taker))
+        self.trace.last_builtin = None
+        return values
+
+    def _on_data(self, array: Any) -> None:
+        frame = numpy_draws.sending_frame(self.trace.last_builtin)
+        if frame is not None:
+            self._random.note_sent(array, frame)
+
+    def backward(self, function: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
+        """Goes back from arrays; runs of the plan do so with the loss scale of the moment."""
+        with self._scales.backward(kwds['loss_scale']):
+            return function(*args, **kwds)
+
     def update(self, opt: Any) -> bool:
         """Runs the update of an optimizer; returns ``False`` if it is not watched."""
         if not self._updates.is_known(opt):
@@ -158,7 +183,7 @@ class Recording:
         if self._environment != now:  # it imports something, perhaps
             raise Again
         # The scope has looked for names of known code only.
-        if not self.trace.codes.keys() <= self._codes.keys():
+        if not self.trace.codes.keys() <= self._scope.codes.keys():
             raise Again
         self._scope.check_code(self.trace.codes)
         for observer in self._observers:
@@ -174,3 +199,9 @@ class Recording:
             observer.finish(draft)
         plan = draft.make_plan()
         return Recorded(self._environment, self._form, scope, plan, draft.effects, result)
+
+
+def _call(method: weakref.WeakMethod[Any], *args: Any) -> None:
+    function = method()
+    if function is not None:
+        function(*args)

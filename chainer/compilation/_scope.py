@@ -6,6 +6,7 @@ names of the functions that ran. An object of an unknown kind is a graph break.
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import configuration, link
 from chainer.compilation import _code
+from chainer.compilation._kinds.optimizers import is_scalar
 from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
 from chainer.compilation._trees import is_constant
@@ -32,9 +34,13 @@ class _ReadsAnyAttribute(Exception):  # noqa: N818 - it is no error of the progr
 class Scope:
     """The objects that a function reads, as they are now.
 
+    A walk costs as much as ten eager calls of a small model, and hundreds of plans that watch the
+    same objects, one for each batch size, would cost much memory. So a scope in which nothing has
+    changed serves the recordings that follow, each with a :meth:`branch`.
+
     Args:
-        functions: The functions and other objects from which all others are reached.
-        codes (dict): The code that ran, by ``id``.
+        roots: The functions and other objects from which all others are reached.
+        codes (dict): The code that is known to run, by ``id``.
         slots (dict): Objects, by pairs of their ``id`` and the name of an attribute whose arrays
             change from call to call.
 
@@ -45,6 +51,8 @@ class Scope:
         arrays (list): The arrays among them.
         variables (list): The variables among them, such as parameters.
         optimizers (list): The optimizers among them.
+        passes_loss_scales (bool): Whether code reads loss scales only to pass them to ``backward``.
+        scaling (dict): The optimizers whose loss scale runs read again, by ``id``.
         objects (list): Those whose attributes may be slots.
         slots (list): Pairs of an object and a name.
         slot_ids (dict): The argument ``slots``, to which the scope adds.
@@ -56,7 +64,7 @@ class Scope:
     def __init__(
         self, roots: list[Any], codes: dict[int, types.CodeType], slots: dict[tuple[int, str], Any]
     ) -> None:
-        self._codes = codes
+        self.codes = codes
         self.slot_ids = slots
         self.names = {name for code in codes.values() for name in _code.names_in(code)}
         self.reads_any = _code.reads_any_attribute(codes.values(), self.names)
@@ -66,19 +74,51 @@ class Scope:
             self.reads_any = True
             self._visit_all(roots)
 
-    def _visit_all(self, roots: list[Any]) -> None:
+    def branch(self) -> Scope:
+        """Returns a scope with the same objects, to which a recording can add others.
+
+        What is added to it is not added to this one.
+        """
+        scope = copy.copy(self)
+        scope._trunk = self
+        scope._start_watch()
+        scope.known = dict(self.known)
+        scope._found = set(self._found)
+        scope._set_lists(*[list(part) for part in self._lists])
+        return scope
+
+    def watches_as(self, other: Scope) -> bool:
+        """Tells whether two branches are guards of the same, if nothing has changed in either."""
+        return self._trunk is other._trunk and self._entries == other._entries
+
+    def _start_watch(self) -> None:
         self.watch = chainerx._core._Watch()
         self.labels: list[str] = []
         self._watched: list[Any] = []
+        self._entries: list[tuple[Any, ...]] = []
+
+    def _set_lists(
+        self,
+        arrays: list[Any],
+        variables: list[Variable],
+        optimizers: list[Any],
+        slots: list[tuple[Any, str]],
+        objects: list[Any],
+    ) -> None:
+        self.arrays, self.variables, self.optimizers = arrays, variables, optimizers
+        self.slots, self.objects = slots, objects
+        self._lists: tuple[list[Any], ...] = arrays, variables, optimizers, slots, objects
+
+    def _visit_all(self, roots: list[Any]) -> None:
+        self._trunk: Scope | None = None
+        self._start_watch()
+        self._set_lists([], [], [], [], [])
         self.known: dict[int, Any] = {}
-        self.arrays: list[Any] = []
-        self.variables: list[Variable] = []
-        self.optimizers: list[Any] = []
-        self.objects: list[Any] = []
-        self.slots: list[tuple[Any, str]] = []
-        self._lists: tuple[list[Any], ...] = (
-            self.arrays, self.variables, self.optimizers, self.slots, self.objects,
-        )  # fmt: skip
+        # Otherwise the scale is watched like any attribute.
+        self.passes_loss_scales = not self.reads_any and _code.passes_loss_scales(
+            self.codes.values()
+        )
+        self.scaling: dict[int, Any] = {}
         self._found: set[int] = set()  # ids of code
         for root in roots:
             has_name = type(root) in (types.FunctionType, types.MethodType)
@@ -101,22 +141,28 @@ class Scope:
 
     # -- what has changed
 
+    def is_unchanged(self) -> bool:
+        """Tells whether all is as it was."""
+        trunk = self._trunk
+        return (trunk is None or trunk.watch.find_change() < 0) and self.watch.find_change() < 0
+
     def find_change(self) -> str | None:
         """Tells what has changed, or returns ``None``."""
-        number = self.watch.find_change()
-        return None if number < 0 else self.labels[number]
+        changes = self.find_changes()
+        return changes[0][1] if changes else None
 
     def find_changes(self) -> list[tuple[Any, str]]:
         """Returns all changed things, and what each is."""
-        return [(self._watched[i], self.labels[i]) for i in self.watch.find_changes()]
+        found = [] if self._trunk is None else self._trunk.find_changes()
+        return found + [(self._watched[i], self.labels[i]) for i in self.watch.find_changes()]
 
     def lines_that_store(self, name: str) -> str:
         """Names the lines that set an attribute."""
-        return _code.lines_with(self._codes.values(), ('STORE_ATTR',), name)
+        return _code.lines_with(self.codes.values(), ('STORE_ATTR',), name)
 
     def lines_that_read(self, name: str) -> str:
         """Names the lines that read an attribute."""
-        return _code.lines_with(self._codes.values(), _code.ATTRIBUTE_LOADS, name)
+        return _code.lines_with(self.codes.values(), _code.ATTRIBUTE_LOADS, name)
 
     def check_code(self, codes: dict[int, types.CodeType]) -> None:
         """Raises if code that ran is not that of a function which is watched."""
@@ -132,6 +178,7 @@ class Scope:
         method(*args)
         self._watched.append(args[0])
         self.labels.append(label)
+        self._entries.append((method.__name__, id(args[0]), args[1:]))
 
     def visit(self, value: Any, label: str) -> None:
         """Watches an object and those that it refers to.
@@ -191,7 +238,7 @@ class Scope:
         return (
             self.may_name(name)
             or issubclass(kind, (link.Link, Variable, *_DESCRIPTORS))
-            or (kind is types.FunctionType and id(value.__code__) in self._codes)
+            or (kind is types.FunctionType and id(value.__code__) in self.codes)
         )
 
     def note_reader(self, name: str) -> None:
@@ -216,7 +263,7 @@ class Scope:
         for part in code.co_consts:
             if isinstance(part, types.CodeType):
                 self.visit_code(part, variables, builtins)
-        if id(code) not in self._codes:
+        if id(code) not in self.codes:
             return
         for op, name, line in _code.instructions(code):
             if op in _code.IMPORTS or op in _code.GLOBAL_STORES:
@@ -264,3 +311,53 @@ class Scope:
 def _at(error: GraphBreak, lines: str) -> GraphBreak:
     """Adds lines of the program to the reason, if it has none yet."""
     return error if str(error).endswith(')') else GraphBreak(f'{error}{lines}')
+
+
+class Scopes:
+    """The scopes of the recordings of a function, which share one while nothing changes.
+
+    Attributes:
+        codes (dict): The code that is known to run, by ``id``.
+
+    """
+
+    def __init__(self) -> None:
+        self.codes: dict[int, types.CodeType] = {}
+        # With the objects, as ids of dead ones would be those of others.
+        self._slots: dict[tuple[int, str], Any] = {}
+        self._last: Scope | None = None
+        self._state: Any = None
+
+    def forget(self) -> None:
+        """Forgets the last scope, which keeps objects alive."""
+        self._last = None
+
+    def find(self, environment: Any, roots: list[Any]) -> Scope:
+        """Returns a branch of the scope of what is reached from roots.
+
+        Raises:
+            GraphBreak: If something cannot be watched.
+
+        """
+        scope = self._last
+        if (
+            scope is None
+            or self._state != self._state_of(environment, roots)
+            or not scope.is_unchanged()
+            or not all([is_scalar(opt._loss_scale) for opt in scope.scaling.values()])
+        ):
+            self.forget()  # also if no other can be made
+            scope = Scope(roots, self.codes, self._slots)
+            # After the walk, which finds slots.
+            self._last, self._state = scope, self._state_of(environment, roots)
+        return scope.branch()
+
+    def _state_of(self, environment: Any, roots: list[Any]) -> Any:
+        """Returns what a walk depends on besides the objects that it watches itself.
+
+        If neither has changed, nor the kinds of loss scales, another walk would find the same. So
+        what a walk looks at without watching it has to be compared here or above. The environment
+        has the thread, whose configuration is watched. Code and slots are only ever added; the
+        scope keeps the roots alive, so that no others have their ids.
+        """
+        return environment, [id(root) for root in roots], len(self.codes), len(self._slots)

@@ -5,10 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chainer.compilation._plans import Plans
     from chainer.compilation._recorded import Recorded
 
 
-def summarize(recorded: Recorded) -> str:
+def summarize(plans: Plans) -> str:
+    """Describes plans, the one used last first, and what they keep together."""
+    recorded = plans.in_order
+    parts = [*map(_summarize, recorded)]
+    if len(recorded) > 1:
+        own = sum([plan.plan.own_bytes for plan in recorded])
+        parts.append(
+            f'{len(recorded)} plans share {plans.scratch.bytes} bytes and take {own} themselves'
+        )
+    return '\n\n'.join(parts)
+
+
+def _summarize(recorded: Recorded) -> str:
     """Describes a plan: its kernels, its memory, and what runs eagerly between them."""
     plan = recorded.plan
     parts = 1 + sum(effect.interruptions for effect in recorded.effects)

@@ -8,9 +8,11 @@ way.
 from __future__ import annotations
 
 import collections
+import gc
 import os
 import sys
 import sysconfig
+import threading
 import types
 from typing import Any
 
@@ -145,6 +147,7 @@ class Trace:
         codes (dict): Code of the program that ran, by ``id``.
         graph_break (str): The first thing found that no plan repeats, or ``None``.
         backpropagated (list of Variables): What ``backward`` was called of.
+        last_builtin: The function in C that code of the program called last.
 
     """
 
@@ -152,7 +155,10 @@ class Trace:
         self.codes: dict[int, types.CodeType] = {}
         self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
+        self.last_builtin: Any = None
         self._trusted: dict[int, types.CodeType] = {}
+        self._thread = threading.get_ident()
+        self._is_collecting = False
 
     def note(self, what: str) -> None:
         """Notes a graph break at the line of the program that is running."""
@@ -161,13 +167,23 @@ class Trace:
 
     def start(self) -> None:
         """Starts or goes on."""
+        gc.callbacks.append(self._on_collection)
         sys.setprofile(self._on_event)
 
     def stop(self) -> None:
         """Stops or interrupts."""
         sys.setprofile(None)
+        gc.callbacks.remove(self._on_collection)
+
+    def _on_collection(self, phase: str, info: Any) -> None:
+        # Finalizers and callbacks of garbage have nothing to do with the call. They may warn, close
+        # files and so on, at a moment of the collector's choice, and would end a plan by chance.
+        if threading.get_ident() == self._thread:
+            self._is_collecting = phase == 'start'
 
     def _on_event(self, frame: types.FrameType, event: str, arg: Any) -> None:
+        if self._is_collecting:
+            return
         if event == 'call':
             code = frame.f_code
             if id(code) not in self._trusted and id(code) not in self.codes:
@@ -221,6 +237,7 @@ class Trace:
             self.backpropagated.append(variable)
 
     def _on_builtin(self, function: Any) -> None:
+        self.last_builtin = function
         owner = getattr(function, '__self__', None)
         module = getattr(function, '__module__', None)
         if module is None and isinstance(owner, types.ModuleType):

@@ -2,6 +2,11 @@
 
 from chainer.serializers.hdf5 import HDF5Deserializer, HDF5Serializer, load_hdf5, save_hdf5
 from chainer.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
+from chainer.serializers.safetensors import (
+    load_safetensors,
+    open_safetensors,
+    save_safetensors,
+)
 
 __all__ = [
     'DictionarySerializer',
@@ -10,6 +15,9 @@ __all__ = [
     'NpzDeserializer',
     'load_hdf5',
     'load_npz',
+    'load_safetensors',
+    'open_safetensors',
     'save_hdf5',
     'save_npz',
+    'save_safetensors',
 ]

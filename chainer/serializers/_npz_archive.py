@@ -7,7 +7,6 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy
@@ -24,7 +23,7 @@ _HEADER_SIZE = 1 << 14
 _CHUNK_SIZE = 1 << 18
 
 
-class NpzArchive(Mapping[str, numpy.ndarray]):
+class NpzArchive(_storage.Archive):
     """Mapping from the names of an npz file to its arrays.
 
     Args:
@@ -60,9 +59,6 @@ class NpzArchive(Mapping[str, numpy.ndarray]):
             return True
         self._check_names()
         return False
-
-    def __getitem__(self, key: str) -> numpy.ndarray:
-        return self.find(key).read()
 
     def _check_names(self):
         """Compares both copies of each name: an array may be missing because of a flipped bit."""

@@ -7,7 +7,8 @@ import math
 import numbers
 import os
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -20,6 +21,7 @@ from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
 
 class Stored(NamedTuple):
@@ -42,6 +44,24 @@ class Stored(NamedTuple):
         return cls(array.shape, array.dtype, lambda: array)
 
 
+class Archive(Mapping[str, numpy.ndarray]):
+    """Mapping from the names of a file to its arrays, which can tell their shapes before it reads.
+
+    Attributes:
+        name (str): Name of the file, for messages.
+
+    """
+
+    name: str
+
+    def find(self, key: str) -> Stored:
+        """Returns an array whose data is not read yet, or raises ``KeyError``."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: str) -> numpy.ndarray:
+        return self.find(key).read()
+
+
 def to_numpy(value):
     """Converts a value to the NumPy array to store.
 
@@ -59,6 +79,13 @@ def to_numpy(value):
             'strings and None are supported'
         )
     return array
+
+
+def arrays_of(obj: Any, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Returns what to save of an object, or of a dictionary of arrays, as NumPy arrays."""
+    if isinstance(obj, dict):
+        return {key: to_numpy(value) for key, value in obj.items()}
+    return serialize(obj)
 
 
 _MAX_NAMES = 8
@@ -165,6 +192,25 @@ def atomic_path(path):
         if os.path.exists(path):
             shutil.copymode(path, new_path)
         os.replace(new_path, path)
+
+
+def write_file(file: str | PathLike[str] | IO[Any], write: Callable[[IO[Any]], None]) -> None:
+    """Writes a file, given by its path or opened; at a path, it is complete or stays the old one.
+
+    Args:
+        file (str, path or file-like): Target file.
+        write (callable): Function of the opened file.
+
+    """
+    if isinstance(file, (str, bytes, os.PathLike)):
+        with atomic_path(file) as path, open(path, 'wb') as f:
+            write(f)
+            f.flush()
+            os.fsync(f.fileno())
+    else:
+        if not hasattr(file, 'write'):
+            raise TypeError(f'file must be a path or a file to write to, but is {type(file)}')
+        write(file)
 
 
 def load_all_or_nothing(deserializer, obj):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -104,19 +103,8 @@ def save_npz(file: str | PathLike[str] | IO[Any], obj: Any, compression: bool = 
         ['W', 'b']
 
     """
-    if isinstance(obj, dict):
-        arrays = {key: _storage.to_numpy(value) for key, value in obj.items()}
-    else:
-        arrays = serialize(obj)
-    if isinstance(file, (str, bytes, os.PathLike)):
-        with _storage.atomic_path(file) as path, open(path, 'wb') as f:
-            _write(f, arrays, compression)
-            f.flush()
-            os.fsync(f.fileno())
-    else:
-        if not hasattr(file, 'write'):
-            raise TypeError(f'file must be a path or a file to write to, but is {type(file)}')
-        _write(file, arrays, compression)
+    arrays = _storage.arrays_of(obj, serialize)
+    _storage.write_file(file, lambda f: _write(f, arrays, compression))
 
 
 def _write(f, arrays, compression):
@@ -291,12 +279,12 @@ class NpzDeserializer(serializer_module.Deserializer):
         return _storage.restore(key, value, stored, self._journal)
 
     def _find(self, key):
-        if isinstance(self.npz, _npz_archive.NpzArchive):
+        if isinstance(self.npz, _storage.Archive):
             return self.npz.find(key)
         return _storage.Stored.of(numpy.asarray(self.npz[key]))
 
     def _not_found(self, key):
-        is_archive = isinstance(self.npz, _npz_archive.NpzArchive)
+        is_archive = isinstance(self.npz, _storage.Archive)
         remedy = 'strict=False to keep the current values of all that is missing'
         prefixes = [name.removesuffix(key) for name in self.npz if name.endswith(f'/{key}')]
         if prefixes:

@@ -73,9 +73,18 @@ int Node::RequiredInputs() const {
 
 void Node::CheckSchema() const {
     int count = input_count();
-    if (count < schema_->min_inputs() || count > schema_->max_inputs()) throw ModelError{"it has ", count, " inputs"};
+    if (count < schema_->min_inputs() || count > schema_->max_inputs()) {
+        std::string most = schema_->max_inputs() == kAnyNumber ? "inf" : std::to_string(schema_->max_inputs());
+        throw ModelError{"it has ", count, " inputs, and the operator takes ", schema_->min_inputs(), " to ", most};
+    }
     for (int i = 0; i < RequiredInputs(); ++i) {
         if (!HasInput(i)) throw ModelError{"its input ", i, " is missing"};
+    }
+    for (const auto& [name, attribute] : schema_->At(opset_).attributes) {
+        int input = attribute.is_required ? InputOf(name.c_str()) : -1;
+        if (attribute.is_required && Peek(name) == nullptr && !(input >= 0 && HasInput(input))) {
+            throw ModelError{"its attribute '", name, "' is missing"};
+        }
     }
     for (const auto& [name, attribute] : attributes_) {
         if (!schema_->HasAttribute(name)) throw ModelError{"there is no attribute '", name, "'"};

@@ -56,6 +56,12 @@ public:
     std::optional<Dtype> OptionalType(const char* name) const;
     std::string String(const char* name) const { return Get(name, AttributeType::kString).s; }
     const std::vector<int64_t>& Ints(const char* name) const { return Get(name, AttributeType::kInts).ints; }
+    // A list of integers, or the only one.
+    std::vector<int64_t> IntOrInts(const char* name) const {
+        const AttributeMessage* attribute = Find(name);
+        bool is_one = attribute != nullptr && attribute->type == AttributeType::kInt;
+        return is_one ? std::vector{attribute->i} : Ints(name);
+    }
     std::optional<std::vector<int64_t>> OptionalInts(const char* name) const {
         return Has(name) ? std::optional{Ints(name)} : std::nullopt;
     }

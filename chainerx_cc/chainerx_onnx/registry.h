@@ -18,10 +18,11 @@ enum class Purity : uint8_t {
     kRandom,  // runs each time
 };
 
-// Its inputs and attributes are in its schema.
+// Its inputs and attributes are in its schema. `attributes`: names of those that its function takes (parameters.h).
 struct Operator {
     const char* name;
     MakeKernel make;
+    const char* attributes{""};
     Purity purity{Purity::kPure};
     const char* domain{""};
 };
@@ -50,7 +51,6 @@ struct OperatorTable {
     X(Images)                     \
     X(Learning)                   \
     X(Linear)                     \
-    X(Logic)                      \
     X(Normalizations)             \
     X(Pooling)                    \
     X(Quantization)               \

@@ -18,9 +18,7 @@ def attend(g: Any, f: Any, q: str, k: str, v: str, mask: str | None = None) -> A
     # The operator gives NaN for a row without an allowed position, Chainer zeros.
     if g.has('Attention') and (mask is None or g.dtype(3).kind == 'f') and _are_plain(g):
         return g.Attention(q, k, v, mask, is_causal=int(f.is_causal), scale=float(scale))
-    ndim = g.ndim(1)
-    order = [*range(ndim - 2), ndim - 1, ndim - 2]
-    score = g.MatMul(g.Mul(q, float(scale)), g.Transpose(k, perm=order))
+    score = g.MatMul(g.Mul(q, float(scale)), g.swapped(k, g.ndim(1)))
     allowed = None
     if f.is_causal:
         rows, columns = g.arange(g.shape(0)[-2]), g.arange(g.shape(1)[-2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -115,7 +116,7 @@ def convert_Im2Col(g, f, x):
     weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (int(c), 1, 1, 1))
     after = [0, 0]
     if f.cover_all:
-        after = _cover_all((h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx))
+        after = cover_all((h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx))
     return g.Conv(
         x,
         weight,
@@ -127,7 +128,7 @@ def convert_Im2Col(g, f, x):
     )
 
 
-def _cover_all(dims, ksize, stride, pad, dilate):
+def cover_all(dims, ksize, stride, pad, dilate):
     """Further padding behind, with which the last windows cover all elements."""
     after = []
     for n, k, s, p, d in zip(dims, ksize, stride, pad, dilate):
@@ -136,13 +137,10 @@ def _cover_all(dims, ksize, stride, pad, dilate):
     return after
 
 
-def _labels(g):
-    """Array with the numbers of its axes as its shape."""
-    return numpy.broadcast_to(numpy.zeros(()), tuple(range(g.ndim())))
-
-
 def _transposed(g, x, move):
-    return g.Transpose(x, perm=list(move(_labels(g)).shape))
+    """Moves axes: ``move`` does it with an array whose shape has the numbers of its axes."""
+    labels = numpy.broadcast_to(numpy.zeros(()), tuple(range(g.ndim())))
+    return g.Transpose(x, perm=list(move(labels).shape))
 
 
 def _transpose(g, f, x):
@@ -212,7 +210,7 @@ def convert_Repeat(g, f, x):
     shape = list(g.shape())
     if axis is None:
         x, shape, axis = g.reshape(x, [-1]), [g.out_shape()[0]], 0
-        shape = [_product(g.shape())]
+        shape = [math.prod(g.shape())]
     axis %= len(shape)
     if len(f.repeats) > 1 or not isinstance(shape[axis], Dim):
         index = numpy.repeat(numpy.arange(int(shape[axis])), f.repeats)
@@ -220,13 +218,6 @@ def convert_Repeat(g, f, x):
     (k,) = f.repeats
     y = g.expand(g.unsqueeze(x, [axis + 1]), [*shape[: axis + 1], k, *shape[axis + 1 :]])
     return g.reshape(y, [*shape[:axis], shape[axis] * k, *shape[axis + 1 :]])
-
-
-def _product(shape):
-    size = 1
-    for n in shape:
-        size = n * size
-    return size
 
 
 @converts('ResizeImages')

@@ -6,6 +6,7 @@ import numpy
 
 from onnx_chainer.functions import _attention
 from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions.array import cover_all
 
 
 def _alike(g, xs):
@@ -15,17 +16,14 @@ def _alike(g, xs):
 
 def _convolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
-    pads = list(f.pad)
-    after = list(pads)
+    after = [0] * len(ksize)
     if f.cover_all:
-        for i, (n, k) in enumerate(zip(g.shape()[2:], ksize)):
-            size = int(n) + 2 * pads[i] - ((k - 1) * f.dilate[i] + 1)
-            after[i] += -size % f.stride[i]
+        after = cover_all(g.shape()[2:], ksize, f.stride, f.pad, f.dilate)
     return g.Conv(
         *_alike(g, xs),
         kernel_shape=ksize,
         strides=list(f.stride),
-        pads=pads + after,
+        pads=[*f.pad, *[p + n for p, n in zip(f.pad, after)]],
         dilations=list(f.dilate),
         group=f.groups,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from onnx_chainer._builder import Unsupported, is_number
+from onnx_chainer._elementwise import UNARY
 from onnx_chainer.functions._declare import converts, one_to_one, row
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 
 # fmt: off
 one_to_one(
-    Absolute='Abs', Add='Add', Arccos='Acos', Arcsin='Asin', Arctan='Atan', Arctanh='Atanh',
-    Cos='Cos', Cosh='Cosh', Div='Div', Erf='Erf', Exp='Exp', Log='Log', Maximum='Max',
-    Minimum='Min', Mul='Mul', MultiAdd='Sum', Neg='Neg', PowVarVar='Pow', Sin='Sin', Sinh='Sinh',
-    Sqrt='Sqrt', Sub='Sub', Tan='Tan', ceil='Ceil', floor='Floor', sign='Sign', BatchDet='Det',
+    **UNARY, Absolute='Abs', Add='Add', Div='Div', Maximum='Max', Minimum='Min', Mul='Mul',
+    MultiAdd='Sum', Neg='Neg', PowVarVar='Pow', Sub='Sub', sign='Sign', BatchDet='Det',
 )
 # fmt: on
 
@@ -99,8 +98,7 @@ def convert_Cholesky(g, f, x):
         column = g.Mul(g.Div(column, pivot), mask)
         columns.append(column)
         if j < n - 1:
-            order = [*range(g.ndim() - 2), g.ndim() - 1, g.ndim() - 2]
-            rest = g.Sub(rest, g.MatMul(column, g.Transpose(column, perm=order)))
+            rest = g.Sub(rest, g.MatMul(column, g.swapped(column, g.ndim())))
     return g.Concat(*columns, axis=-1) if n > 1 else columns[0]
 
 
@@ -175,24 +173,18 @@ for _kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum'):
     )
 
 
-def _swapped(g, x, ndim, transpose):
-    if not transpose or ndim < 2:
-        return x
-    return g.Transpose(x, perm=[*range(ndim - 2), ndim - 1, ndim - 2])
-
-
 @converts('MatMul')
 def convert_MatMul(g, f, a, b):
     """``MatMul``."""
-    y = g.MatMul(_swapped(g, a, g.ndim(0), f.transa), _swapped(g, b, g.ndim(1), f.transb))
-    return _swapped(g, y, max(g.ndim(0), g.ndim(1)), f.transc)
+    y = g.MatMul(g.swapped(a, g.ndim(0), f.transa), g.swapped(b, g.ndim(1), f.transb))
+    return g.swapped(y, max(g.ndim(0), g.ndim(1)), f.transc)
 
 
 @converts('BatchMatMul')
 def convert_BatchMatMul(g, f, a, b):
     """``MatMul``."""
     a, b = [g.unsqueeze(x, [2]) if g.ndim(i) == 2 else x for i, x in enumerate((a, b))]
-    return g.MatMul(_swapped(g, a, 3, f.transa), _swapped(g, b, 3, f.transb))
+    return g.MatMul(g.swapped(a, 3, f.transa), g.swapped(b, 3, f.transb))
 
 
 @converts('CooMatMul')
@@ -206,8 +198,8 @@ def convert_CooMatMul(g, f, sp, dn):
     place = numpy.zeros((len(row), shape[0] * shape[1]), g.dtype())
     place[numpy.nonzero(used)[0], row[used] * shape[1] + col[used]] = 1
     a = g.reshape(g.MatMul(sp, place), shape)
-    y = g.MatMul(_swapped(g, a, 2, f.transa), _swapped(g, dn, g.ndim(1), f.transb))
-    return _swapped(g, y, g.ndim(1), f.transc)
+    y = g.MatMul(g.swapped(a, 2, f.transa), g.swapped(dn, g.ndim(1), f.transb))
+    return g.swapped(y, g.ndim(1), f.transc)
 
 
 @converts('SumTo')
@@ -228,13 +220,7 @@ def convert_TensorDot(g, f, a, b):
 
     def matrix(x, shape, first, second, ndim):
         x = g.Transpose(x, perm=[*first, *second]) if ndim else x
-        sizes = []
-        for group in (first, second):
-            size = 1
-            for i in group:
-                size = shape[i] * size
-            sizes.append(size)
-        return g.reshape(x, sizes)
+        return g.reshape(x, [math.prod(shape[i] for i in group) for group in (first, second)])
 
     y = g.MatMul(
         matrix(a, shapes[0], a_outer, a_inner, g.ndim(0)),

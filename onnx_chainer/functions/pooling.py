@@ -7,6 +7,7 @@ import numpy
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions.array import cover_all
 
 
 def _is_whole(g, f):
@@ -40,8 +41,8 @@ def _max(g, f, x):
         return g.MaxPool(x, pads=[*f.pad, *f.pad], ceil_mode=int(f.cover_all) or None, **options)
     after = list(f.pad)
     if f.cover_all:
-        for i, (n, k, s, p) in enumerate(zip(dims, f.ksize, f.stride, f.pad)):
-            after[i] += -(n + 2 * p - k) % s
+        extra = cover_all(dims, f.ksize, f.stride, f.pad, [1] * len(dims))
+        after = [p + n for p, n in zip(after, extra)]
     # ONNX has no windows that are padding only.
     empty = [int(p >= k) for p, k in zip(after, f.ksize)]
     after = [max(p - s * e, 0) for p, s, e in zip(after, f.stride, empty)]

@@ -180,6 +180,10 @@ class Planner:
             else:
                 attributes[name] = self._attribute(attribute)
         keywords, inputs = row.arguments(node.opset, attributes)
+        if row.partial:
+            return standard.TypedStep(
+                node, _resolved(proto, protos), plan_definition, row, keywords
+            )
         return Step(node, row, keywords, bodies, inputs)
 
     def _attribute(self, attribute: AttributeProto) -> Any:
@@ -240,17 +244,22 @@ class Planner:
         if body is not None:
             return standard.function_step(node, self.function(body, node, given), True)
         if standard.needs_types(node):
-            resolved = NodeProto()
-            resolved.CopyFrom(proto)
-            del resolved.attribute[:]
-            resolved.attribute.extend(given.values())
-            return standard.TypedStep(node, resolved, plan_definition)
+            return standard.TypedStep(node, _resolved(proto, given), plan_definition)
         raise ModelError(f'the operator is not supported in opset {node.opset}')
 
 
 def plan_definition(function: FunctionProto, node: Node, given: dict[str, AttributeProto]) -> Plan:
     """The plan of a definition of the standard, which needs nothing of a model."""
     return Planner(ModelProto(), None, _refuse_weight).function(function, node, given)
+
+
+def _resolved(proto: NodeProto, given: dict[str, AttributeProto]) -> NodeProto:
+    """A node with the attributes of the call that it is in."""
+    resolved = NodeProto()
+    resolved.CopyFrom(proto)
+    del resolved.attribute[:]
+    resolved.attribute.extend(given.values())
+    return resolved
 
 
 def _no_weight(name: str) -> Any:

@@ -112,15 +112,7 @@ class Step:
         """Computes the outputs of the node into ``values``."""
         node = self.node
         with naming(node, self.is_defined):
-            inputs = [values[name] if name else None for name in self._inputs]
-            if self.fill:
-                inputs = [self.fill.get(i, x) for i, x in enumerate(inputs)]
-            attributes = self.attributes
-            if self.bodies:
-                attributes = attributes | {
-                    name: Body(body, run, values) for name, body in self.bodies.items()
-                }
-            ys = _call(self.operator, node, run.arguments(self.operator, inputs), attributes)
+            ys = self.compute(run, values)
             if not isinstance(ys, tuple):
                 ys = (ys,)
             if len(ys) < len(node.outputs):
@@ -130,6 +122,18 @@ class Step:
                     values[name] = y
         for name in self.last:
             del values[name]
+
+    def compute(self, run: Run, values: dict[str, Any]) -> Any:
+        """Gives the outputs of the node, a tuple if they are several."""
+        inputs = [values[name] if name else None for name in self._inputs]
+        if self.fill:
+            inputs = [self.fill.get(i, x) for i, x in enumerate(inputs)]
+        attributes = self.attributes
+        if self.bodies:
+            attributes = attributes | {
+                name: Body(body, run, values) for name, body in self.bodies.items()
+            }
+        return _call(self.operator, self.node, run.arguments(self.operator, inputs), attributes)
 
 
 def _call(operator: Operator, node: Node, inputs: list[Any], attributes: dict[str, Any]) -> Any:
@@ -164,6 +168,8 @@ def _widened(function: Callable[..., Any], inputs: list[Any], attributes: dict[s
         for x in inputs
     ]
     ys = function(*wide, **attributes)
+    if ys is NotImplemented:
+        return ys
     ys = ys if isinstance(ys, tuple) else (ys,)
     return tuple(
         v.array_of(y).astype(_WIDENED) if y is not None and y.dtype == np.float32 else y

@@ -13,7 +13,6 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs, help
 
 from ._plan import Body, Node, Plan, Run, Step
 from ._tensors import elem_type_of
-from .errors import naming
 from .registry import VALUES, Operator
 
 
@@ -76,12 +75,21 @@ class TypedStep(Step):
         node: The node.
         proto: The node as in the file, with the attributes of the call that it is in.
         make_plan: Plans a definition for the node and its attributes.
+        operator: A row whose function gives ``NotImplemented`` where the definition has to run.
+        attributes: Keyword arguments for it.
     """
 
     is_defined = True
 
-    def __init__(self, node: Node, proto: NodeProto, make_plan: MakePlan) -> None:
-        super().__init__(node, _DEFINED, {}, {})
+    def __init__(
+        self,
+        node: Node,
+        proto: NodeProto,
+        make_plan: MakePlan,
+        operator: Operator | None = None,
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(node, operator or _DEFINED, attributes or {}, {})
         self._make_plan = make_plan
         self._proto = proto.SerializeToString()
         self._plans: dict[_Types, Plan] = {}
@@ -89,16 +97,17 @@ class TypedStep(Step):
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {'_plans': {}}
 
-    def run(self, run: Run, values: dict[str, Any]) -> None:
-        with naming(self.node, self.is_defined):
-            xs = [values[name] if name else None for name in self.node.inputs]
-            types = tuple(None if x is None else (elem_type_of(x.dtype), x.ndim) for x in xs)
-            if types not in self._plans:
-                self._plans[types] = self._plan(types)
-            ys = run_function(self.node, *xs, body=Body(self._plans[types], run, {}))
-            values.update((name, y) for name, y in zip(self.node.outputs, ys) if name)
-        for name in self.last:
-            del values[name]
+    def compute(self, run: Run, values: dict[str, Any]) -> Any:
+        """Gives the outputs of the node."""
+        if self.operator.partial:
+            ys = super().compute(run, values)
+            if ys is not NotImplemented:
+                return ys
+        xs = [values[name] if name else None for name in self.node.inputs]
+        types = tuple(None if x is None else (elem_type_of(x.dtype), x.ndim) for x in xs)
+        if types not in self._plans:
+            self._plans[types] = self._plan(types)
+        return run_function(self.node, *xs, body=Body(self._plans[types], run, {}))
 
     def _plan(self, types: _Types) -> Plan:
         schema = _schema(self.node)

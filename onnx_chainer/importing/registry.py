@@ -67,6 +67,8 @@ class Operator(NamedTuple):
         trained: Numbers of inputs that training changes even if they have no dimension.
         any_dtype: Whether variables may have dtypes that :mod:`chainer.functions` cannot compute
             with, because it only moves elements.
+        partial: Whether the function gives ``NotImplemented`` where the standard's definition of
+            the operator has to run.
         takes_node: Whether the function takes the node before the inputs.
         schemas: The forms of the operator in ONNX, the oldest first.
         forms: By opset, what :meth:`form` made of them.
@@ -80,6 +82,7 @@ class Operator(NamedTuple):
     statistics: frozenset[int] = frozenset()
     trained: frozenset[int] = frozenset()
     any_dtype: bool = False
+    partial: bool = False
     takes_node: bool = True
     schemas: tuple[Schema, ...] = ()
     forms: dict[int, Form] = {}
@@ -157,13 +160,14 @@ def operator(
     statistics: tuple[int, ...] = (),
     trained: tuple[int, ...] = (),
     any_dtype: bool = False,
+    partial: bool = False,
     domain: str = '',
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enters a function for operators of these names."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         numbers = frozenset(host), frozenset(statistics), frozenset(trained)
-        row = Operator(function, takes, *numbers, any_dtype)
+        row = Operator(function, takes, *numbers, any_dtype, partial)
         for name in names:
             schemas = schemas_of(domain, name)
             _TABLE[domain, name] = _of_onnx(row, schemas) if schemas else _of_signature(row)

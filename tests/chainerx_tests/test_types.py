@@ -39,6 +39,7 @@ MAKE = {
     '_Recorder': lambda: _core._Recorder('native:0', print),
     '_Places': lambda: _core._Places([chainerx.ones(2)]),
     '_Plan': lambda: _core._Recorder('native:0', print).plan([], [], [], [], [], [], []),
+    '_Scratch': _core._Scratch,
     '_Watch': _core._Watch,
     '_OnnxModel': lambda: _core._load_onnx_bytes(ONNX_FILE),
     '_Subgraph': lambda: _core._numpy_outputs([x := chainerx.ones(2).require_grad()], [x * 2])[1],

@@ -83,6 +83,20 @@ def trained_model():
     return model
 
 
+NO_TENSORS = ['text', 'nothing']  # values that only the other formats store
+
+
+def make_safetensors(path):
+    f = io.BytesIO()
+    arrays = npz.serialize(trained_model())
+    serializers.save_safetensors(f, {k: a for k, a in arrays.items() if k not in NO_TENSORS})
+    return f.getvalue()
+
+
+def read_safetensors(path, model):
+    serializers.load_safetensors(path, model, ignore_names=NO_TENSORS)
+
+
 def trainer():
     model = L.Classifier(L.Linear(3, 2))
     optimizer = chainer.optimizers.Adam().setup(model)
@@ -294,6 +308,7 @@ FORMATS = {
     'npy in npz': Format(make_array, into_model(serializers.load_npz), REFUSED, wrap_array),
     'snapshot': Format(lambda path: saved(TRAINER), read_snapshot, REFUSED),
     'hdf5': Format(make_hdf5, into_model(serializers.load_hdf5), REFUSED),
+    'safetensors': Format(make_safetensors, into_model(read_safetensors), REFUSED),
     'pickle dataset': Format(make_pickles, read_pickles, (ValueError,)),
     'text dataset': Format(lambda path: 'añb\nc\n'.encode() * 20, read_texts, (ValueError,)),
     'labels': Format(lambda path: b'a.png 0\nb.png 1\n', read_labels, (ValueError,)),

@@ -18,7 +18,7 @@ LAYERS = {
     ),
     'devices': '_core.devices backends backend',
     'utilities': 'utils initializer initializers',
-    'autograd': '_core.autograd _core.engines.arrays',
+    'autograd': '_core.autograd _core.engines.arrays _core.engines.plan_data',
     'variables': '_core.variables variable',
     'engines': '_core.engines',
     'function nodes': 'function function_node function_hook utils.sparse',

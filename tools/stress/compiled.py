@@ -14,7 +14,8 @@ from helpers.compiled import Pair, array, bits, state_of
 
 import chainer
 from tools.stress.guard import Finding
-from tools.stress.programs import CHANGES, OPTIMIZERS, PARTS, PROGRAM, VALUES
+from tools.stress.programs import PARTS, VALUES
+from tools.stress.training_program import CHANGES, OPTIMIZERS, PROGRAM
 
 CALLS_PER_CASE = 500
 _FILE = '<program>'
@@ -112,6 +113,7 @@ def case(rng: random.Random) -> collections.Counter[str]:
                     program.change(line)
         train ^= rng.random() < 0.03
         is_reporting ^= rng.random() < 0.03
+        pair.has_seed ^= rng.random() < 0.03
         if rng.random() < 0.03:
             function._budget.wait = 0  # refused programs are tried again more often
         arguments = _draw(rng)

@@ -6,8 +6,11 @@ where other data come from.
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
+
+import chainerx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,3 +31,16 @@ def draw(make: Callable[[], Any]) -> Any:
     """
     recording = local.recording
     return make() if recording is None else recording.draw(make)
+
+
+if chainerx.is_available():
+    # Which is below this package, and does not know of it.
+    chainerx._random_source.draw = draw
+
+
+def with_loss_scale(backward: Callable[..., Any], loss_scale: float | None) -> Callable[..., Any]:
+    """Returns a backward pass of ChainerX that plans repeat with the loss scale of the moment."""
+    recording = local.recording
+    if recording is None or loss_scale is None:
+        return backward
+    return functools.partial(recording.backward, backward)

@@ -36,6 +36,7 @@ class Draft:
     ) -> None:
         self.recorder = recorder
         self.inputs = inputs
+        # The plan keeps them alive: other arrays could get the memory that its kernels use.
         self.held = [*scope.arrays]
         self.effects: list[Effect] = []
         self._results: list[Any] = []
@@ -78,6 +79,7 @@ class Draft:
             self.inputs, self.held, self._results,
             self._targets, self._grads, self._segments, self._renewed,
         )  # fmt: skip
+        # It would repeat nothing, yet keep the function from running.
         if not plan.call_count and not methods_of(self.effects, 'run'):
             raise GraphBreak('nothing of it ran on ChainerX')
         return plan

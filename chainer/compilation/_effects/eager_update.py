@@ -11,6 +11,8 @@ from chainer.compilation._effects.effect import Effect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._effects.loss_scales import LossScale
+
 
 class EagerUpdate(Effect):
     """An update that runs eagerly, between segments of a plan.
@@ -19,15 +21,21 @@ class EagerUpdate(Effect):
         opt: The optimizer.
         fixed: A watch of the arrays of parameters.
 
+    Attributes:
+        scale (LossScale): Its loss scale, if runs read it.
+
     """
 
     interruptions = 1
+    draws = True  # hooks of the program may do anything
 
     def __init__(self, opt: Any, fixed: Any) -> None:
         self._optimizer = opt
         self._fixed = fixed
+        self.scale: LossScale | None = None
 
     def run(self, plan: Any, segment: int) -> int:
+        # Not by the attribute, which may be a function of the program: recording began within it.
         optimizer.GradientMethod.update(self._optimizer)
         # Segments that follow would write to an array that nobody has any more.
         if self._fixed.find_change() >= 0:
@@ -35,6 +43,9 @@ class EagerUpdate(Effect):
                 'chainer.compile: an update replaced the array of a parameter in the middle '
                 'of a compiled function, which cannot go on'
             )
+        # For backward passes that follow.
+        if self.scale is not None:
+            self.scale.prepare(plan)
         return segment
 
     def save(self) -> Callable[[], None]:

@@ -20,11 +20,13 @@ class Effect:
     Attributes:
         interruptions (int): How often a run leaves the kernels of the plan for the effect.
         reason (str): Why it does.
+        draws (bool): Whether NumPy may draw random numbers in :meth:`run`.
 
     """
 
     interruptions = 0
     reason = ''
+    draws = False
 
     def guard(self, scope: Scope) -> None:
         """Lets a plan run only while the effect is the same; called before it is recorded."""
@@ -35,6 +37,9 @@ class Effect:
 
     def draw(self) -> Any:
         """Makes one further input of a run that is sure to take place."""
+
+    def prepare(self, plan: Any) -> None:
+        """Gives the kernels what they read of the program, before the first segment runs."""
 
     def run(self, plan: Any, segment: int) -> int:
         """Acts where a segment of the plan has ended; returns the next segment to run."""
@@ -79,5 +84,6 @@ class Observer:
 
 def methods_of(objects: Iterable[Any], name: str, base: type = Effect) -> list[Any]:
     """Returns a method of those objects that define it, so that a run does not call the others."""
+    # A call of a method that does nothing costs a percent of a run of a small plan.
     inherited = getattr(base, name)
     return [getattr(x, name) for x in objects if getattr(type(x), name) is not inherited]

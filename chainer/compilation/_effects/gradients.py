@@ -38,6 +38,7 @@ class SetGradients(Effect):
 
     def save(self) -> Callable[[], None]:
         pairs = [(a, a.grad) for a in self._arrays if a.is_grad_required()]
+        # Both the array and its contents: kernels may add to the one that is there.
         restore_contents = undo.save_contents(grad for _, grad in pairs if grad is not None)
 
         def restore() -> None:
@@ -68,6 +69,7 @@ class Gradients(Observer):
         self._before = self._now = self._find()
 
     def note(self) -> None:
+        # Whoever sets a gradient gives the array another object, even of equal contents.
         now = self._find()
         for array in self._arrays:
             if id(array) in now and now[id(array)] is not self._now.get(id(array)):

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.compilation import _flow
+from chainer.compilation._effects import numpy_draws
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._trace import GraphBreak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import types
+    from collections.abc import Callable, Collection
 
     from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._effects.numpy_draws import DrawnArray
 
 _REASON = 'random numbers of NumPy or Python are drawn'
 
@@ -28,25 +32,110 @@ class Draw(Effect):
         return self._make()
 
 
-class RandomNumbers(Observer):
-    """Resamples what functions of this package draw; the program itself must draw nothing."""
+class _Noted:
+    """A draw of the recording.
 
-    def __init__(self, recorder: Any) -> None:
+    Attributes:
+        make: Draws the array again, if it was made for ChainerX.
+        drawn: What the program has drawn, if it was made by NumPy.
+        array: The array in ChainerX, where it is known.
+
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Any] | None = None,
+        drawn: DrawnArray | None = None,
+        array: Any = None,
+    ) -> None:
+        self.make = make
+        self.drawn = drawn
+        self.array = array
+
+    def is_taken_by(self, frame: types.FrameType) -> bool:
+        """Tells whether the call that a frame is at takes what is drawn."""
+        drawn = self.drawn
+        return (
+            drawn is not None
+            and drawn.frame is frame
+            and drawn.taker == _flow.call_at(frame.f_code, frame.f_lasti)
+        )
+
+    def finish(self) -> Callable[[], Any]:
+        """Returns a function that draws the array again."""
+        if self.drawn is None:
+            assert self.make is not None
+            return self.make
+        # Numbers that nobody uses count, too: those after them depend on their number.
+        if self.array is None or not self.drawn.is_sent_as(self.array):
+            raise GraphBreak(f'{_REASON}, and not sent to ChainerX at once')
+        return self.drawn.maker(self.array)
+
+
+class RandomNumbers(Observer):
+    """Resamples arrays of random numbers that nothing but ChainerX sees.
+
+    These are what functions of this package draw, and what the program draws by ``numpy.random``
+    and sends to a device in the same expression.
+
+    Args:
+        recorder: Is told of draws that no run can repeat.
+        updates_draw: Tells whether updates so far may draw, too.
+        names: The names in code of the program.
+
+    """
+
+    def __init__(
+        self, recorder: Any, updates_draw: Callable[[], bool], names: Collection[str]
+    ) -> None:
         self._recorder = recorder
+        # Functions are replaced for all threads, so only where the program calls one.
+        self._may_replace = not numpy_draws.DRAWS.isdisjoint(names)
+        self._updates_draw = updates_draw
         self._state: Any = None
-        self._draws: list[tuple[Any, Draw]] = []
+        self._noted: list[_Noted] = []
+        self._is_replacing = False
 
     def start(self) -> None:
+        if self._may_replace:
+            numpy_draws.replaced.start()
+            self._is_replacing = True
         self._state = _state_of_generators()
 
+    def stop(self) -> None:
+        if self._is_replacing:
+            numpy_draws.replaced.stop()
+            self._is_replacing = False
+
     def draw(self, make: Callable[[], Any]) -> Any:
-        """Draws an array."""
-        # Runs draw before their first segment. An update may draw too, and would come first.
-        if self._recorder.segment:
-            self._recorder.note('random numbers are drawn after an update')
+        """Draws an array for ChainerX."""
+        self._check_order()
         array = make()
-        self._draws.append((array, Draw(make)))
+        self._noted.append(_Noted(make=make, array=array))
         return array
+
+    def note_drawn(self, drawn: DrawnArray) -> None:
+        """Notes an array that the program has drawn by NumPy."""
+        if drawn.taker is None or type(drawn.values) is not numpy.ndarray:
+            self._recorder.note(_REASON)
+        self._check_order()
+        self._noted.append(_Noted(drawn=drawn))
+
+    def note_sent(self, array: Any, frame: types.FrameType) -> None:
+        """Notes data that a frame of the program sends to ChainerX now."""
+        here = [noted for noted in self._noted if noted.is_taken_by(frame)]
+        for noted in here:
+            if noted.array is None:
+                noted.array = array
+                return
+        if here:  # a variable is read again, in a loop
+            self._recorder.note(f'{_REASON}, and sent to ChainerX twice')
+
+    def _check_order(self) -> None:
+        # Runs draw before their first segment. If an update of before draws too, the order would be
+        # another one.
+        if self._updates_draw():
+            self._recorder.note('random numbers are drawn after an update that may draw some')
 
     def note(self) -> None:
         if self._state != _state_of_generators():
@@ -61,9 +150,9 @@ class RandomNumbers(Observer):
             raise GraphBreak(_REASON)
 
     def finish(self, draft: Draft) -> None:
-        for array, draw in self._draws:
-            draft.inputs.append(array)
-            draft.effects.append(draw)
+        for noted in self._noted:
+            draft.effects.append(Draw(noted.finish()))
+            draft.inputs.append(noted.array)
 
 
 def _state_of_generators() -> Any:

@@ -28,6 +28,7 @@ class Report(Effect):
         self._observer = observer
 
     def tell(self, arrays: list[Any]) -> None:
+        # A trainer has a reporter for each iteration, so that the one of the recording is gone.
         reporter.get_current_reporter().report(self._values(arrays), self._observer)
 
 
@@ -42,6 +43,7 @@ class Reports(Observer):
     def start(self) -> None:
         self._reporters = reporter._get_reporters()
         if self._reporters:
+            # Links look up the current reporter, so that this one stands in front of it.
             self._reporters.append(_Listener(self._reporters[-1], self._notes))
 
     def stop(self) -> None:

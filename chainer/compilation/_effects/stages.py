@@ -10,7 +10,7 @@ from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.optimizer_hooks.gradient_noise import exponential_decay_noise
 
 if TYPE_CHECKING:
-    from chainer._core.optimizers.update import Group
+    from chainer._core.optimizers.elementwise import Group
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
@@ -48,6 +48,7 @@ class Stage:
 class Hook(Stage):
     """A hook of this package that runs by kernels, with constants."""
 
+    draws = False
     #: Attributes whose changes the stage follows; others are watched.
     followed: tuple[str, ...] = ()
 
@@ -77,6 +78,7 @@ class AddingHook(Hook):
         self._count = 0  # of kernels
 
     def record(self, recorder: Any) -> None:
+        # The hook itself runs a kernel for each group of parameters.
         groups, _ = self._hook._divide(self._optimizer.target.params())
         self._count = len(groups)
         super().record(recorder)
@@ -93,13 +95,19 @@ class EagerHook(Hook):
     runs_eagerly = True
 
 
+class DrawingHook(EagerHook):
+    """A hook that draws random numbers."""
+
+    draws = True
+
+
 _HOOKS: dict[type, tuple[type[Hook], set[str]]] = {
     optimizer_hooks.WeightDecay: (AddingHook, {'rate'}),
     optimizer_hooks.Lasso: (AddingHook, {'rate'}),
     optimizer_hooks.GradientHardClipping: (Hook, {'lower_bound', 'upper_bound'}),
     optimizer_hooks.GradientLARS: (Hook, {'threshold', 'weight_decay', 'eps'}),
     optimizer_hooks.GradientClipping: (EagerHook, {'threshold'}),
-    optimizer_hooks.GradientNoise: (EagerHook, {'eta', 'noise_func'}),
+    optimizer_hooks.GradientNoise: (DrawingHook, {'eta', 'noise_func'}),
 }
 
 
@@ -113,6 +121,7 @@ def stage_of_hook(hook: Any, opt: Any) -> Hook:
     kind, names = _HOOKS.get(type(hook), (Hook, None))
     if names is None:
         raise GraphBreak(f'the hook {_name_of(hook)} is not one of chainer.optimizer_hooks')
+    # Kernels compute what methods of the class do with numbers.
     # Attributes of an object may hide methods of its class.
     if vars(hook).keys() != names or not all(
         _is_number(value) or value is exponential_decay_noise for value in vars(hook).values()
@@ -180,6 +189,7 @@ class Steps(Stage):
             raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
 
     def scalars(self) -> list[list[float]] | None:
+        # A schedule may have set anything, such as a text.
         try:
             scalars = self.group.next_scalars()
         except Exception:  # noqa: BLE001 - the eager update raises it, too
@@ -192,6 +202,7 @@ class HookedSteps(Steps):
 
     def __init__(self, group: Group) -> None:
         super().__init__(group)
+        # Hooks of a rule see one parameter, so that its group has no other.
         (self._rule,), (self._param,) = group.rules, group.params
         self._hooks = [*self._rule._pre_update_hooks.values()]
         self._late_hooks = [*self._rule._post_update_hooks.values()]

@@ -61,6 +61,7 @@ class State(Effect):
         return True
 
     def finish(self, arrays: list[Any]) -> None:
+        # By the dict: `__setattr__` of links looks for parameters and children first.
         self._attributes[self._name] = self._make(arrays)
 
     def results(self) -> list[tuple[str, Any]]:
@@ -112,6 +113,7 @@ class States(Observer):
             raise Again
 
     def finish(self, draft: Draft) -> None:
+        # In the order of the slots, which is the one in which runs find their inputs.
         for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
             array = array_of(old)
             is_used = array is not None and draft.recorder.is_used(array)

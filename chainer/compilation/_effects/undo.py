@@ -16,12 +16,14 @@ _chx_ndarray = chainerx.ndarray
 
 def view(array: Any) -> numpy.ndarray[Any, Any]:
     """Returns a NumPy array in the memory of an array of ChainerX."""
+    # Without the graph, which would keep the array from giving its memory.
     memory: numpy.ndarray[Any, Any] = chainerx.to_numpy(array.as_grad_stopped(), copy=False)
     return memory
 
 
 def save_contents(arrays: Iterable[Any]) -> Callable[[], None]:
     """Returns a function that writes the present contents of arrays again."""
+    # Views keep the memory alive, even if the program replaces the arrays meanwhile.
     contents = [(view(array), view(array).copy()) for array in arrays]
 
     def restore() -> None:

@@ -9,13 +9,15 @@ from chainer import optimizer
 from chainer.compilation import _trees
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
-from chainer.compilation._effects.planned_update import PlannedUpdate, plan_update
+from chainer.compilation._effects.planning import plan_update
 from chainer.compilation._trace import Again, GraphBreak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._effects.loss_scales import LossScales
+    from chainer.compilation._effects.planned_update import PlannedUpdate
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
@@ -29,15 +31,19 @@ class Updates(Observer):
         scope: The optimizers.
         recorder: Records the kernels.
         end_segment: Ends a segment of the plan, with the gradients that it sets.
+        scales: The loss scales of the optimizers.
 
     """
 
-    def __init__(self, scope: Scope, recorder: Any, end_segment: Callable[[], None]) -> None:
+    def __init__(
+        self, scope: Scope, recorder: Any, end_segment: Callable[[], None], scales: LossScales
+    ) -> None:
         self._scope = scope
         self._recorder = recorder
         self._end_segment = end_segment
+        self._scales = scales
         self._effects: list[Effect] = []
-        self._states: list[Any] = []
+        self._arrays: list[Any] = []
         self._needs_states = False
         #: Plans read parameters where they are, so that no update may replace their arrays.
         self._fixed = chainerx._core._Watch()
@@ -61,10 +67,15 @@ class Updates(Observer):
             raise Again
 
     def finish(self, draft: Draft) -> None:
-        draft.held += self._states
+        draft.held += self._arrays
         draft.effects += self._effects
+        # Only eager updates can replace an array: kernels write to the one that is there.
         for variable in self._scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
+
+    def draw(self) -> bool:
+        """Tells whether updates so far may draw random numbers of NumPy."""
+        return any(effect.draws for effect in self._effects)
 
     def is_known(self, opt: Any) -> bool:
         """Tells whether an optimizer is watched."""
@@ -82,7 +93,7 @@ class Updates(Observer):
             self._recorder.note(f'an optimizer that cannot be watched: {error}')
             optimizer.GradientMethod.update(opt)
         else:
-            self._states += planned.states
+            self._arrays += planned.arrays
             planned.record(self._recorder, self._end_segment)
             self._effects.append(planned)
 
@@ -92,18 +103,28 @@ class Updates(Observer):
             self._recorder.note('a loss scale of gradients that the function did not compute')
         if not all(id(param) in self._scope.known for param in opt.target.params()):
             self._recorder.note('an optimizer whose parameters are not known')
+        # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
-        planned = plan_update(opt, EagerUpdate(opt, self._fixed))
+        planned = plan_update(opt, self._eager_update(opt))
+        planned.scale = self._scales.of(opt)
         planned.guard(self._scope)
         return planned
 
     def _update_eagerly(self, opt: Any, reason: str, lacks_states: bool) -> None:
-        eager = EagerUpdate(opt, self._fixed)
+        eager = self._eager_update(opt)
         eager.reason = f'{type(opt).__name__} updates eagerly, as {reason}'
         self._effects.append(eager)
         optimizer.GradientMethod.update(opt)
+        if opt._loss_scaling_isnan:
+            # Runs would leave the kernels for each update, although most can be kernels.
+            self._recorder.note('an update is left out, as gradients are not finite')
         # The first update makes states, so that the next one may be planned.
         self._needs_states |= lacks_states and _can_plan(opt, eager)
+
+    def _eager_update(self, opt: Any) -> EagerUpdate:
+        eager = EagerUpdate(opt, self._fixed)
+        eager.scale = self._scales.of(opt)
+        return eager
 
     def _find_state(self) -> list[Any]:
         owners: list[Any] = []
@@ -113,7 +134,12 @@ class Updates(Observer):
             rule = getattr(variable, 'update_rule', None)
             if rule is not None:
                 owners += (rule, rule.hyperparam)
-        return [{k: _trees.key(v) for k, v in vars(o).items()} for o in owners]
+        # Loss scales that runs read are observed by others.
+        followed = {id(o): '_loss_scale' for o in owners if self._scales.of(o) is not None}
+        return [
+            {k: _trees.key(v) for k, v in vars(o).items() if k != followed.get(id(o))}
+            for o in owners
+        ]
 
 
 def _can_plan(opt: Any, eager: EagerUpdate) -> bool:

@@ -34,6 +34,7 @@ _IMPLICIT = {
 
 def _watch_module(scope: Scope, value: types.ModuleType, label: str) -> None:
     """Watches a module that code has by another name, or passes on."""
+    # Its attributes are too many to watch, and code may read any of them by another name.
     if not is_framework_module(value.__name__):
         raise GraphBreak(f'{label} is a module, of which anything may be read: name what you read')
     attributes = vars(value)
@@ -77,6 +78,7 @@ def _check_effects(cls: type, label: str) -> None:
 
 
 def _visit_members(scope: Scope, cls: type) -> None:
+    # Classes of this package are trusted, but for what the program has put into them.
     is_own = is_framework_module(cls.__module__)
     for name, part in list(vars(cls).items()):
         if name in _NOT_READ and name not in scope.names:

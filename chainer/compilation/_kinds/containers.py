@@ -38,6 +38,7 @@ def _watch_default(scope: Scope, value: collections.defaultdict[Any, Any], label
 
 
 def _watch_deque(scope: Scope, value: collections.deque[Any], label: str) -> None:
+    # C++ has no way into a deque but iteration.
     scope.add(scope.watch.add_elements, label, value)
     watch_parts(scope, list(value), label)
 
@@ -47,6 +48,7 @@ def _watch_slice(scope: Scope, value: slice, label: str) -> None:
 
 
 def _watch_data(scope: Scope, value: numpy.ndarray[Any, Any], label: str) -> None:
+    # Elements are compared with a copy at each call, which must cost little beside a run.
     if value.dtype.hasobject or value.nbytes > _MAX_DATA or not value.flags.c_contiguous:
         raise GraphBreak(
             f'{label} is an array of NumPy that is large, not contiguous or of objects: '

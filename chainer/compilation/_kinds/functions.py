@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from chainer.compilation._kinds.kind import Scope
 
 
+#: NumPy's global generator, and the functions of it that draw and do nothing else.
+GENERATOR: Any = getattr(numpy.random.rand, '__self__', None)
+DRAWS = frozenset(
+    name
+    for name, function in vars(numpy.random).items()
+    if getattr(function, '__self__', None) is GENERATOR
+    and name not in ('bytes', 'get_state', 'seed', 'set_state', 'shuffle')
+)
+
+
 def _watch_named(scope: Scope, kind: Kind, value: Any, label: str) -> None:
     for name in sorted(kind.named):
         if scope.may_name(name) and hasattr(value, name):
@@ -37,6 +47,7 @@ def _watch_function(scope: Scope, value: types.FunctionType, label: str) -> None
         return
     watch_parts(scope, (*(value.__defaults__ or ()), value.__kwdefaults__), label)
     for name, cell in zip(code.co_freevars, value.__closure__ or ()):
+        # A variable that the outer function has not set yet, or has deleted.
         try:
             contents = cell.cell_contents
         except ValueError:  # it is empty
@@ -58,6 +69,21 @@ def _watch_builtin(scope: Scope, value: Any, label: str) -> None:
     owner = value.__self__
     if owner is not None and not isinstance(owner, types.ModuleType):
         scope.visit(owner, label)
+
+
+def _watch_cython(scope: Scope, value: Any, label: str) -> None:
+    # No trace sees calls of functions that Cython has compiled, so those of others may do anything.
+    name = value.__name__
+    if name not in DRAWS or vars(numpy.random.RandomState).get(name) is not value:
+        raise GraphBreak(f'{label} is a function of unknown effects, which cannot be watched')
+    watch_attributes(scope, value, label)
+    _watch_named(scope, CYTHON, value, label)
+
+
+def _watch_generator(scope: Scope, value: numpy.random.RandomState, label: str) -> None:
+    # Recordings see what functions of `numpy.random` draw, and no other.
+    if value is not GENERATOR:
+        raise GraphBreak(f'{label} is a random number generator: its state changes unseen')
 
 
 def _watch_method_of_c(scope: Scope, value: Any, label: str) -> None:
@@ -119,10 +145,22 @@ UFUNC = Kind(
     fixed=names('nin nout nargs ntypes types identity signature'),
     named=names('__doc__ __name__ __qualname__ __signature__'),
 )
+#: A method of generators, which NumPy compiles with Cython from 2.4 on.
+CYTHON = Kind(
+    _watch_cython,
+    named=names(
+        '__name__ __qualname__ __module__ __doc__ __annotations__ __defaults__ __kwdefaults__ '
+        '__signature__ func_name func_doc func_defaults'
+    ),
+    ended=names('__globals__ func_globals func_dict'),
+)
 _DESCRIPTOR = Kind(_watch_method_of_c, fixed=names(_OF_C))
 KINDS: dict[type, Kind] = {
+    type(numpy.random.RandomState.rand): CYTHON,
     types.FunctionType: FUNCTION,
-    types.MethodType: Kind(_watch_method, fixed=names('__func__ __self__')),
+    types.MethodType: Kind(
+        _watch_method, watched=names('__doc__'), fixed=names('__func__ __self__')
+    ),
     types.BuiltinFunctionType: Kind(
         _watch_builtin, fixed=names(f'{_OF_C} __self__ __module__')
     ),
@@ -139,6 +177,7 @@ KINDS: dict[type, Kind] = {
     functools.partial: Kind(
         _watch_partial, watched=names('func args keywords'), fixed=names('__vectorcalloffset__')
     ),
+    numpy.random.RandomState: Kind(_watch_generator),
     staticmethod: WRAPPER,
     classmethod: WRAPPER,
     property: PROPERTY,

@@ -24,6 +24,8 @@ class Scope(Protocol):
     objects: list[Any]
     slots: list[tuple[Any, str]]
     slot_ids: dict[tuple[int, str], Any]
+    passes_loss_scales: bool
+    scaling: dict[int, Any]
 
     def add(self, method: Any, label: str, *args: Any) -> None: ...
     def visit(self, value: Any, label: str) -> None: ...

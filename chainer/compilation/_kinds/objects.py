@@ -41,9 +41,11 @@ def _watch_variable(scope: Scope, value: Variable, label: str) -> None:
     scope.add(scope.watch.add_attributes, label, value, ['_chainerx_array_cache'])
     scope.visit(type(value), type(value).__name__)
     scope.variables.append(value)
+    # Its first call makes the array, which no plan repeats.
     if value._array is None:
         raise GraphBreak(f'{label} is not initialized')
     scope.visit(value._array, label)
+    # Functions transpose such arrays before and after, as their code decides.
     if value._layout is not None:
         raise GraphBreak(f'{label} has a memory layout')
     for name, part in list(vars(value).items()):
@@ -59,6 +61,7 @@ def _watch_object(scope: Scope, value: Any, label: str) -> None:
             if part._array._is_chained():
                 scope.slot_ids[id(value), name] = value
     slots = tuple(name for owner, name in scope.slot_ids if owner == id(value))
+    # Slots are no part of the watch, since each call replaces their arrays.
     scope.objects.append(value)
     scope.slots.extend((value, name) for name in slots)
     kind = type(value)

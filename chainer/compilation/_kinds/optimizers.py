@@ -23,9 +23,18 @@ def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
     if update is not optimizer.GradientMethod.update or not is_own_object(update):
         raise GraphBreak(f'{label} has an update of its own')
     scope.optimizers.append(value)
+    if scope.passes_loss_scales and is_scalar(value._loss_scale):
+        scope.scaling[id(value)] = value
+    # The update goes over all parameters of the link, whether code names it or not.
     if value.target is not None:
         scope.visit(value.target, f'{label}.target')
     _watch_rule(scope, value, label)
+
+
+def is_scalar(loss_scale: Any) -> bool:
+    """Tells whether kernels can have a loss scale as a scalar, which each run reads again."""
+    kind = type(loss_scale)
+    return kind is float or (kind is int and loss_scale < 1 << 53)
 
 
 def _watch_rule(scope: Scope, value: Any, label: str) -> None:
@@ -38,18 +47,22 @@ def _watch_rule(scope: Scope, value: Any, label: str) -> None:
         if isinstance(computed, property) and is_own_object(computed):
             lines = scope.lines_that_read(name)
             raise GraphBreak(f'{label}.{name} is computed at each update{lines}')
+    # Updates follow other attributes, such as learning rates, in each run.
     always = 'update', 'target', 'hyperparam', '_loss_scale', '_use_cleargrads'
-    _watch_entries(scope, value, label, {*always})
+    followed = {'_loss_scale'} if id(value) in scope.scaling else set()
+    _watch_entries(scope, value, label, {*always}, followed)
     _watch_entries(scope, value.hyperparam, label, set())
 
 
-def _watch_entries(scope: Scope, value: Any, label: str, always: set[str]) -> None:
+def _watch_entries(
+    scope: Scope, value: Any, label: str, always: set[str], followed: set[str] | None = None
+) -> None:
     attributes = vars(value)
     read = (scope.names & attributes.keys()) | always
     if scope.reads_any:
         is_set = isinstance(value, optimizer.Hyperparameter)  # of numbers that may change at will
         read |= set() if is_set else attributes.keys() - _OF_UPDATES
-    for name in sorted(read):
+    for name in sorted(read - (followed or set())):
         scope.add(scope.watch.add_entry, f'{label}.{name}', attributes, name)
         if name in scope.names or name not in always:
             scope.visit_if_read(name, attributes.get(name), f'{label}.{name}')

@@ -35,6 +35,8 @@ def find_kind(kind: type) -> Kind | None:
             others = set(kind.__mro__) - set(base.__mro__)
             is_known = all(_adds_attributes(c) or is_framework_module(c.__module__) for c in others)
             return row if is_known or base is type else None
+    # An object of plain attributes is watched as a whole; one that also has slots or memory of C by
+    # what its classes declare.
     if all(map(_adds_attributes, kind.__mro__)):
         return OBJECT if _has_attributes_only(kind) else None
     if all(cls in VALUES or _adds_attributes(cls) for cls in kind.__mro__):

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING, Any
 
-from chainer import reporter
+from chainer import compilation, reporter
 from chainer.dataset import _converters
 from chainer.training.updaters import standard_updater
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
@@ -59,6 +60,8 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
     ) -> None:
         if accumulation_steps < 1:
             raise ValueError(f'accumulation_steps must be positive, but is {accumulation_steps}')
+        self._backward: Callable[..., None] = _backward
+        self._apply: Callable[[Optimizer], None] = _apply
         super().__init__(iterator, optimizer, **kwargs)
         self._accumulation_steps = accumulation_steps
         self._is_new_epoch = False
@@ -74,12 +77,18 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         """``epoch_detail`` before the first batch of the last update, or ``None``."""
         return None if self._previous_epoch_detail < 0 else self._previous_epoch_detail
 
+    def _compile(self) -> None:
+        # One plan for the first batch, which clears gradients, one for those that add to them, and
+        # one for the update. Reports are averaged between, where Python reads them.
+        self._backward = compilation.compile(_backward)
+        self._apply = compilation.compile(_apply)
+
     def update_core(self) -> None:
         """Sums the gradients of the batches and updates the model with the main optimizer."""
         optimizer = self._optimizers['main']
         batches, n_epochs = self._next_batches()
         self._accumulate(optimizer, batches)
-        optimizer.update()
+        self._apply(optimizer)
         if self.auto_new_epoch:
             for _ in range(n_epochs):
                 optimizer.new_epoch(auto=True)
@@ -88,18 +97,13 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         """Adds up the gradients of batches, and reports the means of what they report."""
         n_examples = sum(map(len, batches))
         loss_func = self.loss_func or optimizer.target
-        loss_scale = optimizer._loss_scale
         observations = _Observations()
         for i, batch in enumerate(batches):
             weight = len(batch) / n_examples
             in_arrays = _converters.call_converter(self.converter, batch, self.input_device)
             with observations.collect(weight):
-                loss = _converters.call_with(loss_func, in_arrays)
-            if i == 0:
-                # Only now, as parameters may have been initialized by the loss function.
-                optimizer.target.cleargrads()
-            (loss * weight).backward(loss_scale=loss_scale)
-            del loss  # the memory of its graph is for the next one
+                backward = functools.partial(self._backward, optimizer, loss_func, weight, i == 0)
+                _converters.call_with(backward, in_arrays)
         observations.report()
 
     def _next_batches(self):
@@ -130,6 +134,27 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
             self._is_new_epoch = iterator.is_new_epoch
             if iterator.previous_epoch_detail is not None:
                 self._previous_epoch_detail = iterator.previous_epoch_detail
+
+
+def _backward(
+    optimizer: Optimizer,
+    loss_func: Any,
+    weight: float,
+    is_first: bool,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> None:
+    """Adds the gradients of a batch, or sets them if it is the first one."""
+    loss = loss_func(*args, **kwargs)
+    if is_first:
+        # Only now, as parameters may have been initialized by the loss function.
+        optimizer.target.cleargrads()
+    (loss * weight).backward(loss_scale=optimizer._loss_scale)
+
+
+def _apply(optimizer: Optimizer) -> None:
+    optimizer.update()
 
 
 class _Observations:

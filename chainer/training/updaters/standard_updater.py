@@ -40,8 +40,9 @@ class StandardUpdater(_updater.Updater):
         auto_new_epoch (bool): If true, calls ``optimizer.new_epoch`` at the end of each epoch.
         input_device: Device specifier of the batches.
         compile (bool): Whether updates run under :func:`chainer.compile`. This concerns
-            :meth:`update_core` of this class: one that replaces it has to compile its own step,
-            and the constructor warns of it.
+            :meth:`update_core` of this class and of
+            :class:`~chainer.training.updaters.GradientAccumulationUpdater`: one that replaces it
+            has to compile its own step, and the constructor warns of it.
 
     Attributes:
         converter: The converter.
@@ -114,7 +115,7 @@ class StandardUpdater(_updater.Updater):
         self.loss_scale = loss_scale
         self._update: Callable[..., None] = _update
         if is_compiled:
-            self._update = compilation.compile(_update)
+            self._compile()
             self._warn_unless_compiled()
         if loss_scale is not None:
             for opt in self._optimizers.values():
@@ -123,11 +124,19 @@ class StandardUpdater(_updater.Updater):
             for opt in self._optimizers.values():
                 opt.use_auto_new_epoch = True
 
+    def _compile(self) -> None:
+        """Compiles what :meth:`update_core` of the same class calls."""
+        self._update = compilation.compile(_update)
+
     def _warn_unless_compiled(self) -> None:
+        owner, compiled = [
+            next(cls for cls in type(self).__mro__ if name in vars(cls))
+            for name in ('update_core', '_compile')
+        ]
         core = type(self).update_core
         code = getattr(core, '__code__', None)
-        # An override may well call that of this class.
-        if core is StandardUpdater.update_core or 'update_core' in getattr(code, 'co_names', ()):
+        # An override may well call that of the base class.
+        if owner is compiled or 'update_core' in getattr(code, 'co_names', ()):
             return
         warnings.warn(
             f'compile=True has no effect: {core.__qualname__} replaces the update that it '

@@ -36,7 +36,7 @@ public:
     // Divides the results by the factor of the initial gradients.
     void Unscale(const std::optional<double>& loss_scale) {
         if (!loss_scale.has_value()) return;
-        for (Leaf& l : leaves_) l.grad = internal::ScaleGrad(l.grad, 1.0 / *loss_scale);
+        for (Leaf& l : leaves_) l.grad = internal::ScaleGrad(l.grad, *loss_scale, internal::LossFactor::kInverse);
     }
 
     // Gives each recorded result an array of its own: they can get different gradients in turn.
@@ -306,9 +306,7 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 }
 
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
-    if (!grad) {
-        return FilledArray(output.shape(), options.loss_scale.value_or(1.0), output.dtype(), output.device());
-    }
+    if (!grad) grad = FilledArray(output.shape(), Scalar{1.0}, output.dtype(), output.device());
     return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }
 

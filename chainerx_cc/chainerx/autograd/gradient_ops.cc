@@ -1,9 +1,13 @@
 #include "chainerx/autograd/gradient_ops.h"
 
 #include <initializer_list>
+#include <memory>
+#include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "chainerx/autograd/graph.h"
+#include "chainerx/core/kernel_watch.h"
 #include "chainerx/core/kernels.h"
 
 namespace chainerx::internal {
@@ -48,6 +52,47 @@ ElementwiseCall MakeCall(const Array& a, const Array& out) {
     return call;
 }
 
+void Multiply(const Array& grad, double factor, const Array& out) {
+    ElementwiseCall call = MakeCall(grad, out);
+    call.in[1] = nullptr;
+    Scalar{factor}.Store(grad.dtype(), call.scalars[1]);
+    kMultiplyKernel(grad.device(), call);
+}
+
+// A product with the loss scale or its inverse. The call keeps the scale itself, since a dynamic one differs from run
+// to run of a plan.
+class ScaleCall final : public KernelCall {
+public:
+    ScaleCall(const Array& grad, double loss_scale, LossFactor factor, const Array& out)
+        : KernelCall{kMultiplyKernel},
+          grad_{KeptArray(grad)},
+          out_{KeptArray(out)},
+          loss_scale_{loss_scale},
+          factor_{factor} {}
+
+    void Run() const override {
+        UnwatchedScope unwatched;
+        Multiply(grad_, FactorOf(loss_scale_.front(), factor_), out_);
+    }
+    void Accept(ArgumentVisitor& visitor) override {
+        visitor.Visit(grad_);
+        visitor.Visit(out_);
+        visitor.Visit(loss_scale_);
+    }
+    static double FactorOf(double loss_scale, LossFactor factor) {
+        return factor == LossFactor::kScale ? loss_scale : 1.0 / loss_scale;
+    }
+
+private:
+    // Not an elementwise call to others, which would take the number out of it for good.
+    const void* FindArgument(const std::type_info&) const override { return nullptr; }
+
+    Array grad_;
+    Array out_;
+    std::vector<double> loss_scale_;
+    LossFactor factor_;
+};
+
 }  // namespace
 
 Array AddGrads(const Array& a, const Array& b) {
@@ -65,14 +110,20 @@ Array AddGrads(const Array& a, const Array& b) {
     return out;
 }
 
-Array ScaleGrad(const Array& grad, double factor) {
-    if (CHAINERX_UNLIKELY(!IsFloat(grad.dtype()))) return ScaleGrad(CopyGrad(grad, Dtype::kFloat64), factor);
+Array ScaleGrad(const Array& grad, double loss_scale, LossFactor factor) {
+    if (CHAINERX_UNLIKELY(!IsFloat(grad.dtype()))) {
+        return ScaleGrad(CopyGrad(grad, Dtype::kFloat64), loss_scale, factor);
+    }
     Array out = Empty(grad.shape(), grad.dtype(), grad.device());
-    ElementwiseCall call = MakeCall(grad, out);
-    call.in[1] = nullptr;
-    Scalar{factor}.Store(grad.dtype(), call.scalars[1]);
-    kMultiplyKernel(grad.device(), call);
-    RecordLinear(kMultiplyKernel.name(), {&grad}, out, [factor](const Array& gy) { return ScaleGrad(gy, factor); });
+    {
+        UnwatchedScope unwatched;
+        if (KernelWatcher* watcher = unwatched.watcher()) {
+            watcher->OnCall(std::make_unique<ScaleCall>(grad, loss_scale, factor, out));
+        }
+        Multiply(grad, ScaleCall::FactorOf(loss_scale, factor), out);
+    }
+    RecordLinear(kMultiplyKernel.name(), {&grad}, out,
+                 [loss_scale, factor](const Array& gy) { return ScaleGrad(gy, loss_scale, factor); });
     return out;
 }
 

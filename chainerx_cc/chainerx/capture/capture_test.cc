@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -120,6 +121,82 @@ TEST_F(CaptureTest, SharesScratchMemory) {
     Array result = plan->Start({x})[0];
     plan->Run(0);
     EXPECT_TRUE(AreEqual(result, x));
+}
+
+TEST_F(CaptureTest, PlansShareTheMemoryThatTheLargestNeeds) {
+    auto scratch = std::make_shared<Scratch>();
+    Array w = Eye(8, std::nullopt, 0, Dtype::kFloat32);
+    std::vector<Array> xs;
+    std::vector<std::shared_ptr<Plan>> plans;
+    int64_t most = 0;
+    for (int64_t n : {4, 32, 2, 64, 16}) {
+        Array x = Numbers({n, 8}, 0);
+        Recorder recorder{GetDefaultDevice(), nullptr, scratch};
+        recorder.Start();
+        Array y = Dot(Dot(Dot(x, w), w), w);
+        plans.push_back(recorder.MakePlan({x}, {w}, {y}, {}));
+        xs.push_back(x);
+        most = std::max(most, plans.back()->scratch_bytes());
+        // In any order, also of plans that ran before the memory grew.
+        for (size_t i : {plans.size() - 1, size_t{0}}) {
+            Array result = plans[i]->Start({xs[i]})[0];
+            plans[i]->Run(0);
+            EXPECT_TRUE(AreEqual(result, xs[i]));
+        }
+        EXPECT_EQ(scratch->bytes(), static_cast<size_t>(most));
+    }
+    EXPECT_GT(most, 0);
+    // It goes with the last plan.
+    std::weak_ptr<Scratch> observed = scratch;
+    scratch.reset();
+    plans.resize(1);
+    Array result = plans[0]->Start({xs[0]})[0];
+    plans[0]->Run(0);
+    EXPECT_TRUE(AreEqual(result, xs[0]));
+    plans.clear();
+    EXPECT_TRUE(observed.expired());
+}
+
+TEST_F(CaptureTest, PlansKeepNoInputsAndResultsBetweenRuns) {
+    Array w = Numbers({2}, 1);
+    Array x = Numbers({2}, 1);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = x * w;
+    recorder.Mark();
+    Array z = y + w;
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {y, z}, {});
+    ASSERT_EQ(plan->segment_count(), 2u);
+    for (int i = 0; i < 3; ++i) {
+        Array input = Numbers({2}, 3);
+        std::vector<Array> results = plan->Start({input});
+        plan->Run(0);
+        EXPECT_GT(input.body()->storage->use_count(), 1u);
+        plan->Run(1);
+        EXPECT_TRUE(AreEqual(results[1], input * w + w));
+        EXPECT_EQ(input.body()->storage->use_count(), 1u);
+        for (const Array& a : results) EXPECT_EQ(a.body()->storage->use_count(), 1u);
+        EXPECT_THROW(plan->Run(0), ChainerxError);  // there are no inputs
+    }
+}
+
+TEST_F(CaptureTest, ErrorsEndRuns) {
+    Array t = Full({3}, 1, Dtype::kInt32);
+    Array x = Numbers({5, 3}, 1);
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array y = Take(x * Scalar{2}, t, 0, IndexMode::kRaise);
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x, t}, {}, {y}, {});
+    for (int i = 0; i < 2; ++i) {
+        Array wrong = Full({3}, 99, Dtype::kInt32);
+        plan->Start({x, wrong});
+        EXPECT_THROW(plan->Run(0), ChainerxError);
+        EXPECT_EQ(wrong.body()->storage->use_count(), 1u);
+        EXPECT_THROW(plan->Run(0), ChainerxError);
+        Array result = plan->Start({x, t})[0];
+        plan->Run(0);
+        EXPECT_TRUE(AreEqual(result, y));
+    }
 }
 
 TEST_F(CaptureTest, RecordingsKeepNoMemoryThatTheProgramGivesUp) {
@@ -290,6 +367,30 @@ TEST_F(CaptureTest, UpdatesTakeNewScalars) {
     }
     EXPECT_THROW(plan->SetScalars(0, {1}), DimensionError);
     EXPECT_THROW(plan->SetScalars(1, {1, 1}), DimensionError);
+}
+
+TEST_F(CaptureTest, BackwardPassesTakeNewLossScales) {
+    Array x = Numbers({3}, 1);
+    Array w = Numbers({3}, 2).RequireGrad();
+    auto backward = [&x, &w](double loss_scale) {
+        w.ClearGrad();
+        BackwardOptions options;
+        options.loss_scale = loss_scale;
+        Backward(Sum(AsType(x * w, Dtype::kFloat16)), std::nullopt, options);
+        return w.GetGrad();
+    };
+    Recorder recorder{GetDefaultDevice()};
+    recorder.Start();
+    Array grad = backward(1);
+    ASSERT_EQ(recorder.scalars_count(), 2u);  // of the first gradient and of that of the leaf
+    std::shared_ptr<Plan> plan = recorder.MakePlan({x}, {w}, {grad}, {});
+    for (double loss_scale : {3.0, 1e-9, 65504.0}) {  // of which two round or vanish in float16
+        for (size_t i = 0; i < 2; ++i) plan->SetScalars(i, {loss_scale});
+        Array result = plan->Start({x})[0];
+        plan->Run(0);
+        Array expected = backward(loss_scale);
+        EXPECT_EQ(0, std::memcmp(result.data<float>(), expected.data<float>(), 3 * sizeof(float)));
+    }
 }
 
 // Kernels by name, of all calls together.

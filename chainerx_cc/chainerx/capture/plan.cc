@@ -24,6 +24,15 @@ void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
 
 }  // namespace
 
+// Ends a run at the end of a scope, also by an error, but for one that goes on.
+struct Plan::RunScope {
+    Plan& plan;
+    bool goes_on{false};
+    ~RunScope() {
+        if (!goes_on) plan.EndRun();
+    }
+};
+
 bool Plan::Fits(const std::vector<Array>& inputs) const {
     if (inputs.size() > parts_.inputs.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -42,6 +51,9 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     if (inputs.size() != parts_.inputs.size() || !Fits(inputs)) {
         throw ChainerxError{"a plan of ", parts_.inputs.size(), " inputs cannot run on these ", inputs.size()};
     }
+    RunScope scope{*this};
+    is_running_ = true;
+    BindScratch();
     for (size_t i = 0; i < inputs.size(); ++i) {
         const ArrayBody& input = *inputs[i].body();
         for (const PlanBinding& b : parts_.input_bindings[i]) Bind(*b.body, input.storage, input.offset + b.offset);
@@ -51,7 +63,6 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     std::vector<StoragePtr> blocks;
     blocks.reserve(parts_.output_bytes.size());
     for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
-        for (const PlanBinding& b : parts_.output_bindings[i]) b.body->storage = nullptr;  // the block may be free now
         blocks.push_back(parts_.device->Allocate(parts_.output_bytes[i]));
         for (const PlanBinding& b : parts_.output_bindings[i]) Bind(*b.body, blocks[i], b.offset);
     }
@@ -70,11 +81,14 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     // Before the kernels run: if one raises an error, what it has changed must count as changed, too.
     for (const StoragePtr& storage : parts_.changed) storage->BumpVersion();
     for (size_t i : parts_.changed_inputs) inputs[i].body()->storage->BumpVersion();
+    scope.goes_on = true;
     return outputs_;
 }
 
 void Plan::Run(size_t segment) {
     if (segment >= parts_.segments.size()) throw IndexError{"a plan has no segment ", segment};
+    if (!is_running_) throw ChainerxError{"a plan has to start before it runs"};
+    RunScope scope{*this};
     const PlanSegment begin = segment == 0 ? PlanSegment{0, 0, 0} : parts_.segments[segment - 1];
     const PlanSegment& end = parts_.segments[segment];
     for (size_t i = begin.draw_end; i < end.draw_end; ++i) {
@@ -92,10 +106,28 @@ void Plan::Run(size_t segment) {
             grad.target.ClearGrad();
         }
     }
-    // The program owns the results now, and shall be able to free them.
-    if (segment + 1 != parts_.segments.size()) return;
+    scope.goes_on = segment + 1 != parts_.segments.size();
+}
+
+void Plan::BindScratch() {
+    if (parts_.scratch_bytes == 0) return;
+    const StoragePtr& scratch = parts_.scratch->Get(*parts_.device, static_cast<size_t>(parts_.scratch_bytes));
+    // The same block as in the last run, as a rule.
+    if (scratch_.get() == scratch.get()) return;
+    for (const PlanBinding& b : parts_.scratch_bindings) Bind(*b.body, scratch, b.offset);
+    scratch_ = scratch;
+}
+
+// The program owns inputs and results, and shall be able to free them: the next run of another plan takes their memory.
+void Plan::EndRun() noexcept {
+    is_running_ = false;
     outputs_.clear();
     streams_.clear();
+    for (const auto* all : {&parts_.input_bindings, &parts_.output_bindings}) {
+        for (const std::vector<PlanBinding>& bindings : *all) {
+            for (const PlanBinding& b : bindings) b.body->storage = nullptr;
+        }
+    }
 }
 
 void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/capture/scratch.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernel_watch.h"
 
@@ -14,7 +15,7 @@ namespace chainerx {
 
 // Where the memory of an array of a plan comes from.
 enum class PlanMemory : uint8_t {
-    kScratch,  // the plan's own block, reused from run to run
+    kScratch,  // a block that runs of several plans share
     kInput,    // an array that each run is given
     kOutput,   // a block that each run makes
     kHeld,     // an array that exists outside, such as a parameter
@@ -45,7 +46,7 @@ struct PlanGrad {
     size_t segment;
 };
 
-// The arrays of the calls in an input or output.
+// An array of the calls, and where it begins in its memory.
 struct PlanBinding {
     ArrayBody* body;
     int64_t offset;
@@ -81,15 +82,18 @@ struct PlanParts {
     std::vector<const Storage*> held;  // sorted
     std::vector<StoragePtr> changed;   // held ones that graphs must notice to have changed
     std::vector<size_t> changed_inputs;
-    StoragePtr scratch;
+    std::shared_ptr<Scratch> scratch;
+    std::vector<PlanBinding> scratch_bindings;
     int64_t scratch_bytes{0};
     int64_t unshared_scratch_bytes{0};
+    int64_t own_bytes{0};
 };
 
 // The kernels that a step of a program called, in order and with their arguments. A run repeats them on other inputs,
 // without operations and graphs. Segments are the parts between which the program does something itself.
 //
-// A run is Start and then Run for each segment in order, on one thread at a time.
+// A run is Start and then Run for each segment in order, on one thread at a time. Between runs a plan keeps neither
+// their inputs nor their results, so that hundreds of plans, of one shape each, cost little.
 class Plan {
 public:
     explicit Plan(PlanParts parts) : parts_{std::move(parts)} {}
@@ -112,6 +116,8 @@ public:
     int64_t scratch_bytes() const { return parts_.scratch_bytes; }
     // Bytes that the scratch arrays have together, without reuse.
     int64_t unshared_scratch_bytes() const { return parts_.unshared_scratch_bytes; }
+    // Bytes of the plan itself: calls, their arrays, and constants. About right.
+    int64_t own_bytes() const { return parts_.own_bytes; }
     // Whether runs measure the time of each kernel.
     void SetMeasured(bool is_measured);
     // The kernels, a line for each: its seconds in all measured runs, its name, and the dtypes and shapes of its
@@ -119,11 +125,17 @@ public:
     std::string Describe() const;
 
 private:
+    struct RunScope;
+
     void RunCalls(size_t begin, size_t end);
+    void BindScratch();
+    void EndRun() noexcept;
 
     PlanParts parts_;
-    std::vector<double> seconds_;        // of each call, if runs are measured
-    std::vector<Array> outputs_;         // of the present run
+    std::vector<double> seconds_;  // of each call, if runs are measured
+    std::vector<Array> outputs_;   // of the present run
+    StoragePtr scratch_;           // that the calls are bound to
+    bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
 };
 

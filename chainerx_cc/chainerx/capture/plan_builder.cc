@@ -22,7 +22,10 @@ bool IsSameView(const Array& a, const Array& b) {
 
 class PlanBuilder {
 public:
-    explicit PlanBuilder(Recording& recording) : recording_{recording} { parts_.device = &recording.device; }
+    PlanBuilder(Recording& recording, std::shared_ptr<Scratch> scratch) : recording_{recording} {
+        parts_.device = &recording.device;
+        parts_.scratch = std::move(scratch);
+    }
 
     std::shared_ptr<Plan> Build(const std::vector<Array>& inputs, const std::vector<Array>& results,
                                 std::vector<PlanGrad> grads, std::vector<Array> renewed);
@@ -51,6 +54,7 @@ private:
     void AssignDraws();
     void FindScalars();
     void FindHeld();
+    void CountBytes();
     Place PlaceOf(const Storage& storage) const;
 
     Recording& recording_;
@@ -75,6 +79,7 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     AssignDraws();
     FindScalars();
     FindHeld();
+    CountBytes();
     return std::make_shared<Plan>(std::move(parts_));
 }
 
@@ -171,8 +176,6 @@ void PlanBuilder::ShareMemory() {
         parts_.unshared_scratch_bytes += block.bytes;
     }
     parts_.scratch_bytes = end;
-    parts_.device->FreeUnusedBlocks();  // those of the recording
-    if (end > 0) parts_.scratch = parts_.device->Allocate(static_cast<size_t>(end));
 }
 
 void PlanBuilder::ReplaceArrays() {
@@ -193,8 +196,7 @@ void PlanBuilder::Replace(Array& a) {
     Place place = PlaceOf(*storage);
     switch (place.memory) {
         case PlanMemory::kScratch:
-            a = internal::MakeArray(a.shape(), a.strides(), a.dtype(), a.device(), parts_.scratch,
-                                    blocks_[place.index].offset + a.offset());
+            parts_.scratch_bindings.push_back({a.body(), blocks_[place.index].offset + a.offset()});
             break;
         case PlanMemory::kInput:
             parts_.input_bindings[place.index].push_back({a.body(), a.offset() - parts_.inputs[place.index].offset});
@@ -244,6 +246,13 @@ void PlanBuilder::FindHeld() {
     std::sort(parts_.held.begin(), parts_.held.end());
 }
 
+void PlanBuilder::CountBytes() {
+    constexpr int64_t kCall = 256;  // with its parameters and the memory of the allocator
+    parts_.own_bytes = static_cast<int64_t>(parts_.calls.size()) * kCall +
+                       static_cast<int64_t>(replaced_.size() * sizeof(ArrayBody));
+    for (const auto& [storage, data] : recording_.data) parts_.own_bytes += static_cast<int64_t>(data.copy->bytes());
+}
+
 PlanBuilder::Place PlanBuilder::PlaceOf(const Storage& storage) const {
     auto it = places_.find(&storage);
     return it == places_.end() ? Place{PlanMemory::kHeld, 0} : it->second;
@@ -253,8 +262,8 @@ PlanBuilder::Place PlanBuilder::PlaceOf(const Storage& storage) const {
 
 std::shared_ptr<Plan> BuildPlan(Recording& recording, const std::vector<Array>& inputs,
                                 const std::vector<Array>& results, std::vector<PlanGrad> grads,
-                                std::vector<Array> renewed) {
-    return PlanBuilder{recording}.Build(inputs, results, std::move(grads), std::move(renewed));
+                                std::vector<Array> renewed, std::shared_ptr<Scratch> scratch) {
+    return PlanBuilder{recording, std::move(scratch)}.Build(inputs, results, std::move(grads), std::move(renewed));
 }
 
 }  // namespace chainerx

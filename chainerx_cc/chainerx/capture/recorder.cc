@@ -76,6 +76,7 @@ void Recorder::OnData(const Array& data) {
     StoragePtr copy = recording_.device.Allocate(storage->bytes());
     std::memcpy(copy->data(), storage->data(), storage->bytes());
     recording_.data.emplace(storage.get(), Recording::Data{storage, std::move(copy), storage->version()});
+    if (on_data_) on_data_(data);
 }
 
 void Recorder::OnGraphBreak(const std::string& what) {
@@ -97,7 +98,7 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
     if (!graph_break_.empty()) throw ChainerxError{graph_break_};
     recording_.CheckData(results);
     recording_.CheckOrigins(inputs, held, results);
-    return BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed));
+    return BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed), scratch_);
 }
 
 }  // namespace chainerx

@@ -9,6 +9,7 @@
 
 #include "chainerx/capture/plan.h"
 #include "chainerx/capture/recording.h"
+#include "chainerx/capture/scratch.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/data_watch.h"
 
@@ -17,9 +18,12 @@ namespace chainerx {
 // Records what a thread does with the arrays of a device, to make a plan of it.
 class Recorder final : public DataWatcher {
 public:
-    // `on_graph_break` is called at the first graph break.
-    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr)
-        : recording_{device}, on_graph_break_{std::move(on_graph_break)} {}
+    // `on_graph_break` is called at the first graph break. The plan has its scratch memory in `scratch`.
+    explicit Recorder(Device& device, std::function<void()> on_graph_break = nullptr,
+                      std::shared_ptr<Scratch> scratch = nullptr)
+        : recording_{device},
+          on_graph_break_{std::move(on_graph_break)},
+          scratch_{scratch ? std::move(scratch) : std::make_shared<Scratch>()} {}
     ~Recorder() override { Stop(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -28,6 +32,8 @@ public:
     void Start();
     void Stop() noexcept;
     bool is_recording() const { return is_recording_; }
+    // Calls a function with each array of data of the program.
+    void WatchData(std::function<void(const Array&)> on_data) { on_data_ = std::move(on_data); }
     // Ends a segment.
     void Mark() { recording_.segment_ends.push_back(recording_.calls.size()); }
 
@@ -63,6 +69,8 @@ private:
 
     Recording recording_;
     std::function<void()> on_graph_break_;
+    std::function<void(const Array&)> on_data_;
+    std::shared_ptr<Scratch> scratch_;
     bool is_recording_{false};
     KernelWatcher* previous_{nullptr};
     std::string graph_break_;

@@ -25,7 +25,7 @@ public:
     virtual ~ArgumentVisitor() = default;
     virtual void Visit(Array& array) = 0;
     virtual void Visit(RandomStream& stream) = 0;
-    // Scalars that schedules of learning rates change.
+    // Scalars that change from step to step, such as learning rates and loss scales.
     virtual void Visit(std::vector<double>& scalars) = 0;
 };
 

@@ -19,6 +19,7 @@
 namespace chainerx::python {
 
 using RecorderPtr = std::shared_ptr<Recorder>;
+using ScratchPtr = std::shared_ptr<Scratch>;
 using PlanPtr = std::shared_ptr<Plan>;
 using WatchPtr = std::shared_ptr<Watch>;
 
@@ -27,6 +28,13 @@ struct Arg<Recorder> {
     static std::string Type() { return "_Recorder"; }
     static Recorder& Get(PyObject* o, const char* name) {
         return *ValueArg<RecorderPtr>(o, name, "chainerx._core._Recorder");
+    }
+};
+template <>
+struct Arg<ScratchPtr> {
+    static std::string Type() { return "_Scratch"; }
+    static ScratchPtr Get(PyObject* o, const char* name) {
+        return ValueArg<ScratchPtr>(o, name, "chainerx._core._Scratch");
     }
 };
 template <>
@@ -43,17 +51,25 @@ struct Arg<Watch> {
 namespace {
 
 // Errors of the callback are not those of the function that is recorded.
-RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break) {
-    return std::make_shared<Recorder>(device, [callback = PyRef::Borrow(on_graph_break)] {
+RecorderPtr NewRecorder(Device& device, PyObject* on_graph_break, const std::optional<ScratchPtr>& scratch) {
+    auto call = [callback = PyRef::Borrow(on_graph_break)] {
         PyRef result{PyObject_CallNoArgs(callback.get())};
         if (!result) PyErr_WriteUnraisable(callback.get());
-    });
+    };
+    return std::make_shared<Recorder>(device, std::move(call), scratch.value_or(nullptr));
 }
 void Start(Recorder& self) { self.Start(); }
 void Stop(Recorder& self) { self.Stop(); }
 void Mark(Recorder& self) { self.Mark(); }
 int64_t GetSegment(Recorder& self) { return static_cast<int64_t>(self.segment()); }
 int64_t CountScalars(Recorder& self) { return static_cast<int64_t>(self.scalars_count()); }
+void WatchRecordedData(Recorder& self, PyObject* on_data) {
+    self.WatchData([callback = PyRef::Borrow(on_data)](const Array& data) {
+        PyRef array{ToPython(data)};
+        PyRef result{PyObject_CallOneArg(callback.get(), array.get())};
+        if (!result) PyErr_WriteUnraisable(callback.get());
+    });
+}
 void Note(Recorder& self, const std::string& what) { self.OnGraphBreak(what); }
 std::string GetGraphBreak(Recorder& self) { return self.graph_break(); }
 bool IsNew(Recorder& self, const Array& array) { return self.IsNew(array); }
@@ -76,6 +92,9 @@ PyRef MakePlan(Recorder& self, const std::vector<Array>& inputs, const std::vect
     return MakeObject(self.MakePlan(inputs, held, results, std::move(plan_grads), std::move(renewed)));
 }
 
+ScratchPtr NewScratch() { return std::make_shared<Scratch>(); }
+int64_t GetBytes(const ScratchPtr& self) { return static_cast<int64_t>(self->bytes()); }
+
 bool Fits(Plan& self, const std::vector<Array>& inputs) { return self.Fits(inputs); }
 std::vector<Array> StartRun(Plan& self, const std::vector<Array>& inputs) { return self.Start(inputs); }
 void Run(Plan& self, int64_t segment) { self.Run(static_cast<size_t>(segment)); }
@@ -93,6 +112,7 @@ int64_t CountSegments(Plan& self) { return static_cast<int64_t>(self.segment_cou
 int64_t CountCalls(Plan& self) { return static_cast<int64_t>(self.call_count()); }
 int64_t GetScratchBytes(Plan& self) { return self.scratch_bytes(); }
 int64_t GetUnsharedScratchBytes(Plan& self) { return self.unshared_scratch_bytes(); }
+int64_t GetOwnBytes(Plan& self) { return self.own_bytes(); }
 void SetMeasured(Plan& self, bool is_measured) { self.SetMeasured(is_measured); }
 std::string Describe(Plan& self) { return self.Describe(); }
 
@@ -121,10 +141,12 @@ PyRef FindChanges(Watch& self) {
 
 void AddCapture(PyObject* module) {
     Class<RecorderPtr>{"_Recorder", "Records the kernels that a thread calls; see capture/recorder.h."}
-            .Init<&NewRecorder>("device, on_graph_break")
+            .Init<&NewRecorder>("device, on_graph_break, scratch=None")
             .Method<&Start>("start", "self", "Records until ``stop``.")
             .Method<&Stop>("stop", "self", "Ends or interrupts the recording.")
             .Method<&Mark>("mark", "self", "Ends a segment.")
+            .Method<&WatchRecordedData>("watch_data", "self, on_data",
+                                        "Calls a function with each array of data of the program.")
             .Method<&Note>("note", "self, what", "Notes why there can be no plan.")
             .Property<&GetSegment>("segment", "Number of the segment.")
             .Property<&CountScalars>("scalars_count", "Number of calls so far that have scalars.")
@@ -136,6 +158,10 @@ void AddCapture(PyObject* module) {
                     "Makes the plan. At the ends of ``segments``, results of the numbers ``grads`` become "
                     "gradients of ``targets``; -1 clears them. The gradients of ``renewed`` end at the start.")
             .Add(module);
+    Class<ScratchPtr>{"_Scratch", "Memory that plans share; see capture/scratch.h."}
+            .Init<&NewScratch>("")
+            .Property<&GetBytes>("bytes", "Bytes, as many as the largest of the plans needs.")
+            .Add(module);
     Class<PlanPtr>{"_Plan", "Kernels to run again; see capture/plan.h."}
             .Method<&Fits>("fits", "self, inputs", "Whether it can run on these arrays.")
             .Method<&StartRun>("start", "self, inputs", "Begins a run; gives the results, which segments fill.")
@@ -145,8 +171,9 @@ void AddCapture(PyObject* module) {
             .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
             .Property<&CountSegments>("segment_count", "Number of segments.")
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
-            .Property<&GetScratchBytes>("scratch_bytes", "Bytes of its own memory.")
+            .Property<&GetScratchBytes>("scratch_bytes", "Bytes of memory that it shares with others.")
             .Property<&GetUnsharedScratchBytes>("unshared_scratch_bytes", "The same if nothing shared memory.")
+            .Property<&GetOwnBytes>("own_bytes", "Bytes of the plan itself, about.")
             .Method<&SetMeasured>("set_measured", "self, is_measured", "Whether runs measure the time of each kernel.")
             .Method<&Describe>("describe", "self",
                                "A line for each kernel: seconds in measured runs, name, dtypes and shapes.")

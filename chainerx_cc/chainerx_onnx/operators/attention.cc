@@ -28,6 +28,9 @@ Array RepeatHeads(const Array& x, int64_t heads) {
 }
 
 struct Visibility {
+    explicit Visibility(const Node& node)
+        : causal{node.Flag("is_causal")}, left{node.Int("left_window_size")}, right{node.Int("right_window_size")} {}
+
     bool causal;
     int64_t left;
     int64_t right;
@@ -64,105 +67,92 @@ Array SafeSoftmax(const Array& scores) {
     return Where(dead, Scalar{0}, Softmax(Where(dead, Scalar{0}, scores), Axes{last}));
 }
 
-Kernel AttentionNode(const Node& node) {
-    int64_t q_heads = node.OptionalInt("q_num_heads").value_or(0);
-    int64_t kv_heads = node.OptionalInt("kv_num_heads").value_or(0);
-    Visibility visible{node.Flag("is_causal"), node.Int("left_window_size"), node.Int("right_window_size")};
-    int64_t mode = node.Int("qk_matmul_output_mode");
-    std::optional<double> scale = node.OptionalFloat("scale");
-    double softcap = node.Float("softcap");
-    std::optional<Dtype> precision = node.OptionalType("softmax_precision");
-    bool wants_scores = node.HasOutput(3);
+Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array& given_mask, const Array& past_key,
+                     const Array& past_value, const Array& lengths, const WantedOutputs& wanted,
+                     const Visibility& visible, const std::optional<int64_t>& q_heads,
+                     const std::optional<int64_t>& kv_heads, int64_t mode, const std::optional<double>& scale,
+                     double softcap, const std::optional<Dtype>& precision) {
     if (mode < 0 || mode > 3) throw ModelError{"its qk_matmul_output_mode is ", mode};
-    return [=](const Inputs& in) -> Arrays {
-        bool is_flat = in[0].ndim() == 3;
-        Array query = SplitHeads(in[0], q_heads);
-        Array key = SplitHeads(in[1], kv_heads);
-        Array value = SplitHeads(in[2], kv_heads);
-        Dtype dtype = query.dtype();
-        int64_t past = 0;
-        if (in.Has(4) && in.Has(5)) {
-            if (in[4].ndim() != 4) throw ModelError{"the past has the shape ", in[4].shape()};
-            past = in[4].shape()[2];
-            key = Concatenate({in[4], key}, 2);
-            value = Concatenate({in[5], value}, 2);
-        }
-        int64_t heads = query.shape()[1];
-        int64_t rows = query.shape()[2];
-        double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.shape()[3])));
-        Array lengths = in.Has(6) ? in[6] : Array{};
-        Array keys = RepeatHeads(key, heads);
-        Array values = RepeatHeads(value, heads);
-        int64_t columns = keys.shape()[2];
-        Array seen = visible(rows, columns, past, lengths, query.device());
-        Array mask = in.Has(3) ? in[3] : Array{};
-        auto finish = [&](const Array& y) {
-            if (!is_flat) return y;
-            return Reshape(Transpose(y, Axes{0, 2, 1, 3}), Shape{y.shape()[0], rows, heads * y.shape()[3]});
-        };
-        if (mask && mask.ndim() == 0) throw ModelError{"its mask has no axes"};
-        bool is_plain = !wants_scores && softcap == 0 && !precision && dtype == Dtype::kFloat32 &&
-                        (!mask || (!seen && mask.shape()[mask.ndim() - 1] == columns));
-        if (is_plain && columns > 0) {
-            std::optional<Array> allowed;
-            bool is_triangle = seen && visible.causal && visible.left < 0 && visible.right < 0 && !lengths && past == 0;
-            if (mask) allowed = mask;
-            if (seen && !is_triangle) allowed = seen;
-            return {finish(ScaledDotProductAttention(query, keys, values, allowed, factor, is_triangle)), key, value};
-        }
-        double root = std::sqrt(factor);
-        Array stages[4];
-        stages[0] = Matmul(query * Scalar{root}, Transpose(keys * Scalar{root}, Axes{0, 1, 3, 2}));
-        stages[1] = softcap != 0 ? Scalar{softcap} * Tanh(stages[0] / Scalar{softcap}) : stages[0];
-        stages[2] = stages[1];
-        if (mask && mask.shape()[mask.ndim() - 1] < columns) {
-            int64_t width = mask.shape()[mask.ndim() - 1];
-            Array inside = Less(Steps(columns, 0, mask.device()), Scalar{width});
-            seen = seen ? LogicalAnd(seen, inside) : inside;
-            mask = PadAxis(mask, mask.ndim() - 1, 0, columns - width);
-        }
-        if (mask) stages[2] = IsFloat(mask.dtype()) ? stages[2] + mask : HideWhereNot(stages[2], mask);
-        if (seen) stages[2] = HideWhereNot(stages[2], seen);
-        stages[3] = Cast(SafeSoftmax(Cast(stages[2], precision.value_or(dtype))), dtype);
-        return {finish(Matmul(stages[3], values)), key, value, stages[mode]};
+    bool is_flat = q.ndim() == 3;
+    Array query = SplitHeads(q, q_heads.value_or(0));
+    Array key = SplitHeads(k, kv_heads.value_or(0));
+    Array value = SplitHeads(v, kv_heads.value_or(0));
+    Dtype dtype = query.dtype();
+    int64_t past = 0;
+    if (past_key && past_value) {
+        if (past_key.ndim() != 4) throw ModelError{"the past has the shape ", past_key.shape()};
+        past = past_key.shape()[2];
+        key = Concatenate({past_key, key}, 2);
+        value = Concatenate({past_value, value}, 2);
+    }
+    int64_t heads = query.shape()[1];
+    int64_t rows = query.shape()[2];
+    double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.shape()[3])));
+    Array keys = RepeatHeads(key, heads);
+    Array values = RepeatHeads(value, heads);
+    int64_t columns = keys.shape()[2];
+    Array seen = visible(rows, columns, past, lengths, query.device());
+    Array mask = given_mask;
+    auto finish = [&](const Array& y) {
+        if (!is_flat) return y;
+        return Reshape(Transpose(y, Axes{0, 2, 1, 3}), Shape{y.shape()[0], rows, heads * y.shape()[3]});
     };
+    if (mask && mask.ndim() == 0) throw ModelError{"its mask has no axes"};
+    bool is_plain = !wanted[3] && softcap == 0 && !precision && dtype == Dtype::kFloat32 &&
+                    (!mask || (!seen && mask.shape()[mask.ndim() - 1] == columns));
+    if (is_plain && columns > 0) {
+        std::optional<Array> allowed;
+        bool is_triangle = seen && visible.causal && visible.left < 0 && visible.right < 0 && !lengths && past == 0;
+        if (mask) allowed = mask;
+        if (seen && !is_triangle) allowed = seen;
+        return {finish(ScaledDotProductAttention(query, keys, values, allowed, factor, is_triangle)), key, value};
+    }
+    double root = std::sqrt(factor);
+    Array stages[4];
+    stages[0] = Matmul(query * Scalar{root}, Transpose(keys * Scalar{root}, Axes{0, 1, 3, 2}));
+    stages[1] = softcap != 0 ? Scalar{softcap} * Tanh(stages[0] / Scalar{softcap}) : stages[0];
+    stages[2] = stages[1];
+    if (mask && mask.shape()[mask.ndim() - 1] < columns) {
+        int64_t width = mask.shape()[mask.ndim() - 1];
+        Array inside = Less(Steps(columns, 0, mask.device()), Scalar{width});
+        seen = seen ? LogicalAnd(seen, inside) : inside;
+        mask = PadAxis(mask, mask.ndim() - 1, 0, columns - width);
+    }
+    if (mask) stages[2] = IsFloat(mask.dtype()) ? stages[2] + mask : HideWhereNot(stages[2], mask);
+    if (seen) stages[2] = HideWhereNot(stages[2], seen);
+    stages[3] = Cast(SafeSoftmax(Cast(stages[2], precision.value_or(dtype))), dtype);
+    return {finish(Matmul(stages[3], values)), key, value, stages[mode]};
 }
 
-Kernel RotaryEmbedding(const Node& node) {
-    bool interleaved = node.Flag("interleaved");
-    int64_t heads = node.OptionalInt("num_heads").value_or(0);
-    int64_t rotary = node.Int("rotary_embedding_dim");
-    return [interleaved, heads, rotary](const Inputs& in) {
-        bool is_flat = in[0].ndim() == 3;
-        // (batch, sequence, heads, size)
-        Array x = is_flat ? Transpose(SplitHeads(in[0], heads), Axes{0, 2, 1, 3}) : Transpose(in[0], Axes{0, 2, 1, 3});
-        int64_t size = x.shape()[3];
-        int64_t width = rotary == 0 ? size : rotary;
-        if (width < 0 || width > size || width % 2 != 0) throw ModelError{"rotary_embedding_dim is ", rotary};
-        Array cos = in[1];
-        Array sin = in[2];
-        if (in.Has(3)) {
-            cos = Take(cos, in[3], 0);
-            sin = Take(sin, in[3], 0);
-        }
-        cos = ExpandDims(SliceAxis(cos, cos.ndim() - 1, 0, width / 2), cos.ndim() - 1);
-        sin = ExpandDims(SliceAxis(sin, sin.ndim() - 1, 0, width / 2), sin.ndim() - 1);
-        Array turned = SliceAxis(x, 3, 0, width);
-        int64_t half = width / 2;
-        Array a = interleaved ? SliceAxis(turned, 3, 0, width, 2) : SliceAxis(turned, 3, 0, half);
-        Array b = interleaved ? SliceAxis(turned, 3, 1, width, 2) : SliceAxis(turned, 3, half, width);
-        Array real = cos * a - sin * b;
-        Array imaginary = sin * a + cos * b;
-        Array y =
-                interleaved ? Reshape(Stack({real, imaginary}, 4), turned.shape()) : Concatenate({real, imaginary}, 3);
-        if (width < size) y = Concatenate({y, SliceAxis(x, 3, width, size)}, 3);
-        return is_flat ? Reshape(y, in[0].shape()) : Transpose(y, Axes{0, 2, 1, 3});
+Array RotaryEmbedding(const Array& input, const Array& cos_cache, const Array& sin_cache, const Array& positions,
+                      bool interleaved, const std::optional<int64_t>& heads, int64_t rotary) {
+    bool is_flat = input.ndim() == 3;
+    // (batch, sequence, heads, size)
+    Array x = Transpose(is_flat ? SplitHeads(input, heads.value_or(0)) : input, Axes{0, 2, 1, 3});
+    int64_t size = x.shape()[3];
+    int64_t width = rotary == 0 ? size : rotary;
+    if (width < 0 || width > size || width % 2 != 0) throw ModelError{"rotary_embedding_dim is ", rotary};
+    int64_t half = width / 2;
+    auto rows = [&](const Array& cache) {
+        Array a = positions ? Take(cache, positions, 0) : cache;
+        return ExpandDims(SliceAxis(a, a.ndim() - 1, 0, half), a.ndim() - 1);
     };
+    Array cos = rows(cos_cache);
+    Array sin = rows(sin_cache);
+    Array turned = SliceAxis(x, 3, 0, width);
+    Array a = interleaved ? SliceAxis(turned, 3, 0, width, 2) : SliceAxis(turned, 3, 0, half);
+    Array b = interleaved ? SliceAxis(turned, 3, 1, width, 2) : SliceAxis(turned, 3, half, width);
+    Array real = cos * a - sin * b;
+    Array imaginary = sin * a + cos * b;
+    Array y = interleaved ? Reshape(Stack({real, imaginary}, 4), turned.shape()) : Concatenate({real, imaginary}, 3);
+    if (width < size) y = Concatenate({y, SliceAxis(x, 3, width, size)}, 3);
+    return is_flat ? Reshape(y, input.shape()) : Transpose(y, Axes{0, 2, 1, 3});
 }
 
 const Operator kOperators[] = {
-        {"Attention", AttentionNode},
-        {"RotaryEmbedding", RotaryEmbedding},
+        {"Attention", Call<AttentionNode>,
+         "q_num_heads kv_num_heads qk_matmul_output_mode scale softcap softmax_precision"},
+        {"RotaryEmbedding", Call<RotaryEmbedding>, "interleaved num_heads rotary_embedding_dim"},
 };
 
 }  // namespace

@@ -1,70 +1,19 @@
 #pragma once
 
-// What the families of operators share. Their files are tables of operators; each reads its node and returns what the
-// node does at each run.
+// What the families of operators share. Their files are tables of operators. Most are functions (parameters.h); one
+// that prepares something when the model is loaded reads its node and returns what the node does at each run.
 
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "chainerx/chainerx.h"
-#include "chainerx_onnx/error.h"
-#include "chainerx_onnx/kernel.h"
-#include "chainerx_onnx/node.h"
-#include "chainerx_onnx/registry.h"
-#include "chainerx_onnx/tensor.h"
+#include "chainerx_onnx/parameters.h"
 
 namespace chainerx::onnx {
-
-// Integers that are an attribute in some opsets and an input in others. An input that is known at load is read then.
-class IntsParameter {
-public:
-    // `name`: of the attribute and of the input.
-    IntsParameter(const Node& node, const char* name) : input_{node.InputOf(name)} {
-        if (const AttributeMessage* attribute = node.Peek(name)) {
-            known_ = attribute->type == AttributeType::kInt ? std::vector{attribute->i} : node.Ints(name);
-        } else if (input_ >= 0 && node.HasInput(input_)) {
-            if (Array constant = node.Constant(input_)) known_ = ReadInts(constant);
-        } else {
-            input_ = -1;
-        }
-        is_given_ = known_ || input_ >= 0;
-    }
-
-    bool is_given() const { return is_given_; }
-    bool is_known() const { return known_.has_value(); }
-    // The values; none if they are not given.
-    std::vector<int64_t> Read(const Inputs& in) const {
-        if (known_) return *known_;
-        return input_ >= 0 && in.Has(input_) ? ReadInts(in[input_]) : std::vector<int64_t>{};
-    }
-    // The only value.
-    int64_t ReadOne(const Inputs& in, int64_t value = 0) const {
-        if (!is_given_) return value;
-        std::vector<int64_t> values = Read(in);
-        if (values.size() != 1) throw ModelError{"expected one integer, not ", values.size()};
-        return values[0];
-    }
-
-private:
-    int input_;
-    bool is_given_;
-    std::optional<std::vector<int64_t>> known_;
-};
-
-// An axis, which may be negative. Raises ModelError if there is none.
-inline int8_t CheckAxis(int64_t axis, int ndim) {
-    if (axis < -ndim || axis >= ndim) throw ModelError{"there is no axis ", axis, " among ", ndim};
-    return static_cast<int8_t>(axis < 0 ? axis + ndim : axis);
-}
-
-inline Axes CheckAxes(const std::vector<int64_t>& axes, int ndim) {
-    Axes out;
-    for (int64_t axis : axes) out.push_back(CheckAxis(axis, ndim));
-    return out;
-}
 
 // The size of a part of a shape.
 inline int64_t SizeOf(const Shape& shape, int begin, int end) {
@@ -74,6 +23,31 @@ inline int64_t SizeOf(const Shape& shape, int begin, int end) {
 }
 
 inline std::vector<int64_t> ToVector(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+// The least number of a dtype; of floating point numbers, minus infinity.
+inline Scalar Lowest(Dtype dtype) {
+    return VisitDtype(dtype, [](auto tag) -> Scalar {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) return Scalar{std::numeric_limits<T>::min()};
+        return Scalar{-std::numeric_limits<double>::infinity()};
+    });
+}
+
+// The greatest number.
+inline Scalar Greatest(Dtype dtype) {
+    return VisitDtype(dtype, [](auto tag) -> Scalar {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) return Scalar{std::numeric_limits<T>::max()};
+        return Scalar{std::numeric_limits<double>::infinity()};
+    });
+}
+
+// 0, 1, 2, ...
+inline Ints FirstInts(int64_t count) {
+    Ints out(count);
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+}
 
 // In the dtype, which rounds as a cast does.
 inline Array Cast(const Array& x, Dtype dtype) { return AsType(x, dtype, false); }
@@ -117,14 +91,6 @@ Kernel Unary(const Node&) {
     return [](const Inputs& in) { return kFunction(in[0]); };
 }
 
-// A function f(x, attributes...) of the first input and of attributes that are floating point numbers.
-template <class F, class... Names>
-Kernel WithFloats(const Node& node, F f, Names... names) {
-    return [f, values = std::make_tuple(node.Float(names)...)](const Inputs& in) {
-        return std::apply([&](auto... each) { return f(in[0], each...); }, values);
-    };
-}
-
 // The element of an array with one element.
 inline Scalar ReadScalar(const Array& a) { return AsScalar(a); }
 
@@ -132,6 +98,12 @@ inline Scalar ReadScalar(const Array& a) { return AsScalar(a); }
 Array TakeAlong(const Array& x, const Array& indices, int axis);
 // Their places in the flattened array of the given shape.
 std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int axis);
+
+// x as a matrix: the axes before one, which may be the last plus one, and the others.
+inline Array AsMatrix(const Array& x, int64_t axis) {
+    int first = axis == x.ndim() ? x.ndim() : CheckAxis(axis, x.ndim());
+    return Reshape(x, Shape{SizeOf(x.shape(), 0, first), SizeOf(x.shape(), first, x.ndim())});
+}
 
 // b with ones behind its shape so that its axes are those of a from `axis` on: opsets below 7 align so.
 struct LegacyBroadcast {

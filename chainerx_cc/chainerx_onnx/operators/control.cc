@@ -68,8 +68,6 @@ Kernel Loop(const Node& node) {
     };
 }
 
-using Ints = std::vector<int64_t>;
-
 struct ScanAttributes {
     explicit ScanAttributes(const Node& node)
         : body{node.Body("body")},
@@ -153,9 +151,9 @@ Kernel Scan(const Node& node) {
 }
 
 const Operator kOperators[] = {
-        {"If", If, Purity::kRandom},
-        {"Loop", Loop, Purity::kRandom},
-        {"Scan", Scan, Purity::kRandom},
+        {"If", If, "", Purity::kRandom},
+        {"Loop", Loop, "", Purity::kRandom},
+        {"Scan", Scan, "", Purity::kRandom},
 };
 
 }  // namespace

@@ -66,119 +66,90 @@ Kernel ConvNode(const Node& node) {
     };
 }
 
-Kernel ConvTransposeNode(const Node& node) {
-    WindowAttributes attributes{node};
-    int64_t groups = node.Int("group");
-    auto kernel_shape = node.OptionalInts("kernel_shape");
-    Ints padding = node.IntsOrNone("output_padding");
-    auto output_shape = node.OptionalInts("output_shape");
-    return [=](const Inputs& in) {
-        const Array& x = in[0];
-        const Array& w = in[1];
-        if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
-        CheckKernelShape(kernel_shape, w.shape());
-        Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        size_t count = windows.count();
-        Ints extra = Spread(padding, count, 0);
-        Ints full;
-        for (size_t i = 0; i < count; ++i) full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
-        Ints wanted;
-        if (output_shape) {
-            if (output_shape->size() < count)
-                throw ModelError{"its output_shape has ", output_shape->size(), " values"};
-            wanted.assign(output_shape->end() - static_cast<std::ptrdiff_t>(count), output_shape->end());
-            wanted = Spread(wanted, count, 0);
-        } else if (attributes.is_same()) {
-            for (size_t i = 0; i < count; ++i) wanted.push_back(windows.in[i] * windows.strides[i]);
-        }
-        for (size_t i = 0; i < wanted.size(); ++i) {
-            int64_t total = full[i] + extra[i] - wanted[i];
-            int64_t less = total >> 1;  // rounds down, also if the output is larger
-            windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
-            windows.behind[i] = total - windows.before[i];
-        }
-        bool is_plain =
-                windows.IsSymmetric() && std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; });
-        Ints pad = is_plain ? windows.before : Ints(count, 0);
-        Ints size = full;
-        for (size_t i = 0; i < count; ++i) size[i] -= 2 * pad[i];
-        CheckedShape({x.shape()[0], w.shape()[1] * groups}, 1);
-        Array y = ConvTranspose(x, w, is_plain ? in.Optional(2) : std::nullopt, Sizes(windows.strides), Sizes(pad),
-                                Sizes(size), groups, Sizes(windows.dilations));
-        if (is_plain) return y;
-        for (size_t i = 0; i < count; ++i) {
-            windows.before[i] = -windows.before[i];
-            windows.behind[i] = extra[i] - windows.behind[i];
-        }
-        y = PadSpatial(y, windows.before, windows.behind);
-        return in.Has(2) ? y + AsAxis(in[2], static_cast<int64_t>(count)) : y;
-    };
+Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Array>& b,
+                        const WindowAttributes& attributes, int64_t groups, const std::optional<Ints>& kernel_shape,
+                        const std::optional<Ints>& padding, const std::optional<Ints>& output_shape) {
+    if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
+    CheckKernelShape(kernel_shape, w.shape());
+    Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
+    size_t count = windows.count();
+    Ints extra = Spread(padding.value_or(Ints{}), count, 0);
+    Ints full;
+    for (size_t i = 0; i < count; ++i) full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
+    Ints wanted;
+    if (output_shape) {
+        if (output_shape->size() < count) throw ModelError{"its output_shape has ", output_shape->size(), " values"};
+        wanted.assign(output_shape->end() - static_cast<std::ptrdiff_t>(count), output_shape->end());
+        wanted = Spread(wanted, count, 0);
+    } else if (attributes.is_same()) {
+        for (size_t i = 0; i < count; ++i) wanted.push_back(windows.in[i] * windows.strides[i]);
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        int64_t total = full[i] + extra[i] - wanted[i];
+        int64_t less = total >> 1;  // rounds down, also if the output is larger
+        windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
+        windows.behind[i] = total - windows.before[i];
+    }
+    bool is_plain = windows.IsSymmetric() && std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; });
+    Ints pad = is_plain ? windows.before : Ints(count, 0);
+    Ints size = full;
+    for (size_t i = 0; i < count; ++i) size[i] -= 2 * pad[i];
+    CheckedShape({x.shape()[0], w.shape()[1] * groups}, 1);
+    Array y = ConvTranspose(x, w, is_plain ? b : std::nullopt, Sizes(windows.strides), Sizes(pad), Sizes(size), groups,
+                            Sizes(windows.dilations));
+    if (is_plain) return y;
+    for (size_t i = 0; i < count; ++i) windows.behind[i] -= extra[i];
+    y = CropSpatial(y, windows.before, windows.behind);
+    return b ? y + AsAxis(*b, static_cast<int64_t>(count)) : y;
 }
 
-Kernel CausalConvWithState(const Node& node) {
-    bool is_silu = node.String("activation") != "none";
-    return [is_silu](const Inputs& in) -> Arrays {
-        const Array& w = in[1];
-        Array x = in[0];
-        if (x.ndim() != 3 || w.ndim() != 3) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
-        int64_t count = w.shape()[2] - 1;
-        Array past = in.Has(3) ? in[3] : Zeros(Shape{x.shape()[0], x.shape()[1], count}, x.dtype(), x.device());
-        x = Concatenate({past, x}, 2);
-        Array y = Conv(x, w, in.Optional(2), 1, 0, false, x.shape()[1]);
-        if (is_silu) y = y * Sigmoid(y);
-        return {y, SliceAxis(x, 2, x.shape()[2] - count, x.shape()[2])};
-    };
+enum class CausalActivation { kNone, kSilu, kSwish };
+
+Arrays CausalConvWithState(const Array& input, const Array& w, const std::optional<Array>& b, const Array& past,
+                           CausalActivation activation) {
+    Array x = input;
+    if (x.ndim() != 3 || w.ndim() != 3) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
+    int64_t count = w.shape()[2] - 1;
+    Array state = past ? past : Zeros(Shape{x.shape()[0], x.shape()[1], count}, x.dtype(), x.device());
+    x = Concatenate({state, x}, 2);
+    Array y = Conv(x, w, b, 1, 0, false, x.shape()[1]);
+    if (activation != CausalActivation::kNone) y = y * Sigmoid(y);
+    return {y, SliceAxis(x, 2, x.shape()[2] - count, x.shape()[2])};
 }
 
-Kernel Col2Im(const Node& node) {
-    WindowAttributes attributes{node};
-    IntsParameter image_shape{node, "image_shape"};
-    IntsParameter block_shape{node, "block_shape"};
-    return [=](const Inputs& in) {
-        const Array& x = in[0];
-        Ints image = image_shape.Read(in);
-        Ints block = block_shape.Read(in);
-        Ints dims{1, 1};
-        dims.insert(dims.end(), image.begin(), image.end());
-        Windows windows{attributes, CheckedShape(dims, x.GetItemSize()), Spread(block, image.size(), 1)};
-        if (x.ndim() != 3 || block.size() != image.size()) throw ModelError{"the shape is ", x.shape()};
-        // The adjoint of gathering windows: a transposed convolution, with ones where a channel meets its tap.
-        int64_t taps = ToShape(block).GetTotalSize();
-        Shape steps;
-        for (size_t i = 0; i < image.size(); ++i) {
-            int64_t room = image[i] + windows.before[i] + windows.behind[i] - windows.spans[i];
-            if (room < 0) throw ModelError{"the blocks are larger than the image"};
-            steps.push_back(room / windows.strides[i] + 1);
-        }
-        if (taps < 1 || x.shape()[1] % taps != 0 || steps.GetTotalSize() != x.shape()[2]) {
-            throw ModelError{"the shape ", x.shape(), " does not fit to the image and its blocks"};
-        }
-        int64_t batch = x.shape()[0] * (x.shape()[1] / taps);
-        Shape columns{batch, taps};
-        for (int64_t n : steps) columns.push_back(n);
-        Shape kernel{taps, 1};
-        for (int64_t n : block) kernel.push_back(n);
-        Array w = Reshape(chainerx::Identity(taps, x.dtype(), x.device()), kernel);
-        Ints full;
-        for (size_t i = 0; i < image.size(); ++i) full.push_back(image[i] + windows.before[i] + windows.behind[i]);
-        Array y = ConvTranspose(Reshape(x, columns), w, std::nullopt, Sizes(windows.strides), 0, Sizes(full), 1,
-                                Sizes(windows.dilations));
-        for (size_t i = 0; i < image.size(); ++i) {
-            windows.before[i] = -windows.before[i];
-            windows.behind[i] = -windows.behind[i];
-        }
-        y = PadSpatial(y, windows.before, windows.behind);
-        Shape out{x.shape()[0], x.shape()[1] / taps};
-        for (int64_t n : image) out.push_back(n);
-        return Reshape(y, out);
-    };
+// The adjoint of gathering windows: a transposed convolution, with ones where a channel meets its tap.
+Array Col2Im(const Array& x, const Ints& image, const Ints& block, const WindowAttributes& attributes) {
+    Ints dims{1, 1};
+    dims.insert(dims.end(), image.begin(), image.end());
+    Windows windows{attributes, CheckedShape(dims, x.GetItemSize()), Spread(block, image.size(), 1)};
+    if (x.ndim() != 3 || block.size() != image.size()) throw ModelError{"the shape is ", x.shape()};
+    int64_t taps = ToShape(block).GetTotalSize();
+    Ints steps = windows.Counts();
+    if (taps < 1 || x.shape()[1] % taps != 0 || ToShape(steps).GetTotalSize() != x.shape()[2]) {
+        throw ModelError{"the shape ", x.shape(), " does not fit to the image and its blocks"};
+    }
+    Shape columns{x.shape()[0] * (x.shape()[1] / taps), taps};
+    Shape kernel{taps, 1};
+    Shape out{x.shape()[0], x.shape()[1] / taps};
+    Ints full;
+    for (size_t i = 0; i < image.size(); ++i) {
+        if (steps[i] == 0) throw ModelError{"the blocks are larger than the image"};
+        columns.push_back(steps[i]);
+        kernel.push_back(block[i]);
+        out.push_back(image[i]);
+        full.push_back(image[i] + windows.before[i] + windows.behind[i]);
+    }
+    Array w = Reshape(chainerx::Identity(taps, x.dtype(), x.device()), kernel);
+    Array y = ConvTranspose(Reshape(x, columns), w, std::nullopt, Sizes(windows.strides), 0, Sizes(full), 1,
+                            Sizes(windows.dilations));
+    return Reshape(CropSpatial(y, windows.before, windows.behind), out);
 }
 
 const Operator kOperators[] = {
-        {"CausalConvWithState", CausalConvWithState},
-        {"Col2Im", Col2Im},
+        {"CausalConvWithState", Call<CausalConvWithState>, "activation"},
+        {"Col2Im", Call<Col2Im>, "image_shape block_shape"},
         {"Conv", ConvNode},
-        {"ConvTranspose", ConvTransposeNode},
+        {"ConvTranspose", Call<ConvTransposeNode>, "group kernel_shape output_padding output_shape"},
 };
 
 }  // namespace

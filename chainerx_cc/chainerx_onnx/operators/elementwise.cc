@@ -1,6 +1,7 @@
-// Arithmetic and functions of each element.
+// Arithmetic, comparisons, logic and functions of each element.
 
 #include <cmath>
+#include <numeric>
 
 #include "chainerx_onnx/operators/common.h"
 
@@ -9,8 +10,8 @@ namespace {
 
 // A function of floating point numbers; integers are rounded already.
 template <const auto& kFunction>
-Kernel Rounding(const Node&) {
-    return [](const Inputs& in) { return IsFloat(in[0].dtype()) ? kFunction(in[0]) : in[0]; };
+Array Rounded(const Array& x) {
+    return IsFloat(x.dtype()) ? kFunction(x) : x;
 }
 
 // Integers round towards zero.
@@ -21,20 +22,11 @@ Array Quotient(const Array& a, const Array& b) {
 
 // A variadic operator; one input is the result.
 template <const auto& kFunction>
-Array Combined(const Inputs& in) {
-    Array y = in[0];
-    for (int i = 1; i < in.size(); ++i) y = kFunction(y, in[i]);
-    return y;
+Array Combined(const Arrays& xs) {
+    return std::accumulate(xs.begin() + 1, xs.end(), xs[0], kFunction);
 }
 
-template <const auto& kFunction>
-Kernel Variadic(const Node&) {
-    return [](const Inputs& in) { return Combined<kFunction>(in); };
-}
-
-Kernel Mean(const Node&) {
-    return [](const Inputs& in) { return Combined<Add>(in) / Scalar{in.size()}; };
-}
+Array Mean(const Arrays& xs) { return Combined<Add>(xs) / Scalar{static_cast<int64_t>(xs.size())}; }
 
 Kernel Pow(const Node& node) {
     LegacyBroadcast align{node};
@@ -53,83 +45,85 @@ Kernel Pow(const Node& node) {
     };
 }
 
-Kernel Mod(const Node& node) {
-    bool fmod = node.Flag("fmod");
-    return [fmod](const Inputs& in) { return fmod ? Fmod(in[0], in[1]) : Remainder(in[0], in[1]); };
+Array Mod(const Array& a, const Array& b, bool fmod) { return fmod ? Fmod(a, b) : Remainder(a, b); }
+
+// The limits are inputs from opset 11 on, attributes before.
+Array Clip(const Array& x, const Array& least, const Array& most, const std::optional<double>& min,
+           const std::optional<double>& max) {
+    Array y = x;
+    if (min) y = Maximum(y, Scalar{*min});
+    if (least) y = Maximum(y, least);
+    if (max) y = Minimum(y, Scalar{*max});
+    if (most) y = Minimum(y, most);
+    return y;
 }
 
-Kernel Clip(const Node& node) {
-    std::optional<double> least = node.OptionalFloat("min");
-    std::optional<double> most = node.OptionalFloat("max");
-    return [least, most](const Inputs& in) {
-        Array y = in[0];
-        if (least) y = Maximum(y, Scalar{*least});
-        if (in.Has(1)) y = Maximum(y, in[1]);
-        if (most) y = Minimum(y, Scalar{*most});
-        if (in.Has(2)) y = Minimum(y, in[2]);
-        return y;
-    };
+enum class Direction { kLeft, kRight };
+
+Array BitShift(const Array& a, const Array& b, Direction direction) {
+    return direction == Direction::kLeft ? LeftShift(a, b) : RightShift(a, b);
 }
 
-Array Atanh(const Array& x) { return Scalar{0.5} * (Log1p(x) - Log1p(Negative(x))); }
-
-Kernel BitShift(const Node& node) {
-    bool left = node.String("direction") == "LEFT";
-    return [left](const Inputs& in) { return left ? LeftShift(in[0], in[1]) : RightShift(in[0], in[1]); };
+Array IsInf(const Array& x, bool negative, bool positive) {
+    Array y = chainerx::IsInf(x);
+    if (!negative) y = LogicalAnd(y, Greater(x, Scalar{0.0}));
+    if (!positive) y = LogicalAnd(y, Less(x, Scalar{0.0}));
+    return y;
 }
 
-Kernel IsInf(const Node& node) {
-    bool negative = node.Flag("detect_negative");
-    bool positive = node.Flag("detect_positive");
-    return [negative, positive](const Inputs& in) {
-        Array y = chainerx::IsInf(in[0]);
-        if (!negative) y = LogicalAnd(y, Greater(in[0], Scalar{0.0}));
-        if (!positive) y = LogicalAnd(y, Less(in[0], Scalar{0.0}));
-        return y;
-    };
-}
+Array Where(const Array& condition, const Array& x, const Array& y) { return chainerx::Where(condition, x, y); }
 
 const Operator kOperators[] = {
         {"Abs", Unary<Absolute>},
         {"Acos", Unary<Arccos>},
         {"Acosh", Unary<Arccosh>},
         {"Add", Binary<Add>},
+        {"And", Binary<LogicalAnd>},
         {"Asin", Unary<Arcsin>},
         {"Asinh", Unary<Arcsinh>},
         {"Atan", Unary<Arctan>},
-        {"Atanh", Unary<Atanh>},
-        {"BitShift", BitShift},
+        {"Atanh", Unary<Arctanh>},
+        {"BitShift", Call<BitShift>, "direction"},
         {"BitwiseAnd", Binary<BitwiseAnd>},
         {"BitwiseNot", Unary<Invert>},
         {"BitwiseOr", Binary<BitwiseOr>},
         {"BitwiseXor", Binary<BitwiseXor>},
-        {"Ceil", Rounding<Ceil>},
-        {"Clip", Clip},
+        {"Ceil", Call<Rounded<Ceil>>},
+        {"Clip", Call<Clip>, "min max"},
         {"Cos", Unary<Cos>},
         {"Cosh", Unary<Cosh>},
         {"Div", Binary<Quotient>},
+        {"Equal", Binary<Equal>},
         {"Erf", Unary<Erf>},
         {"Exp", Unary<Exp>},
-        {"Floor", Rounding<Floor>},
-        {"IsInf", IsInf},
+        {"Floor", Call<Rounded<Floor>>},
+        {"Greater", Binary<Greater>},
+        {"GreaterOrEqual", Binary<GreaterEqual>},
+        {"IsInf", Call<IsInf>, "detect_negative detect_positive"},
         {"IsNaN", Unary<IsNan>},
+        {"Less", Binary<Less>},
+        {"LessOrEqual", Binary<LessEqual>},
         {"Log", Unary<Log>},
-        {"Max", Variadic<Maximum>},
-        {"Mean", Mean},
-        {"Min", Variadic<Minimum>},
-        {"Mod", Mod},
+        {"Max", Call<Combined<Maximum>>},
+        {"Mean", Call<Mean>},
+        {"Min", Call<Combined<Minimum>>},
+        {"Mod", Call<Mod>, "fmod"},
         {"Mul", Binary<Multiply>},
         {"Neg", Unary<Negative>},
+        {"Not", Unary<LogicalNot>},
+        {"Or", Binary<LogicalOr>},
         {"Pow", Pow},
         {"Reciprocal", Unary<Reciprocal>},
-        {"Round", Rounding<Rint>},
+        {"Round", Call<Rounded<Rint>>},
         {"Sign", Unary<Sign>},
         {"Sin", Unary<Sin>},
         {"Sinh", Unary<Sinh>},
         {"Sqrt", Unary<Sqrt>},
         {"Sub", Binary<Subtract>},
-        {"Sum", Variadic<Add>},
+        {"Sum", Call<Combined<Add>>},
         {"Tan", Unary<Tan>},
+        {"Where", Call<Where>},
+        {"Xor", Binary<LogicalXor>},
 };
 
 }  // namespace

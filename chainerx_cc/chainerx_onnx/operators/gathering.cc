@@ -56,10 +56,7 @@ Kernel Gather(const Node& node) {
     return [axis](const Inputs& in) { return Take(in[0], in[1], CheckAxis(axis, in[0].ndim())); };
 }
 
-Kernel GatherElements(const Node& node) {
-    int64_t axis = node.Int("axis");
-    return [axis](const Inputs& in) { return TakeAlong(in[0], in[1], CheckAxis(axis, in[0].ndim())); };
-}
+Array GatherElements(const Array& x, const Array& indices, int8_t axis) { return TakeAlong(x, indices, axis); }
 
 // Flat places, in units of the blocks behind them, of points of the first axes from the last axis of `indices`.
 struct Points {
@@ -108,20 +105,15 @@ Array InBlocks(const Array& x, int64_t block) {
     return Reshape(x, Shape{block == 0 ? 0 : x.GetTotalSize() / block, block});
 }
 
-Kernel GatherNd(const Node& node) {
-    int batch_dims = static_cast<int>(std::clamp<int64_t>(node.Int("batch_dims"), -1, kMaxNdim));
-    return [batch_dims](const Inputs& in) {
-        Points points = ReadPoints(in[1], in[0].shape(), batch_dims);
-        Shape shape = points.shape;
-        for (int64_t n : points.rest) shape.push_back(n);
-        if (shape.GetTotalSize() == 0) return Empty(shape, in[0].dtype(), in[0].device());
-        return Reshape(Take(InBlocks(in[0], points.block), points.places, 0), shape);
-    };
+Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
+    Points points = ReadPoints(indices, x.shape(), static_cast<int>(std::min<int64_t>(batch_dims, kMaxNdim)));
+    Shape shape = points.shape;
+    for (int64_t n : points.rest) shape.push_back(n);
+    if (shape.GetTotalSize() == 0) return Empty(shape, x.dtype(), x.device());
+    return Reshape(Take(InBlocks(x, points.block), points.places, 0), shape);
 }
 
 enum Reduction { kNone, kAdd, kMul, kMax, kMin };
-
-Reduction ReductionOf(const Node& node) { return static_cast<Reduction>(node.Choice("reduction")); }
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
 Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block, const Array& updates,
@@ -152,140 +144,99 @@ Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block,
     return ToDevice(out, x.device());
 }
 
-Kernel ScatterElements(const Node& node) {
-    int64_t axis = node.Int("axis");
-    Reduction reduction = ReductionOf(node);
-    return [axis, reduction](const Inputs& in) {
-        std::vector<int64_t> places = PlacesAlong(in[1], in[0].shape(), CheckAxis(axis, in[0].ndim()));
-        return Scatter(in[0], places, 1, in[2], reduction);
-    };
+Array ScatterElements(const Array& x, const Array& indices, const Array& updates, int8_t axis, Reduction reduction) {
+    return Scatter(x, PlacesAlong(indices, x.shape(), axis), 1, updates, reduction);
 }
 
-Kernel ScatterNd(const Node& node) {
-    Reduction reduction = ReductionOf(node);
-    return [reduction](const Inputs& in) {
-        Points points = ReadPoints(in[1], in[0].shape(), 0);
-        return Scatter(in[0], points.places, points.block, in[2], reduction);
-    };
+Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int8_t axis) {
+    return ScatterElements(x, indices, updates, axis, kNone);
 }
 
-Kernel TensorScatter(const Node& node) {
-    int64_t axis = node.Int("axis");
-    bool circular = node.String("mode") == "circular";
-    return [axis, circular](const Inputs& in) {
-        const Array& past = in[0];
-        const Array& update = in[1];
-        int8_t at = CheckAxis(axis, past.ndim());
-        int64_t batch = past.shape()[0];
-        int64_t length = past.shape()[at];
-        if (update.ndim() != past.ndim() || at == 0) throw ModelError{"the shape of the update is ", update.shape()};
-        for (int i = 0; i < past.ndim(); ++i) {
-            if (i != at && update.shape()[i] != past.shape()[i]) {
-                throw ModelError{"the shape of the update is ", update.shape()};
-            }
+Array ScatterNd(const Array& x, const Array& indices, const Array& updates, Reduction reduction) {
+    Points points = ReadPoints(indices, x.shape(), 0);
+    return Scatter(x, points.places, points.block, updates, reduction);
+}
+
+enum class WriteMode { kLinear, kCircular };
+
+Array TensorScatter(const Array& past, const Array& update, const std::optional<Ints>& indices, int8_t axis,
+                    WriteMode mode) {
+    Shape expected = past.shape();
+    if (update.ndim() == past.ndim()) expected[axis] = update.shape()[axis];
+    if (update.shape() != expected || axis == 0) throw ModelError{"the shape of the update is ", update.shape()};
+    int64_t batch = past.shape()[0];
+    int64_t length = past.shape()[axis];
+    int64_t count = update.shape()[axis];
+    Ints begin = indices.value_or(Ints(batch, 0));
+    if (static_cast<int64_t>(begin.size()) != batch) throw ModelError{"the number of write indices is wrong"};
+    int64_t rows = SizeOf(past.shape(), 1, axis);
+    Ints places;
+    for (int64_t row = 0; row < batch * rows; ++row) {
+        for (int64_t i = 0; i < count; ++i) {
+            int64_t step = begin[row / rows] + i;
+            if (mode == WriteMode::kCircular && length > 0) step %= length;
+            if (step < 0 || step >= length) throw ModelError{"a place is ", step, " of ", length};
+            places.push_back(row * length + step);
         }
-        int64_t count = update.shape()[at];
-        std::vector<int64_t> begin(batch, 0);
-        if (in.Has(2)) begin = ReadInts(in[2]);
-        if (static_cast<int64_t>(begin.size()) != batch) throw ModelError{"the number of write indices is wrong"};
-        int64_t rows = SizeOf(past.shape(), 1, at);
-        std::vector<int64_t> places;
-        for (int64_t b = 0; b < batch; ++b) {
-            for (int64_t r = 0; r < rows; ++r) {
-                for (int64_t i = 0; i < count; ++i) {
-                    int64_t step = begin[b] + i;
-                    if (circular && length > 0) step %= length;
-                    if (step < 0 || step >= length) throw ModelError{"a place is ", step, " of ", length};
-                    places.push_back((b * rows + r) * length + step);
-                }
-            }
-        }
-        return Scatter(past, places, SizeOf(past.shape(), at + 1, past.ndim()), update, kNone);
-    };
+    }
+    return Scatter(past, places, SizeOf(past.shape(), axis + 1, past.ndim()), update, kNone);
 }
 
-Kernel Compress(const Node& node) {
-    std::optional<int64_t> axis = node.OptionalInt("axis");
-    return [axis](const Inputs& in) {
-        Array x = axis ? in[0] : Ravel(in[0]);
-        int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
-        std::vector<int64_t> condition = ReadInts(in[1]);
-        std::vector<int64_t> places;
-        for (size_t i = 0; i < condition.size(); ++i) {
-            if (condition[i] != 0) places.push_back(static_cast<int64_t>(i));
-        }
-        return Take(x, places, at);
-    };
+Array Compress(const Array& x, const Array& condition, const std::optional<int8_t>& axis) {
+    Array places = Flatnonzero(condition);
+    return axis ? Take(x, places, *axis) : Take(Ravel(x), places, 0);
 }
 
-Kernel ArrayFeatureExtractor(const Node&) {
-    return [](const Inputs& in) {
-        Array y = Take(in[0], Ravel(in[1]), in[0].ndim() - 1);
-        return y.ndim() == 1 ? Reshape(y, Shape{1, y.GetTotalSize()}) : y;  // a vector is a row
-    };
+Array ArrayFeatureExtractor(const Array& x, const Array& indices) {
+    Array y = Take(x, Ravel(indices), x.ndim() - 1);
+    return y.ndim() == 1 ? Reshape(y, Shape{1, y.GetTotalSize()}) : y;  // a vector is a row
 }
 
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.
-Kernel UniqueNode(const Node& node) {
-    std::optional<int64_t> axis = node.OptionalInt("axis");
-    bool is_sorted = node.Flag("sorted");
-    return [axis, is_sorted](const Inputs& in) -> Arrays {
-        Array x = axis ? in[0] : Ravel(in[0]);
-        int8_t at = axis ? CheckAxis(*axis, x.ndim()) : int8_t{0};
-        int64_t length = x.shape()[at];
-        Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}));
-        int64_t width = length == 0 ? 0 : rows.GetTotalSize() / length;
-        const double* p = rows.data<double>();
-        auto less = [&](int64_t a, int64_t b) {
-            return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width);
-        };
-        std::vector<int64_t> order(length);
-        for (int64_t i = 0; i < length; ++i) order[i] = i;
-        std::stable_sort(order.begin(), order.end(), less);
-        std::vector<int64_t> first;
-        std::vector<int64_t> counts;
-        std::vector<int64_t> inverse(length);
-        for (int64_t i = 0; i < length; ++i) {
-            if (i == 0 || less(order[i - 1], order[i])) {
-                first.push_back(order[i]);
-                counts.push_back(0);
-            }
-            ++counts.back();
-            inverse[order[i]] = static_cast<int64_t>(first.size()) - 1;
-        }
-        if (!is_sorted) {
-            std::vector<int64_t> rank(first.size());
-            for (size_t i = 0; i < rank.size(); ++i) rank[i] = static_cast<int64_t>(i);
-            std::sort(rank.begin(), rank.end(), [&](int64_t a, int64_t b) { return first[a] < first[b]; });
-            std::vector<int64_t> place(rank.size());
-            std::vector<int64_t> new_first;
-            std::vector<int64_t> new_counts;
-            for (size_t i = 0; i < rank.size(); ++i) {
-                place[rank[i]] = static_cast<int64_t>(i);
-                new_first.push_back(first[rank[i]]);
-                new_counts.push_back(counts[rank[i]]);
-            }
-            for (int64_t& i : inverse) i = place[i];
-            first = new_first;
-            counts = new_counts;
-        }
-        Device& device = x.device();
-        return {Take(x, first, at), ToDevice(IntsArray(first), device), ToDevice(IntsArray(inverse), device),
-                ToDevice(IntsArray(counts), device)};
+Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is_sorted) {
+    Array x = axis ? input : Ravel(input);
+    int8_t at = axis.value_or(0);
+    int64_t length = x.shape()[at];
+    Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}));
+    int64_t width = length == 0 ? 0 : rows.GetTotalSize() / length;
+    const double* p = rows.data<double>();
+    auto less = [&](int64_t a, int64_t b) {
+        return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width);
     };
+    Ints order = FirstInts(length);
+    std::stable_sort(order.begin(), order.end(), less);
+    Ints sorted;  // the first of each group of equal rows
+    Ints group(length);
+    for (int64_t i = 0; i < length; ++i) {
+        if (i == 0 || less(order[i - 1], order[i])) sorted.push_back(order[i]);
+        group[order[i]] = static_cast<int64_t>(sorted.size()) - 1;
+    }
+    Ints rank = FirstInts(static_cast<int64_t>(sorted.size()));
+    if (!is_sorted) std::sort(rank.begin(), rank.end(), [&](int64_t a, int64_t b) { return sorted[a] < sorted[b]; });
+    Ints first(rank.size());
+    Ints counts(rank.size(), 0);
+    Ints place(rank.size());
+    for (size_t i = 0; i < rank.size(); ++i) {
+        first[i] = sorted[rank[i]];
+        place[rank[i]] = static_cast<int64_t>(i);
+    }
+    for (int64_t& i : group) ++counts[i = place[i]];
+    Device& device = x.device();
+    return {Take(x, first, at), ToDevice(IntsArray(first), device), ToDevice(IntsArray(group), device),
+            ToDevice(IntsArray(counts), device)};
 }
 
 const Operator kOperators[] = {
-        {"ArrayFeatureExtractor", ArrayFeatureExtractor, Purity::kPure, "ai.onnx.ml"},
-        {"Compress", Compress},
+        {"ArrayFeatureExtractor", Call<ArrayFeatureExtractor>, "", Purity::kPure, "ai.onnx.ml"},
+        {"Compress", Call<Compress>, "axis"},
         {"Gather", Gather},
-        {"GatherElements", GatherElements},
-        {"GatherND", GatherNd},
-        {"Scatter", ScatterElements},
-        {"ScatterElements", ScatterElements},
-        {"ScatterND", ScatterNd},
-        {"TensorScatter", TensorScatter},
-        {"Unique", UniqueNode},
+        {"GatherElements", Call<GatherElements>, "axis"},
+        {"GatherND", Call<GatherNd>, "batch_dims"},
+        {"Scatter", Call<ScatterOld>, "axis"},
+        {"ScatterElements", Call<ScatterElements>, "axis reduction"},
+        {"ScatterND", Call<ScatterNd>, "reduction"},
+        {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},
+        {"Unique", Call<UniqueRows>, "axis sorted"},
 };
 
 }  // namespace

@@ -40,100 +40,72 @@ Kernel ConstantOfShape(const Node& node) {
     };
 }
 
-Kernel EyeLike(const Node& node) {
-    auto dtype = node.OptionalType("dtype");
-    int64_t k = node.Int("k");
-    return [dtype, k](const Inputs& in) {
-        if (in[0].ndim() != 2) throw ModelError{"the shape is ", in[0].shape()};
-        int64_t rows = in[0].shape()[0];
-        int64_t columns = in[0].shape()[1];
-        return Eye(rows, columns, std::min(std::max(k, -rows), columns), dtype.value_or(in[0].dtype()), in[0].device());
-    };
+Array EyeLike(const Array& x, const std::optional<Dtype>& dtype, int64_t k) {
+    if (x.ndim() != 2) throw ModelError{"the shape is ", x.shape()};
+    int64_t rows = x.shape()[0];
+    int64_t columns = x.shape()[1];
+    return Eye(rows, columns, std::min(std::max(k, -rows), columns), dtype.value_or(x.dtype()), x.device());
 }
 
-Kernel Range(const Node& node) {
-    Device* device = &node.device();
-    return [device](const Inputs& in) {
-        Dtype dtype = in[0].dtype();
-        Scalar start = ReadScalar(in[0]);
-        Scalar limit = ReadScalar(in[1]);
-        Scalar delta = ReadScalar(in[2]);
-        auto step = static_cast<double>(delta);
-        if (step == 0) throw ModelError{"the step of the range is zero"};
-        double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / step);
-        if (!(count > 0)) return Empty(Shape{0}, dtype, *device);
-        if (count > 1e15) throw ModelError{"the range has ", count, " elements"};
-        auto n = static_cast<int64_t>(count);
-        CheckedShape({n}, GetItemSize(dtype));
-        Array out = Empty(Shape{n}, dtype, *device);
-        kArangeKernel(*device, out, start, delta);
-        return out;
-    };
+Array Range(const Array& start, const Array& limit, const Array& delta, Device& device) {
+    Dtype dtype = start.dtype();
+    Scalar first = ReadScalar(start);
+    Scalar step = ReadScalar(delta);
+    if (static_cast<double>(step) == 0) throw ModelError{"the step of the range is zero"};
+    double span = static_cast<double>(ReadScalar(limit)) - static_cast<double>(first);
+    double count = std::ceil(span / static_cast<double>(step));
+    if (!(count > 0)) return Empty(Shape{0}, dtype, device);
+    if (count > 1e15) throw ModelError{"the range has ", count, " elements"};
+    Array out = Empty(CheckedShape({static_cast<int64_t>(count)}, GetItemSize(dtype)), dtype, device);
+    kArangeKernel(device, out, first, step);
+    return out;
 }
 
-struct Distribution {
-    bool is_normal;
-    double first;   // low, or the mean
-    double second;  // high, or the scale
+// Draws an array from a distribution with two parameters: low and high, or the mean and the scale.
+using Draw = Array (*)(const Shape&, double, double, Dtype, Device&);
 
-    Array operator()(const Shape& shape, Dtype dtype, Device& device) const {
-        CheckedShape(ToVector(shape), 8);
-        return is_normal ? RandomNormal(shape, first, second, dtype, device)
-                         : RandomUniform(shape, first, second, dtype, device);
-    }
-};
-
-Distribution NormalOf(const Node& node) { return {true, node.Float("mean"), node.Float("scale")}; }
-Distribution UniformOf(const Node& node) { return {false, node.Float("low"), node.Float("high")}; }
-
-template <Distribution (*kDistribution)(const Node&)>
-Kernel Random(const Node& node) {
-    Distribution distribution = kDistribution(node);
-    Dtype dtype = node.OptionalType("dtype").value_or(Dtype::kFloat32);
-    Shape shape = CheckedShape(node.Ints("shape"), 8);
-    Device* device = &node.device();
-    return [=](const Inputs&) { return distribution(shape, dtype, *device); };
+Array DrawNormal(const Shape& shape, double mean, double scale, Dtype dtype, Device& device) {
+    return RandomNormal(shape, mean, scale, dtype, device);
+}
+Array DrawUniform(const Shape& shape, double low, double high, Dtype dtype, Device& device) {
+    return RandomUniform(shape, low, high, dtype, device);
 }
 
-template <Distribution (*kDistribution)(const Node&)>
-Kernel RandomLike(const Node& node) {
-    Distribution distribution = kDistribution(node);
-    auto dtype = node.OptionalType("dtype");
-    return [=](const Inputs& in) { return distribution(in[0].shape(), dtype.value_or(in[0].dtype()), in[0].device()); };
+template <Draw kDraw>
+Array Random(Device& device, const Ints& shape, const std::optional<Dtype>& dtype, double first, double second) {
+    return kDraw(CheckedShape(shape, 8), first, second, dtype.value_or(Dtype::kFloat32), device);
 }
 
-Kernel Bernoulli(const Node& node) {
-    auto dtype = node.OptionalType("dtype");
-    return [dtype](const Inputs& in) {
-        Array random = RandomUniform(in[0].shape(), 0, 1, Dtype::kFloat64, in[0].device());
-        return Cast(Less(random, Cast(in[0], Dtype::kFloat64)), dtype.value_or(in[0].dtype()));
-    };
+template <Draw kDraw>
+Array RandomLike(const Array& x, const std::optional<Dtype>& dtype, double first, double second) {
+    CheckedShape(ToVector(x.shape()), 8);
+    return kDraw(x.shape(), first, second, dtype.value_or(x.dtype()), x.device());
 }
 
-Kernel Multinomial(const Node& node) {
-    Dtype dtype = node.OptionalType("dtype").value_or(Dtype::kInt32);
-    int64_t count = node.Int("sample_size");
-    return [dtype, count](const Inputs& in) {
-        // The largest of the log probabilities and Gumbel noise.
-        const Array& x = in[0];
-        if (x.ndim() != 2 || count < 0) throw ModelError{"the shape is ", x.shape()};
-        Shape shape = CheckedShape({x.shape()[0], count, x.shape()[1]}, 8);
-        Array noise = Negative(Log(Negative(Log(RandomUniform(shape, 1e-300, 1, Dtype::kFloat64, x.device())))));
-        return Cast(ArgMax(ExpandDims(Cast(x, Dtype::kFloat64), 1) + noise, 2), dtype);
-    };
+Array Bernoulli(const Array& x, const std::optional<Dtype>& dtype) {
+    Array random = RandomUniform(x.shape(), 0, 1, Dtype::kFloat64, x.device());
+    return Cast(Less(random, Cast(x, Dtype::kFloat64)), dtype.value_or(x.dtype()));
+}
+
+// The largest of the log probabilities and Gumbel noise.
+Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t count) {
+    if (x.ndim() != 2) throw ModelError{"the shape is ", x.shape()};
+    Shape shape = CheckedShape({x.shape()[0], count, x.shape()[1]}, 8);
+    Array noise = Negative(Log(Negative(Log(RandomUniform(shape, 1e-300, 1, Dtype::kFloat64, x.device())))));
+    return Cast(ArgMax(ExpandDims(Cast(x, Dtype::kFloat64), 1) + noise, 2), dtype.value_or(Dtype::kInt32));
 }
 
 const Operator kOperators[] = {
-        {"Bernoulli", Bernoulli, Purity::kRandom},
+        {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
         {"Constant", Constant},
         {"ConstantOfShape", ConstantOfShape},
-        {"EyeLike", EyeLike},
-        {"Multinomial", Multinomial, Purity::kRandom},
-        {"RandomNormal", Random<NormalOf>, Purity::kRandom},
-        {"RandomNormalLike", RandomLike<NormalOf>, Purity::kRandom},
-        {"RandomUniform", Random<UniformOf>, Purity::kRandom},
-        {"RandomUniformLike", RandomLike<UniformOf>, Purity::kRandom},
-        {"Range", Range},
+        {"EyeLike", Call<EyeLike>, "dtype k"},
+        {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},
+        {"RandomNormal", Call<Random<DrawNormal>>, "shape dtype mean scale", Purity::kRandom},
+        {"RandomNormalLike", Call<RandomLike<DrawNormal>>, "dtype mean scale", Purity::kRandom},
+        {"RandomUniform", Call<Random<DrawUniform>>, "shape dtype low high", Purity::kRandom},
+        {"RandomUniformLike", Call<RandomLike<DrawUniform>>, "dtype low high", Purity::kRandom},
+        {"Range", Call<Range>},
 };
 
 }  // namespace

@@ -77,32 +77,27 @@ struct Resampling {
     }
 };
 
-Kernel Upsample(const Node& node) {
-    Resampling resample;
-    resample.mode = node.Choice("mode", {"nearest", "linear", "bilinear"}) == 0 ? kNearest : kLinear;
-    std::vector<float> given = node.FloatsOrNone("scales");
-    if (node.Has("height_scale")) {
-        given = {1, 1, static_cast<float>(node.Float("height_scale")), static_cast<float>(node.Float("width_scale"))};
+// The sizes that scales give.
+Ints ScaledSizes(const Ints& lengths, const std::vector<double>& scales) {
+    if (scales.size() != lengths.size()) throw ModelError{scales.size(), " scales for ", lengths.size(), " axes"};
+    Ints sizes;
+    for (size_t i = 0; i < scales.size(); ++i) {
+        double size = std::floor(static_cast<double>(lengths[i]) * scales[i]);
+        if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
+        sizes.push_back(static_cast<int64_t>(size));
     }
-    return [resample, given](const Inputs& in) {
-        Array x = in[0];
-        std::vector<float> scales = in.Has(1) ? ReadFloats(in[1]) : given;
-        if (scales.size() != x.shape().size()) throw ModelError{scales.size(), " scales for ", int{x.ndim()}, " axes"};
-        std::vector<int64_t> dims;
-        for (size_t i = 0; i < scales.size(); ++i) {
-            double size = std::floor(static_cast<double>(x.shape()[i]) * scales[i]);
-            if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
-            dims.push_back(static_cast<int64_t>(size));
-        }
-        CheckedShape(dims, x.GetItemSize());
-        for (int axis = 0; axis < x.ndim(); ++axis) {
-            if (dims[axis] == x.shape()[axis] && scales[axis] == 1) continue;
-            std::vector<double> places(dims[axis]);
-            for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i) / scales[axis];
-            x = resample(x, axis, places, scales[axis]);
-        }
-        return x;
-    };
+    return sizes;
+}
+
+Ints LengthsOf(const Array& x, const Axes& axes) {
+    Ints lengths;
+    for (int8_t axis : axes) lengths.push_back(x.shape()[axis]);
+    return lengths;
+}
+
+std::vector<double> ReadDoubles(const Array& a) {
+    std::vector<float> values = ReadFloats(a);
+    return {values.begin(), values.end()};
 }
 
 enum Coordinates { kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kTfHalfPixel, kCrop, kSymmetric };
@@ -142,86 +137,106 @@ std::vector<double> Places(int mode, int64_t size, double scale, int64_t length,
     return out;
 }
 
-Kernel Resize(const Node& node) {
-    Resampling resample;
-    resample.mode = node.Choice("mode");
-    resample.rounding = node.Choice("nearest_mode");
-    resample.antialias = node.Flag("antialias");
-    resample.exclude_outside = node.Flag("exclude_outside");
-    resample.a = node.Float("cubic_coeff_a");
-    double fill = node.Float("extrapolation_value");
-    int policy = node.Choice("keep_aspect_ratio_policy");
-    int coordinates = node.Choice("coordinate_transformation_mode");
-    bool is_old = node.opset() < 11;  // its second input are the scales
-    if (is_old) {
-        coordinates = kAsymmetric;
-        resample.rounding = kFloor;
+// The scales that sizes give, and the sizes, which a policy (stretch, not_larger, not_smaller) may change.
+std::vector<double> ScalesOf(const Ints& lengths, int policy, Ints* sizes) {
+    if (sizes->size() != lengths.size()) throw ModelError{sizes->size(), " sizes for ", lengths.size(), " axes"};
+    std::vector<double> scales;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+        if ((*sizes)[i] < 1) throw ModelError{"a size is ", (*sizes)[i]};
+        scales.push_back(static_cast<double>((*sizes)[i]) / static_cast<double>(lengths[i]));
     }
-    auto given = node.OptionalInts("axes");
-    return [=](const Inputs& in) {
-        Array x = in[0];
-        Dtype dtype = x.dtype();
-        int n_axes = given ? static_cast<int>(given->size()) : x.ndim();
-        std::vector<int> axes;
-        for (int i = 0; i < n_axes; ++i) axes.push_back(given ? CheckAxis((*given)[i], x.ndim()) : i);
-        int scales_at = is_old ? 1 : 2;
-        std::vector<double> scales;
-        std::vector<int64_t> sizes;
-        if (in.Has(scales_at) && in[scales_at].GetTotalSize() > 0) {
-            for (float s : ReadFloats(in[scales_at])) scales.push_back(s);
-            for (size_t i = 0; i < scales.size() && i < axes.size(); ++i) {
-                double size = std::floor(static_cast<double>(x.shape()[axes[i]]) * scales[i]);
-                if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
-                sizes.push_back(static_cast<int64_t>(size));
-            }
-        } else if (in.Has(3)) {
-            sizes = ReadInts(in[3]);
-            for (size_t i = 0; i < sizes.size() && i < axes.size(); ++i) {
-                if (sizes[i] < 1) throw ModelError{"a size is ", sizes[i]};
-                scales.push_back(static_cast<double>(sizes[i]) / static_cast<double>(x.shape()[axes[i]]));
-            }
-            if (policy != 0 && !scales.empty()) {
-                auto [least, most] = std::minmax_element(scales.begin(), scales.end());
-                double scale = policy == 1 ? *least : *most;
-                scales.assign(scales.size(), scale);
-                for (size_t i = 0; i < scales.size(); ++i) {
-                    sizes[i] = static_cast<int64_t>(std::floor(static_cast<double>(x.shape()[axes[i]]) * scale + 0.5));
-                }
-            }
+    if (policy == 0 || scales.empty()) return scales;
+    auto [least, most] = std::minmax_element(scales.begin(), scales.end());
+    double scale = policy == 1 ? *least : *most;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+        (*sizes)[i] = static_cast<int64_t>(std::floor(static_cast<double>(lengths[i]) * scale + 0.5));
+    }
+    return std::vector<double>(lengths.size(), scale);
+}
+
+// How a node resizes. Upsample, and Resize below opset 11, know nothing but the mode.
+struct Resizing {
+    explicit Resizing(const Node& node) {
+        if (node.op_type() == "Upsample") {
+            resample.mode = node.Choice("mode", {"nearest", "linear", "bilinear"}) == 0 ? kNearest : kLinear;
+            return;
         }
-        if (sizes.size() != axes.size() || scales.size() != axes.size()) {
-            throw ModelError{sizes.size(), " sizes for ", axes.size(), " axes"};
-        }
-        std::vector<int64_t> dims = ToVector(x.shape());
+        resample.mode = node.Choice("mode");
+        if (node.opset() < 11) return;
+        resample.rounding = node.Choice("nearest_mode");
+        resample.antialias = node.Flag("antialias");
+        resample.exclude_outside = node.Flag("exclude_outside");
+        resample.a = node.Float("cubic_coeff_a");
+        coordinates = node.Choice("coordinate_transformation_mode");
+        policy = node.Choice("keep_aspect_ratio_policy");
+        fill = node.Float("extrapolation_value");
+    }
+
+    // `box`: the beginnings of the region along the axes, then its ends, for kCrop.
+    Array operator()(const Array& input, const Axes& axes, const Ints& sizes, const std::vector<double>& scales,
+                     const std::vector<double>& box = {}) const {
+        Array x = resample.mode == kNearest || IsFloat(input.dtype()) ? input : Cast(input, Dtype::kFloat64);
+        Ints dims = ToVector(x.shape());
         for (size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
         CheckedShape(dims, 8);
-        std::vector<float> box;
-        if (coordinates == kCrop) {
-            if (!in.Has(1) || in[1].GetTotalSize() != 2 * n_axes) throw ModelError{"the region is missing or wrong"};
-            box = ReadFloats(in[1]);
-        }
-        if (resample.mode != kNearest && !IsFloat(dtype)) x = Cast(x, Dtype::kFloat64);
+        bool is_crop = coordinates == kCrop;
+        if (is_crop && box.size() != 2 * axes.size()) throw ModelError{"the region is missing or wrong"};
         Array outside;
-        for (int i = 0; i < n_axes; ++i) {
-            int axis = axes[i];
-            int64_t length = x.shape()[axis];
-            std::vector<double> places = Places(coordinates, sizes[i], scales[i], length, box.empty() ? 0 : box[i],
-                                                box.empty() ? 0 : box[i + n_axes]);
-            if (!box.empty()) {
+        for (size_t i = 0; i < axes.size(); ++i) {
+            int64_t length = x.shape()[axes[i]];
+            if (!is_crop && sizes[i] == length && scales[i] == 1) continue;
+            std::vector<double> places = Places(coordinates, sizes[i], scales[i], length, is_crop ? box[i] : 0,
+                                                is_crop ? box[i + axes.size()] : 0);
+            if (is_crop) {
                 Array beyond = Empty(Shape{sizes[i]}, Dtype::kBool, HostDevice());
                 for (int64_t j = 0; j < sizes[i]; ++j) {
                     beyond.data<bool>()[j] = places[j] < 0 || places[j] > static_cast<double>(length - 1);
                 }
-                beyond = AsAxis(ToDevice(beyond, x.device()), x.ndim() - 1 - axis);
+                beyond = AsAxis(ToDevice(beyond, x.device()), x.ndim() - 1 - axes[i]);
                 outside = outside ? LogicalOr(outside, beyond) : beyond;
-            } else if (sizes[i] == length && scales[i] == 1) {
-                continue;
             }
-            x = resample(x, axis, places, scales[i]);
+            x = resample(x, axes[i], places, scales[i]);
         }
         if (outside) x = Where(outside, Scalar{fill}, x);
-        return Cast(x, dtype);
-    };
+        return Cast(x, input.dtype());
+    }
+
+    Resampling resample;
+    int coordinates{kAsymmetric};
+    int policy{0};
+    double fill{0};
+};
+
+Array ResizeByScales(const Array& x, const Axes& axes, const std::vector<double>& scales, const Resizing& resize,
+                     const std::vector<double>& box = {}) {
+    return resize(x, axes, ScaledSizes(LengthsOf(x, axes), scales), scales, box);
+}
+
+Axes AllAxes(const Array& x) { return NormalizeAxes(std::nullopt, x.ndim()); }
+
+// Opset 1 has the scales of images as attributes of their own.
+struct UpsampleScales {
+    explicit UpsampleScales(const Node& node) {
+        std::vector<float> given = node.FloatsOrNone("scales");
+        values.assign(given.begin(), given.end());
+        if (node.Has("height_scale")) values = {1, 1, node.Float("height_scale"), node.Float("width_scale")};
+    }
+    std::vector<double> values;
+};
+
+Array Upsample(const Array& x, const Array& scales, const UpsampleScales& given, const Resizing& resize) {
+    return ResizeByScales(x, AllAxes(x), scales ? ReadDoubles(scales) : given.values, resize);
+}
+
+Array Resize(const Array& x, const Array& roi, const Array& scales, const std::optional<Ints>& given_sizes,
+             const std::optional<Axes>& given_axes, Opset opset, const Resizing& resize) {
+    Axes axes = given_axes.value_or(AllAxes(x));
+    if (opset < 11) return ResizeByScales(x, axes, ReadDoubles(roi), resize);  // its second input are the scales
+    std::vector<double> box = roi && resize.coordinates == kCrop ? ReadDoubles(roi) : std::vector<double>{};
+    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, ReadDoubles(scales), resize, box);
+    Ints sizes = given_sizes.value_or(Ints{});
+    std::vector<double> factors = ScalesOf(LengthsOf(x, axes), resize.policy, &sizes);
+    return resize(x, axes, sizes, factors, box);
 }
 
 // Coordinates mirrored at both ends, until they lie between.
@@ -241,6 +256,12 @@ struct Taps {
 };
 
 struct GridSampler {
+    explicit GridSampler(const Node& node)
+        : padding{node.Choice("padding_mode")}, align_corners{node.Flag("align_corners")} {
+        constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
+        mode = kModes[node.Choice("mode")];
+    }
+
     Taps TapsOf(double x, int64_t length) const {
         auto n = static_cast<double>(length);
         double low = align_corners ? 0 : -0.5;
@@ -318,46 +339,37 @@ struct GridSampler {
     bool align_corners;
 };
 
-Kernel GridSample(const Node& node) {
-    constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
-    GridSampler sample{kModes[node.Choice("mode")], node.Choice("padding_mode"), node.Flag("align_corners")};
-    return [sample](const Inputs& in) { return sample(in[0], in[1]); };
-}
+Array GridSample(const Array& x, const Array& grid, const GridSampler& sample) { return sample(x, grid); }
 
-Kernel AffineGrid(const Node& node) {
-    bool align_corners = node.Flag("align_corners");
-    IntsParameter size{node, "size"};
-    return [align_corners, size](const Inputs& in) {
-        const Array& theta = in[0];  // (N, axes, axes + 1)
-        std::vector<int64_t> dims = size.Read(in);
-        int axes = static_cast<int>(std::min<size_t>(dims.size(), 99)) - 2;
-        if (axes < 2 || axes > 3 || theta.shape() != Shape{dims[0], axes, axes + 1}) {
-            throw ModelError{"the shape of theta is ", theta.shape(), ", and the size has ", dims.size(), " values"};
-        }
-        dims.erase(dims.begin() + 1);
-        dims.push_back(axes);
-        Shape shape = CheckedShape(dims, 8);
-        Arrays coordinates;  // x first: the last axis
-        for (int d = axes; d > 0; --d) {
-            int64_t n = shape[d];
-            Array steps = Steps(n, axes - d, theta.device(), Dtype::kFloat64);
-            steps = align_corners ? steps * Scalar{2.0 / static_cast<double>(std::max<int64_t>(n - 1, 1))} - Scalar{1.0}
-                                  : (steps * Scalar{2.0} + Scalar{1.0}) / Scalar{static_cast<double>(n)} - Scalar{1.0};
-            Shape whole{shape.begin() + 1, shape.begin() + 1 + axes};
-            coordinates.push_back(BroadcastTo(steps, whole));
-        }
-        coordinates.push_back(Ones(coordinates[0].shape(), Dtype::kFloat64, theta.device()));
-        Array points = Reshape(Stack(coordinates, axes), Shape{-1, axes + 1});
-        Array y = Matmul(points, Transpose(Cast(theta, Dtype::kFloat64), Axes{0, 2, 1}));
-        return Cast(Reshape(y, shape), theta.dtype());
-    };
+// theta: (N, axes, axes + 1)
+Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
+    int axes = static_cast<int>(std::min<size_t>(size.size(), 99)) - 2;
+    if (axes < 2 || axes > 3 || theta.shape() != Shape{size[0], axes, axes + 1}) {
+        throw ModelError{"the shape of theta is ", theta.shape(), ", and the size has ", size.size(), " values"};
+    }
+    Ints dims = size;
+    dims.erase(dims.begin() + 1);
+    dims.push_back(axes);
+    Shape shape = CheckedShape(dims, 8);
+    Arrays coordinates;  // x first: the last axis
+    for (int d = axes; d > 0; --d) {
+        int64_t n = shape[d];
+        Array steps = Steps(n, axes - d, theta.device(), Dtype::kFloat64);
+        steps = align_corners ? steps * Scalar{2.0 / static_cast<double>(std::max<int64_t>(n - 1, 1))} - Scalar{1.0}
+                              : (steps * Scalar{2.0} + Scalar{1.0}) / Scalar{static_cast<double>(n)} - Scalar{1.0};
+        coordinates.push_back(BroadcastTo(steps, Shape{shape.begin() + 1, shape.begin() + 1 + axes}));
+    }
+    coordinates.push_back(Ones(coordinates[0].shape(), Dtype::kFloat64, theta.device()));
+    Array points = Reshape(Stack(coordinates, axes), Shape{-1, axes + 1});
+    Array y = Matmul(points, Transpose(Cast(theta, Dtype::kFloat64), Axes{0, 2, 1}));
+    return Cast(Reshape(y, shape), theta.dtype());
 }
 
 const Operator kOperators[] = {
-        {"AffineGrid", AffineGrid},
-        {"GridSample", GridSample},
-        {"Resize", Resize},
-        {"Upsample", Upsample},
+        {"AffineGrid", Call<AffineGrid>, "size align_corners"},
+        {"GridSample", Call<GridSample>},
+        {"Resize", Call<Resize>, "sizes axes"},
+        {"Upsample", Call<Upsample>},
 };
 
 }  // namespace

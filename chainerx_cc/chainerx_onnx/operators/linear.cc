@@ -1,8 +1,5 @@
 // Products of matrices.
 
-#include <algorithm>
-#include <cmath>
-
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -59,50 +56,13 @@ Kernel Gemm(const Node& node) {
     };
 }
 
-Kernel EinsumNode(const Node& node) {
-    std::string equation = node.String("equation");
-    return [equation](const Inputs& in) { return Einsum(equation, in.From(0)); };
-}
+Array EinsumOf(const Arrays& xs, const std::string& equation) { return Einsum(equation, xs); }
 
-Kernel DetNode(const Node&) {
-    return [](const Inputs& in) {
-        const Array& x = in[0];
-        if (x.ndim() < 2 || x.shape()[x.ndim() - 1] != x.shape()[x.ndim() - 2]) {
-            throw ModelError{"the shape ", x.shape(), " is not that of square matrices"};
-        }
-        // By elimination with the largest pivot, matrix by matrix.
-        int64_t n = x.shape()[x.ndim() - 1];
-        Array work = AsContiguous(Copy(InHostMemory(x)));
-        Shape shape = x.shape();
-        shape.resize(x.ndim() - 2);
-        Array out = EmptyInHostMemory(shape);
-        for (int64_t i = 0; i < out.GetTotalSize(); ++i) {
-            double* a = work.data<double>() + i * n * n;
-            double det = 1;
-            for (int64_t k = 0; k < n && det != 0; ++k) {
-                int64_t pivot = k;
-                for (int64_t r = k + 1; r < n; ++r) {
-                    if (std::abs(a[r * n + k]) > std::abs(a[pivot * n + k])) pivot = r;
-                }
-                if (pivot != k) {
-                    std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
-                    det = -det;
-                }
-                det *= a[k * n + k];
-                for (int64_t r = k + 1; r < n && det != 0; ++r) {
-                    double factor = a[r * n + k] / a[k * n + k];
-                    for (int64_t c = k; c < n; ++c) a[r * n + c] -= factor * a[k * n + c];
-                }
-            }
-            out.data<double>()[i] = det;
-        }
-        return Like(x, out);
-    };
-}
+Array Det(const Array& x) { return Cast(chainerx::Det(Cast(x, Dtype::kFloat64)), x.dtype()); }
 
 const Operator kOperators[] = {
-        {"Det", DetNode},
-        {"Einsum", EinsumNode},
+        {"Det", Call<Det>},
+        {"Einsum", Call<EinsumOf>, "equation"},
         {"Gemm", Gemm},
         {"MatMul", MatMul},
 };

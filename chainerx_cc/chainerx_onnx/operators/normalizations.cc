@@ -8,11 +8,7 @@ namespace chainerx::onnx {
 namespace {
 
 // A parameter of the channels in a shape that is broadcast with x (N, C, ...).
-Array ByChannel(const Array& x, const Array& parameter) {
-    Shape shape{1, parameter.GetTotalSize()};
-    for (int i = 2; i < x.ndim(); ++i) shape.push_back(1);
-    return Reshape(parameter, shape);
-}
+Array ByChannel(const Array& x, const Array& parameter) { return AsAxis(parameter, x.ndim() - 2); }
 
 Axes AxesFrom(int first, int ndim) {
     Axes axes;
@@ -33,144 +29,110 @@ Standardized Standardize(const Array& x, const Axes& axes, double epsilon) {
     return {centered * inverse, mean, inverse};
 }
 
-Kernel BatchNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon");
-    double momentum = node.Float("momentum");
-    bool is_training = node.Flag("training_mode");
-    bool is_spatial = node.Flag("spatial");
-    if (node.opset() < 14 && node.HasOutput(1)) is_training = node.opset() >= 7 || !node.Flag("is_test");
-    if (!is_training) {
-        return [epsilon, is_spatial](const Inputs& in) {
-            const Array& x = in[0];
-            Array p[4];
-            for (int i = 0; i < 4; ++i) p[i] = Cast(in[i + 1], x.dtype());
-            if (!is_spatial) return (x - p[2]) * (p[0] / Sqrt(p[3] + Scalar{epsilon})) + p[1];
-            if (x.ndim() == 1) {
-                return Reshape(FixedBatchNorm(Reshape(x, Shape{x.shape()[0], 1}), p[0], p[1], p[2], p[3], epsilon),
-                               x.shape());
-            }
-            Axes axes = AxesFrom(1, x.ndim());
-            axes[0] = 0;
-            return FixedBatchNorm(x, p[0], p[1], p[2], p[3], epsilon, axes);
-        };
+// Whether the statistics are those of the batch, and whether they are of channels or of all elements of a sample.
+struct BatchNormMode {
+    explicit BatchNormMode(const Node& node)
+        : is_training{node.Flag("training_mode")}, is_spatial{node.Flag("spatial")} {
+        if (node.opset() < 14 && node.HasOutput(1)) is_training = node.opset() >= 7 || !node.Flag("is_test");
     }
-    return [epsilon, momentum](const Inputs& in) -> Arrays {
-        const Array& x = in[0];
-        Axes axes = AxesFrom(1, x.ndim());
+    bool is_training;
+    bool is_spatial;
+};
+
+Arrays BatchNormalization(const Array& x, const Array& scale, const Array& bias, const Array& mean, const Array& var,
+                          const BatchNormMode& mode, double epsilon, double momentum) {
+    Dtype dtype = x.dtype();
+    Array gamma = Cast(scale, dtype);
+    Array beta = Cast(bias, dtype);
+    Axes axes = AxesFrom(1, x.ndim());
+    if (!axes.empty()) axes[0] = 0;
+    if (mode.is_training) {
         if (axes.empty()) throw ModelError{"the shape is ", x.shape()};
-        axes[0] = 0;
-        Array mean = Mean(x, axes);
-        Array var = Mean(Square(x - ByChannel(x, mean)), axes);
-        Array y = (x - ByChannel(x, mean)) / Sqrt(ByChannel(x, var) + Scalar{epsilon});
-        y = y * ByChannel(x, Cast(in[1], x.dtype())) + ByChannel(x, Cast(in[2], x.dtype()));
-        auto running = [&](const Array& old, const Array& now) {
-            return Cast(old * Scalar{momentum} + Cast(now, old.dtype()) * Scalar{1 - momentum}, old.dtype());
+        Array now = Mean(x, axes);
+        Array centered = x - ByChannel(x, now);
+        Array now_var = Mean(Square(centered), axes);
+        Array y = centered / Sqrt(ByChannel(x, now_var) + Scalar{epsilon});
+        auto running = [&](const Array& old, const Array& batch) {
+            return Cast(old * Scalar{momentum} + Cast(batch, old.dtype()) * Scalar{1 - momentum}, old.dtype());
         };
-        return {y, running(in[3], mean), running(in[4], var), mean, var};
-    };
+        return {y * ByChannel(x, gamma) + ByChannel(x, beta), running(mean, now), running(var, now_var), now, now_var};
+    }
+    Array fixed_mean = Cast(mean, dtype);
+    Array fixed_var = Cast(var, dtype);
+    if (!mode.is_spatial) return {(x - fixed_mean) * (gamma / Sqrt(fixed_var + Scalar{epsilon})) + beta};
+    if (x.ndim() == 1) {
+        Array column = Reshape(x, Shape{x.shape()[0], 1});
+        return {Reshape(FixedBatchNorm(column, gamma, beta, fixed_mean, fixed_var, epsilon), x.shape())};
+    }
+    return {FixedBatchNorm(x, gamma, beta, fixed_mean, fixed_var, epsilon, axes)};
 }
 
-Kernel InstanceNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon");
-    return [epsilon](const Inputs& in) {
-        const Array& x = in[0];
-        return Standardize(x, AxesFrom(2, x.ndim()), epsilon).y * ByChannel(x, in[1]) + ByChannel(x, in[2]);
-    };
+Array InstanceNormalization(const Array& x, const Array& scale, const Array& bias, double epsilon) {
+    if (x.ndim() < 2) throw ModelError{"the shape is ", x.shape()};
+    return Standardize(x, AxesFrom(2, x.ndim()), epsilon).y * ByChannel(x, scale) + ByChannel(x, bias);
 }
 
-Kernel GroupNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon");
-    int64_t groups = node.Int("num_groups");
-    bool is_by_group = node.opset() < 21;
-    return [epsilon, groups, is_by_group](const Inputs& in) {
-        const Array& x = in[0];
-        if (x.ndim() < 2 || groups < 1 || x.shape()[1] % groups != 0) throw ModelError{"the shape is ", x.shape()};
-        Array grouped = Reshape(x, Shape{x.shape()[0], groups, x.shape()[1] / groups, SizeOf(x.shape(), 2, x.ndim())});
-        Array y = Standardize(grouped, Axes{2, 3}, epsilon).y;
-        if (is_by_group) return Reshape(y * ByChannel(y, in[1]) + ByChannel(y, in[2]), x.shape());
-        return Reshape(y, x.shape()) * ByChannel(x, in[1]) + ByChannel(x, in[2]);
-    };
+// Opsets below 21 have a scale and a bias for each group, not for each channel.
+Array GroupNormalization(const Array& x, const Array& scale, const Array& bias, Opset opset, double epsilon,
+                         int64_t groups) {
+    if (x.ndim() < 2 || x.shape()[1] % groups != 0) throw ModelError{"the shape is ", x.shape()};
+    Array grouped = Reshape(x, Shape{x.shape()[0], groups, x.shape()[1] / groups, SizeOf(x.shape(), 2, x.ndim())});
+    Array y = Standardize(grouped, Axes{2, 3}, epsilon).y;
+    if (opset >= 21) y = Reshape(y, x.shape());
+    return Reshape(y * ByChannel(y, scale) + ByChannel(y, bias), x.shape());
 }
 
-Kernel LayerNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon");
-    int64_t axis = node.Int("axis");
-    bool is_wide = node.Int("stash_type") == 1;
-    bool has_statistics = node.HasOutput(1) || node.HasOutput(2);
-    return [=](const Inputs& in) -> Arrays {
-        const Array& x = in[0];
-        int8_t first = CheckAxis(axis, x.ndim());
-        if (!has_statistics && in.Has(2) && x.GetTotalSize() > 0) {
-            Shape inner{x.shape().begin() + first, x.shape().end()};
-            if (in[1].shape() == inner && in[2].shape() == inner) return {LayerNorm(x, in[1], in[2], epsilon)};
-        }
-        Dtype dtype = is_wide && IsHalf(x.dtype()) ? Dtype::kFloat32 : x.dtype();
-        Standardized s = Standardize(Cast(x, dtype), AxesFrom(first, x.ndim()), epsilon);
-        Array y = Cast(s.y, x.dtype()) * in[1];
-        if (in.Has(2)) y = y + in[2];
-        return {y, s.mean, s.inverse};
-    };
+// Sums of half precision are float32 if the attribute `stash_type` says so.
+Array Stashed(const Array& x, int64_t stash_type) {
+    return stash_type == 1 && IsHalf(x.dtype()) ? Cast(x, Dtype::kFloat32) : x;
 }
 
-Kernel RmsNormalization(const Node& node) {
-    double epsilon = node.Float("epsilon");
-    int64_t axis = node.Int("axis");
-    bool is_wide = node.Int("stash_type") == 1;
-    return [=](const Inputs& in) {
-        const Array& x = in[0];
-        Axes axes = AxesFrom(CheckAxis(axis, x.ndim()), x.ndim());
-        Array wide = Cast(x, is_wide && IsHalf(x.dtype()) ? Dtype::kFloat32 : x.dtype());
-        Array y = wide / Sqrt(Mean(Square(wide), axes, true) + Scalar{epsilon});
-        return Cast(Cast(y, x.dtype()) * in[1], in[1].dtype());
-    };
+Arrays LayerNormalization(const Array& x, const Array& scale, const Array& bias, const WantedOutputs& wanted,
+                          int8_t axis, double epsilon, int64_t stash_type) {
+    Shape inner{x.shape().begin() + axis, x.shape().end()};
+    if (!wanted[1] && !wanted[2] && bias && x.GetTotalSize() > 0 && scale.shape() == inner && bias.shape() == inner) {
+        return {LayerNorm(x, scale, bias, epsilon)};
+    }
+    Standardized s = Standardize(Stashed(x, stash_type), AxesFrom(axis, x.ndim()), epsilon);
+    Array y = Cast(s.y, x.dtype()) * scale;
+    return {bias ? y + bias : y, s.mean, s.inverse};
 }
 
-Kernel MeanVarianceNormalization(const Node& node) {
-    std::vector<int64_t> given = node.Ints("axes");
-    return [given](const Inputs& in) {
-        const Array& x = in[0];
-        Axes axes = NormalizeAxes(CheckAxes(given, x.ndim()), x.ndim());
-        Array centered = x - Mean(x, axes, true);
-        return centered / (Sqrt(Mean(Square(centered), axes, true)) + Scalar{1e-9});
-    };
+Array RmsNormalization(const Array& x, const Array& scale, int8_t axis, double epsilon, int64_t stash_type) {
+    Array wide = Stashed(x, stash_type);
+    Array y = wide / Sqrt(Mean(Square(wide), AxesFrom(axis, x.ndim()), true) + Scalar{epsilon});
+    return Cast(Cast(y, x.dtype()) * scale, scale.dtype());
 }
 
-Kernel LpNormalization(const Node& node) {
-    int64_t axis = node.Int("axis");
-    int64_t p = node.Int("p");
-    return [axis, p](const Inputs& in) {
-        const Array& x = in[0];
-        Axes axes{CheckAxis(axis, x.ndim())};
-        Array norm = p == 1 ? Sum(Absolute(x), axes, true) : Sqrt(Sum(Square(x), axes, true));
-        // Rows of zeros stay zeros.
-        return x / chainerx::Where(Equal(norm, Scalar{0}), Scalar{1}, norm);
-    };
+Array MeanVarianceNormalization(const Array& x, const Axes& given) {
+    Axes axes = NormalizeAxes(given, x.ndim());
+    Array centered = x - Mean(x, axes, true);
+    return centered / (Sqrt(Mean(Square(centered), axes, true)) + Scalar{1e-9});
 }
 
-Kernel Lrn(const Node& node) {
-    int64_t size = node.Int("size");
-    double alpha = node.Float("alpha");
-    double beta = node.Float("beta");
-    double bias = node.Float("bias");
-    return [=](const Inputs& in) {
-        const Array& x = in[0];
-        if (x.ndim() < 2 || size < 1 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
-        Array squares = PadAxis(Square(x), 1, (size - 1) / 2, size / 2);
-        Array total = SliceAxis(squares, 1, 0, x.shape()[1]);
-        for (int64_t i = 1; i < size; ++i) total = total + SliceAxis(squares, 1, i, i + x.shape()[1]);
-        return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});
-    };
+Array LpNormalization(const Array& x, int8_t axis, int64_t p) {
+    Array norm = p == 1 ? Sum(Absolute(x), Axes{axis}, true) : Sqrt(Sum(Square(x), Axes{axis}, true));
+    // Rows of zeros stay zeros.
+    return x / Where(Equal(norm, Scalar{0}), Scalar{1}, norm);
+}
+
+Array Lrn(const Array& x, int64_t size, double alpha, double beta, double bias) {
+    if (x.ndim() < 2 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
+    Array squares = PadAxis(Square(x), 1, (size - 1) / 2, size / 2);
+    Array total = SliceAxis(squares, 1, 0, x.shape()[1]);
+    for (int64_t i = 1; i < size; ++i) total = total + SliceAxis(squares, 1, i, i + x.shape()[1]);
+    return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});
 }
 
 const Operator kOperators[] = {
-        {"BatchNormalization", BatchNormalization},
-        {"GroupNormalization", GroupNormalization},
-        {"InstanceNormalization", InstanceNormalization},
-        {"LRN", Lrn},
-        {"LayerNormalization", LayerNormalization},
-        {"LpNormalization", LpNormalization},
-        {"MeanVarianceNormalization", MeanVarianceNormalization},
-        {"RMSNormalization", RmsNormalization},
+        {"BatchNormalization", Call<BatchNormalization>, "epsilon momentum"},
+        {"GroupNormalization", Call<GroupNormalization>, "epsilon num_groups"},
+        {"InstanceNormalization", Call<InstanceNormalization>, "epsilon"},
+        {"LRN", Call<Lrn>, "size alpha beta bias"},
+        {"LayerNormalization", Call<LayerNormalization>, "axis epsilon stash_type"},
+        {"LpNormalization", Call<LpNormalization>, "axis p"},
+        {"MeanVarianceNormalization", Call<MeanVarianceNormalization>, "axes"},
+        {"RMSNormalization", Call<RmsNormalization>, "axis epsilon stash_type"},
 };
 
 }  // namespace

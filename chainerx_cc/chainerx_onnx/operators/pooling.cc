@@ -1,7 +1,5 @@
 // Pooling.
 
-#include <limits>
-
 #include "chainerx_onnx/operators/windows.h"
 
 namespace chainerx::onnx {
@@ -77,101 +75,85 @@ struct PoolWindows : Windows {
     Ints needed;
 };
 
-Scalar Lowest(Dtype dtype) {
-    if (IsFloat(dtype)) return Scalar{-std::numeric_limits<double>::infinity()};
-    return VisitDtype(dtype, [](auto tag) -> Scalar {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T>) {
-            return Scalar{std::numeric_limits<T>::min()};
-        } else {
-            return Scalar{0};
+// The places of the windows' elements at an offset in the flat image without padding.
+Array PlacesAt(const PoolWindows& windows, const Ints& offset, bool is_column_major, Device& device) {
+    Array places = Full(Shape{}, Scalar{0}, Dtype::kInt64, device);
+    size_t count = windows.count();
+    int64_t weight = 1;
+    for (size_t k = 0; k < count; ++k) {
+        size_t i = is_column_major ? k : count - 1 - k;
+        Array steps = Steps(windows.outs[i], static_cast<int64_t>(count - i) - 1, device);
+        int64_t first = offset[i] * windows.dilations[i] - windows.before[i];
+        places = places + (steps * Scalar{windows.strides[i]} + Scalar{first}) * Scalar{weight};
+        weight *= windows.in[i];
+    }
+    return places;
+}
+
+Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_column_major,
+                   const WantedOutputs& wanted) {
+    PoolWindows windows{attributes, x.shape()};
+    bool cover_all = !windows.AreThoseOfMaxPool(false);
+    if (!wanted[1] && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
+        return {MaxPool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before), cover_all)};
+    }
+    Array best;
+    Array places;
+    windows.ForEachOffset(windows.Padded(x, Lowest(x.dtype())), [&](const Ints& offset, const Array& part) {
+        if (!wanted[1]) {
+            best = best ? Maximum(best, part) : part;
+            return;
         }
+        Array place = PlacesAt(windows, offset, is_column_major, x.device());
+        Array is_better = best ? Greater(part, best) : Array{};
+        places = best ? Where(is_better, place, places) : BroadcastTo(place, part.shape());
+        best = best ? Where(is_better, part, best) : part;
     });
+    if (!wanted[1]) return {best};
+    int64_t behind = x.ndim() - 2;
+    int64_t image = ToShape(windows.in).GetTotalSize();
+    Array first = Steps(x.shape()[0] * x.shape()[1], behind, x.device()) * Scalar{image};
+    Shape shape{x.shape()[0], x.shape()[1]};
+    shape.resize(x.ndim(), 1);
+    return {best, places + Reshape(first, shape)};
 }
 
-Kernel MaxPoolNode(const Node& node) {
-    PoolAttributes a{node};
-    bool is_column_major = node.Flag("storage_order");
-    bool wants_indices = node.HasOutput(1);
-    return [a, is_column_major, wants_indices](const Inputs& in) -> Arrays {
-        const Array& x = in[0];
-        PoolWindows windows{a, x.shape()};
-        bool cover_all = !windows.AreThoseOfMaxPool(false);
-        if (!wants_indices && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
-            return {MaxPool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before), cover_all)};
-        }
-        size_t count = windows.count();
-        Ints weights(count, 1);
-        for (size_t i = 1; i < count; ++i) {
-            if (is_column_major) {
-                weights[i] = weights[i - 1] * windows.in[i - 1];
-            } else {
-                weights[count - 1 - i] = weights[count - i] * windows.in[count - i];
-            }
-        }
-        Array best;
-        Array places;
-        windows.ForEachOffset(windows.Padded(x, Lowest(x.dtype())), [&](const Ints& offset, const Array& part) {
-            if (!wants_indices) {
-                best = best ? Maximum(best, part) : part;
-                return;
-            }
-            Array place = Full(Shape{}, Scalar{0}, Dtype::kInt64, x.device());
-            for (size_t i = 0; i < count; ++i) {
-                Array steps = Steps(windows.outs[i], static_cast<int64_t>(count - i) - 1, x.device());
-                int64_t first = offset[i] * windows.dilations[i] - windows.before[i];
-                place = place + (steps * Scalar{windows.strides[i]} + Scalar{first}) * Scalar{weights[i]};
-            }
-            Array is_better = best ? Greater(part, best) : Array{};
-            places = best ? Where(is_better, place, places) : BroadcastTo(place, part.shape());
-            best = best ? Where(is_better, part, best) : part;
-        });
-        if (!wants_indices) return {best};
-        int64_t images = x.shape()[0] * x.shape()[1];
-        Shape shape{x.shape()[0], x.shape()[1]};
-        shape.resize(x.ndim(), 1);
-        Array first = Arange(Scalar{0}, Scalar{images}, Scalar{1}, Dtype::kInt64, x.device()) *
-                      Scalar{ToShape(windows.in).GetTotalSize()};
-        return {best, places + Reshape(first, shape)};
-    };
-}
-
-Kernel AveragePoolNode(const Node& node) {
-    PoolAttributes a{node};
-    bool include_pad = node.Flag("count_include_pad");
-    return [a, include_pad](const Inputs& in) {
-        const Array& x = in[0];
-        PoolWindows windows{a, x.shape()};
-        if (windows.AreThoseOfAveragePool()) {
-            return AveragePool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before),
-                               include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
-        }
-        // How many elements each window has; padding that rounding up adds counts in no case.
-        Shape one = x.shape();
-        one[0] = one[1] = 1;
-        Ints given = windows.behind;
-        Ints rest = windows.needed;
-        for (size_t i = 0; i < windows.count(); ++i) {
-            given[i] = std::min(windows.behind[i], windows.needed[i]);
-            rest[i] = windows.needed[i] - given[i];
-        }
-        Array ones =
-                PadSpatial(Ones(one, x.dtype(), x.device()), windows.before, given, Scalar{include_pad ? 1.0 : 0.0});
-        ones = PadSpatial(ones, Ints(windows.count(), 0), rest);
-        return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(windows.Sum(ones), Scalar{1});
-    };
+Array AveragePoolNode(const Array& x, const PoolAttributes& attributes, bool include_pad) {
+    PoolWindows windows{attributes, x.shape()};
+    if (windows.AreThoseOfAveragePool()) {
+        return AveragePool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before),
+                           include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
+    }
+    // How many elements each window has; padding that rounding up adds counts in no case.
+    Shape one = x.shape();
+    one[0] = one[1] = 1;
+    Ints given = windows.behind;
+    Ints rest = windows.needed;
+    for (size_t i = 0; i < windows.count(); ++i) {
+        given[i] = std::min(windows.behind[i], windows.needed[i]);
+        rest[i] = windows.needed[i] - given[i];
+    }
+    Scalar value{include_pad ? 1.0 : 0.0};
+    Array ones = PadSpatial(Ones(one, x.dtype(), x.device()), windows.before, given, value);
+    ones = PadSpatial(ones, Ints(windows.count(), 0), rest);
+    return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(windows.Sum(ones), Scalar{1});
 }
 
 // Opset 1 has it as a floating point number.
-double PowerOf(const Node& node) { return node.opset() < 2 ? node.Float("p") : static_cast<double>(node.Int("p")); }
+struct Exponent {
+    explicit Exponent(const Node& node)
+        : value{node.opset() < 2 ? node.Float("p") : static_cast<double>(node.Int("p"))} {}
+    // The p-norm, where `sum` adds elements.
+    template <class F>
+    Array Norm(const Array& x, F&& sum) const {
+        return Power(sum(Power(Absolute(x), Scalar{value})), Scalar{1 / value});
+    }
+    double value;
+};
 
-Kernel LpPool(const Node& node) {
-    PoolAttributes a{node};
-    double p = PowerOf(node);
-    return [a, p](const Inputs& in) {
-        PoolWindows windows{a, in[0].shape()};
-        return Power(windows.Sum(windows.Padded(Power(Absolute(in[0]), Scalar{p}), Scalar{0})), Scalar{1 / p});
-    };
+Array LpPool(const Array& x, const PoolAttributes& attributes, const Exponent& p) {
+    PoolWindows windows{attributes, x.shape()};
+    return p.Norm(x, [&](const Array& powers) { return windows.Sum(windows.Padded(powers, Scalar{0})); });
 }
 
 Axes SpatialAxes(const Array& x) {
@@ -180,67 +162,55 @@ Axes SpatialAxes(const Array& x) {
     return axes;
 }
 
-Kernel GlobalAveragePool(const Node&) {
-    return [](const Inputs& in) { return Mean(in[0], SpatialAxes(in[0]), true); };
+Array GlobalAveragePool(const Array& x) { return Mean(x, SpatialAxes(x), true); }
+Array GlobalMaxPool(const Array& x) { return AMax(x, SpatialAxes(x), true); }
+Array GlobalLpPool(const Array& x, const Exponent& p) {
+    return p.Norm(x, [](const Array& powers) { return Sum(powers, SpatialAxes(powers), true); });
 }
 
-Kernel GlobalMaxPool(const Node&) {
-    return [](const Inputs& in) { return AMax(in[0], SpatialAxes(in[0]), true); };
+// The place in an array of the shape `to` of the element at a flat place in one of the shape `from`.
+int64_t PlaceIn(const Shape& to, const Shape& from, int64_t place) {
+    if (place < 0 || place >= from.GetTotalSize()) throw ModelError{"an index is ", place};
+    int64_t flat = 0;
+    int64_t rest = place;
+    int64_t stride = 1;
+    for (int d = from.ndim() - 1; d >= 0; --d) {
+        int64_t at = rest % from[d];
+        if (at >= to[d]) throw ModelError{"an index is ", place};
+        flat += at * stride;
+        stride *= to[d];
+        rest /= from[d];
+    }
+    return flat;
 }
 
-Kernel GlobalLpPool(const Node& node) {
-    double p = PowerOf(node);
-    return [p](const Inputs& in) {
-        return Power(Sum(Power(Absolute(in[0]), Scalar{p}), SpatialAxes(in[0]), true), Scalar{1 / p});
-    };
-}
-
-Kernel MaxUnpool(const Node& node) {
-    WindowAttributes a{node};
-    Ints kernel = node.Ints("kernel_shape");
-    IntsParameter wanted{node, "output_shape"};
-    return [a, kernel, wanted](const Inputs& in) {
-        const Array& x = in[0];
-        Windows windows{a, x.shape(), kernel};
-        std::vector<int64_t> inner{x.shape()[0], x.shape()[1]};
-        for (size_t i = 0; i < windows.count(); ++i) {
-            inner.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
-                            windows.behind[i]);
-        }
-        Shape from = CheckedShape(inner, x.GetItemSize());
-        Shape to = wanted.is_given() ? CheckedShape(wanted.Read(in), x.GetItemSize()) : from;
-        if (to.ndim() != from.ndim()) throw ModelError{"the shape of the output is ", to};
-        Array indices = Ravel(in[1]);
-        if (indices.GetTotalSize() != x.GetTotalSize()) throw ModelError{"the indices have the shape ", in[1].shape()};
-        // The indices count in the shape that pooling would have had.
-        std::vector<int64_t> places = ReadInts(indices);
-        for (int64_t& place : places) {
-            if (place < 0 || place >= from.GetTotalSize()) throw ModelError{"an index is ", place};
-            int64_t flat = 0;
-            int64_t rest = place;
-            int64_t stride = 1;
-            for (int d = from.ndim() - 1; d >= 0; --d) {
-                int64_t at = rest % from[d];
-                if (at >= to[d]) throw ModelError{"an index is ", place};
-                flat += at * stride;
-                stride *= to[d];
-                rest /= from[d];
-            }
-            place = flat;
-        }
-        Array zeros = Zeros(Shape{to.GetTotalSize()}, x.dtype(), x.device());
-        return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
-    };
+Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>& output_shape, const Ints& kernel,
+                const WindowAttributes& attributes) {
+    Windows windows{attributes, x.shape(), kernel};
+    Ints inner{x.shape()[0], x.shape()[1]};
+    for (size_t i = 0; i < windows.count(); ++i) {
+        inner.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
+                        windows.behind[i]);
+    }
+    Shape from = CheckedShape(inner, x.GetItemSize());
+    Shape to = output_shape ? CheckedShape(*output_shape, x.GetItemSize()) : from;
+    if (to.ndim() != from.ndim()) throw ModelError{"the shape of the output is ", to};
+    if (indices.GetTotalSize() != x.GetTotalSize()) throw ModelError{"the indices have the shape ", indices.shape()};
+    // The indices count in the shape that pooling would have had.
+    Ints places = ReadInts(indices);
+    for (int64_t& place : places) place = PlaceIn(to, from, place);
+    Array zeros = Zeros(Shape{to.GetTotalSize()}, x.dtype(), x.device());
+    return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
 }
 
 const Operator kOperators[] = {
-        {"AveragePool", AveragePoolNode},
-        {"GlobalAveragePool", GlobalAveragePool},
-        {"GlobalLpPool", GlobalLpPool},
-        {"GlobalMaxPool", GlobalMaxPool},
-        {"LpPool", LpPool},
-        {"MaxPool", MaxPoolNode},
-        {"MaxUnpool", MaxUnpool},
+        {"AveragePool", Call<AveragePoolNode>, "count_include_pad"},
+        {"GlobalAveragePool", Call<GlobalAveragePool>},
+        {"GlobalLpPool", Call<GlobalLpPool>},
+        {"GlobalMaxPool", Call<GlobalMaxPool>},
+        {"LpPool", Call<LpPool>},
+        {"MaxPool", Call<MaxPoolNode>, "storage_order"},
+        {"MaxUnpool", Call<MaxUnpool>, "output_shape kernel_shape"},
 };
 
 }  // namespace

@@ -43,49 +43,33 @@ bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt
 
 bool IsOneFloat(const Array& scale) { return scale.dtype() == Dtype::kFloat32 && scale.GetTotalSize() == 1; }
 
-Array ZeroPoint(const Inputs& in, int i, Dtype dtype) {
-    return in.Has(i) ? in[i] : Zeros(Shape{}, dtype, in[0].device());
+Array QuantizeLinear(const Array& input, const Array& scale, const Array& zero, int64_t axis, int64_t block,
+                     const std::optional<Dtype>& dtype, const std::optional<Dtype>& precision) {
+    Dtype out = zero ? zero.dtype() : dtype.value_or(Dtype::kUInt8);
+    if (IsByte(out) && !precision && block == 0 && input.dtype() == Dtype::kFloat32 && IsOneFloat(scale) &&
+        (!zero || zero.GetTotalSize() == 1)) {
+        return QuantizeBytes(input, scale, zero ? zero : Zeros(Shape{}, out, input.device()));
+    }
+    Dtype wide = precision.value_or(IsFloat(input.dtype()) ? input.dtype() : scale.dtype());
+    Array x = Cast(input, wide);
+    Array by = precision ? Cast(scale, wide) : scale;
+    return Quantize(x / Aligned(by, x, axis, block), zero ? Aligned(zero, x, axis, block) : zero, out);
 }
 
-Kernel QuantizeLinear(const Node& node) {
-    int64_t axis = node.Int("axis");
-    int64_t block = node.Int("block_size");
-    Dtype dtype = node.OptionalType("output_dtype").value_or(Dtype::kUInt8);
-    std::optional<Dtype> wide = node.OptionalType("precision");
-    return [=](const Inputs& in) {
-        Dtype out = in.Has(2) ? in[2].dtype() : dtype;
-        if (IsByte(out) && !wide && block == 0 && in[0].dtype() == Dtype::kFloat32 && IsOneFloat(in[1]) &&
-            (!in.Has(2) || in[2].GetTotalSize() == 1)) {
-            return QuantizeBytes(in[0], in[1], ZeroPoint(in, 2, out));
-        }
-        Array scale = in[1];
-        if (wide) scale = Cast(scale, *wide);
-        Array x = Cast(in[0], IsFloat(in[0].dtype()) && !wide ? in[0].dtype() : scale.dtype());
-        Array zero = in.Has(2) ? Aligned(in[2], x, axis, block) : Array{};
-        return Quantize(x / Aligned(scale, x, axis, block), zero, out);
-    };
+Array DequantizeLinear(const Array& x, const Array& scale, const Array& zero, int64_t axis, int64_t block,
+                       const std::optional<Dtype>& dtype) {
+    if (IsByte(x.dtype()) && block == 0 && dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32 && IsOneFloat(scale) &&
+        (!zero || zero.GetTotalSize() == 1)) {
+        return DequantizeBytes(x, scale, zero ? zero : Zeros(Shape{}, x.dtype(), x.device()));
+    }
+    Array y = Cast(x, Dtype::kFloat32);
+    if (zero) y = y - Cast(Aligned(zero, y, axis, block), Dtype::kFloat32);
+    return Cast(y * Cast(Aligned(scale, y, axis, block), Dtype::kFloat32), dtype.value_or(scale.dtype()));
 }
 
-Kernel DequantizeLinear(const Node& node) {
-    int64_t axis = node.Int("axis");
-    int64_t block = node.Int("block_size");
-    std::optional<Dtype> dtype = node.OptionalType("output_dtype");
-    return [=](const Inputs& in) {
-        if (IsByte(in[0].dtype()) && block == 0 && dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32 &&
-            IsOneFloat(in[1]) && (!in.Has(2) || in[2].GetTotalSize() == 1)) {
-            return DequantizeBytes(in[0], in[1], ZeroPoint(in, 2, in[0].dtype()));
-        }
-        Array y = Cast(in[0], Dtype::kFloat32);
-        if (in.Has(2)) y = y - Cast(Aligned(in[2], y, axis, block), Dtype::kFloat32);
-        return Cast(y * Cast(Aligned(in[1], y, axis, block), Dtype::kFloat32), dtype.value_or(in[1].dtype()));
-    };
-}
-
-Kernel DynamicQuantizeLinear(const Node&) {
-    return [](const Inputs& in) -> Arrays {
-        DynamicallyQuantized out = QuantizeDynamically(in[0]);
-        return {out.y, out.scale, out.zero};
-    };
+Arrays DynamicQuantizeLinear(const Array& x) {
+    DynamicallyQuantized out = QuantizeDynamically(x);
+    return {out.y, out.scale, out.zero};
 }
 
 // Integers less their zero point, in float64, which holds their products exactly.
@@ -181,13 +165,13 @@ struct IntegerConvolution {
                              groups, Sizes(windows.dilations)),
                         Dtype::kInt32);
         }
-        std::vector<int64_t> row{w.shape()[1]};  // the windows of a row of the output
-        std::vector<int64_t> out{x.shape()[0], w.shape()[0]};
+        Ints row{w.shape()[1]};  // the windows of a row of the output
+        Ints out{x.shape()[0], w.shape()[0]};
+        Ints counts = windows.Counts();
         for (size_t i = 0; i < windows.count(); ++i) {
-            int64_t room = windows.in[i] + windows.before[i] + windows.behind[i] - windows.spans[i];
-            out.push_back(room < 0 ? 0 : room / windows.strides[i] + 1);
+            out.push_back(counts[i]);
             row.push_back(windows.kernel[i]);
-            if (i > 0) row.push_back(out.back());
+            if (i > 0) row.push_back(counts[i]);
         }
         CheckedShape(out, sizeof(int32_t));
         CheckedShape(row, 1);
@@ -200,34 +184,26 @@ struct IntegerConvolution {
     std::optional<Ints> kernel_shape;
 };
 
-Kernel ConvInteger(const Node& node) {
-    IntegerConvolution convolve{node};
-    return [convolve](const Inputs& in) { return convolve(in, 1, 2, 3); };
-}
+Array ConvInteger(const Inputs& in, const IntegerConvolution& convolve) { return convolve(in, 1, 2, 3); }
 
-Kernel QLinearConv(const Node& node) {
-    IntegerConvolution convolve{node};
-    return [convolve](const Inputs& in) {
-        Array y = convolve(in, 3, 2, 5);
-        Shape channels{-1};
-        channels.resize(y.ndim() - 1, 1);
-        if (in.Has(8)) y = y + Reshape(in[8], channels);
-        bool is_narrow = AreFloat32(in, {1, 4, 6});
-        Dtype dtype = is_narrow ? Dtype::kFloat32 : Dtype::kFloat64;
-        Array scale = Cast(in[4], dtype);
-        scale = scale.GetTotalSize() > 1 ? Reshape(scale, channels) : Reshape(scale, Shape{});
-        return Requantize(in, y, Cast(in[1], dtype) * scale / Cast(in[6], dtype));
-    };
+Array QLinearConv(const Inputs& in, const IntegerConvolution& convolve) {
+    Array y = convolve(in, 3, 2, 5);
+    int behind = y.ndim() - 2;
+    if (in.Has(8)) y = y + AsAxis(in[8], behind);
+    Dtype dtype = AreFloat32(in, {1, 4, 6}) ? Dtype::kFloat32 : Dtype::kFloat64;
+    Array scale = Cast(in[4], dtype);
+    scale = scale.GetTotalSize() > 1 ? AsAxis(scale, behind) : Reshape(scale, Shape{});
+    return Requantize(in, y, Cast(in[1], dtype) * scale / Cast(in[6], dtype));
 }
 
 const Operator kOperators[] = {
-        {"ConvInteger", ConvInteger},
-        {"DequantizeLinear", DequantizeLinear},
-        {"DynamicQuantizeLinear", DynamicQuantizeLinear},
+        {"ConvInteger", Call<ConvInteger>},
+        {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
+        {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},
-        {"QLinearConv", QLinearConv},
+        {"QLinearConv", Call<QLinearConv>},
         {"QLinearMatMul", QLinearMatMul},
-        {"QuantizeLinear", QuantizeLinear},
+        {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Recurrent layers.
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -9,24 +10,17 @@ namespace chainerx::onnx {
 namespace {
 
 struct Activation {
-    Array operator()(const Array& x0) const {
-        Array x = clip > 0 ? Maximum(Minimum(x0, Scalar{clip}), Scalar{-clip}) : x0;
-        return function(x, alpha, beta);
+    Array operator()(const Array& x) const {
+        return function(clip > 0 ? Maximum(Minimum(x, Scalar{clip}), Scalar{-clip}) : x, alpha, beta);
     }
-    Array (*function)(const Array& x, double alpha, double beta);
-    double alpha;
-    double beta;
-    double clip;
-};
-
-struct NamedActivation {
     const char* name;
     Array (*function)(const Array& x, double alpha, double beta);
     double alpha;
     double beta;
+    double clip{0};
 };
 
-const NamedActivation kActivations[] = {
+const Activation kActivations[] = {
         {"affine", [](const Array& x, double a, double b) { return Scalar{a} * x + Scalar{b}; }, 1, 0},
         {"elu", [](const Array& x, double a, double) { return Elu(x, a); }, 1, 0},
         {"hardsigmoid", [](const Array& x, double a, double b) { return ClippedRelu(Scalar{a} * x + Scalar{b}, 1.0); },
@@ -65,13 +59,13 @@ public:
         for (size_t i = 0; i < names.size(); ++i) {
             std::string name = names[i];
             for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-            const NamedActivation* found = nullptr;
-            for (const NamedActivation& each : kActivations) {
-                if (name == each.name) found = &each;
-            }
-            if (found == nullptr) throw ModelError{"there is no activation '", names[i], "'"};
-            activations_.push_back({found->function, i < alphas.size() ? alphas[i] : found->alpha,
-                                    i < betas.size() ? betas[i] : found->beta, clip});
+            const Activation* found = std::find_if(std::begin(kActivations), std::end(kActivations),
+                                                   [&](const Activation& each) { return name == each.name; });
+            if (found == std::end(kActivations)) throw ModelError{"there is no activation '", names[i], "'"};
+            Activation& activation = activations_.emplace_back(*found);
+            if (i < alphas.size()) activation.alpha = alphas[i];
+            if (i < betas.size()) activation.beta = betas[i];
+            activation.clip = clip;
         }
         per_direction_ = static_cast<int>(defaults.size());
     }

@@ -1,7 +1,5 @@
 // Reductions, cumulative operators and orders.
 
-#include <limits>
-
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -29,110 +27,64 @@ Array ExtremeOf(const Array& x, const Axes& axes, bool keepdims) {
         if (x.dtype() != Dtype::kBool) return kIsMax ? AMax(x, axes, keepdims) : AMin(x, axes, keepdims);
         return kIsMax ? Any(x, axes, keepdims) : All(x, axes, keepdims);
     }
-    Scalar value = VisitDtype(x.dtype(), [](auto tag) -> Scalar {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_same_v<T, bool>) {
-            return Scalar{!kIsMax};
-        } else if constexpr (std::is_integral_v<T>) {
-            return Scalar{kIsMax ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max()};
-        } else {
-            constexpr double kInfinity = std::numeric_limits<double>::infinity();
-            return Scalar{kIsMax ? -kInfinity : kInfinity};
-        }
-    });
-    return Full(shape, value, x.dtype(), x.device());
+    return Full(shape, kIsMax ? Lowest(x.dtype()) : Greatest(x.dtype()), x.dtype(), x.device());
 }
 
-// `is_copy_of_one`: over no axes, the result is the input.
+// Over no axes, the result is that of all, or the input.
 template <Reduction kReduce>
-Kernel Reduce(const Node& node) {
-    IntsParameter given{node, "axes"};
-    bool keepdims = node.Flag("keepdims");
-    bool is_noop = node.Flag("noop_with_empty_axes");
-    return [given, keepdims, is_noop](const Inputs& in) {
-        const Array& x = in[0];
-        std::vector<int64_t> values = given.Read(in);
-        Axes axes = NormalizeAxes(CheckAxes(values, x.ndim()), x.ndim());
-        if (values.empty()) {
-            if (!is_noop) axes = NormalizeAxes(std::nullopt, x.ndim());
-        }
-        return Cast(kReduce(x, axes, keepdims), x.dtype());
-    };
+Array Reduce(const Array& x, const std::optional<Axes>& given, bool keepdims, bool is_noop) {
+    bool is_whole = (!given || given->empty()) && !is_noop;
+    Axes axes = NormalizeAxes(is_whole ? OptionalAxes{} : OptionalAxes{given.value_or(Axes{})}, x.ndim());
+    return Cast(kReduce(x, axes, keepdims), x.dtype());
 }
 
 template <bool kIsMax>
-Kernel Arg(const Node& node) {
-    int64_t axis = node.Int("axis");
-    bool keepdims = node.Flag("keepdims");
-    bool is_last = node.Flag("select_last_index");
-    return [axis, keepdims, is_last](const Inputs& in) {
-        Array x = in[0];
-        int8_t at = CheckAxis(axis, x.ndim());
-        if (is_last) x = Flip(x, Axes{at});
-        Array y = kIsMax ? ArgMax(x, at) : ArgMin(x, at);
-        if (is_last) y = Scalar{x.shape()[at] - 1} - y;
-        return keepdims ? ExpandDims(y, at) : y;
-    };
+Array Arg(const Array& input, int8_t axis, bool keepdims, bool is_last) {
+    Array x = is_last ? Flip(input, Axes{axis}) : input;
+    Array y = kIsMax ? ArgMax(x, axis) : ArgMin(x, axis);
+    if (is_last) y = Scalar{x.shape()[axis] - 1} - y;
+    return keepdims ? ExpandDims(y, axis) : y;
 }
 
 template <bool kIsSum>
-Kernel Cumulative(const Node& node) {
-    IntsParameter axis{node, "axis"};
-    bool exclusive = node.Flag("exclusive");
-    bool reverse = node.Flag("reverse");
-    return [axis, exclusive, reverse](const Inputs& in) {
-        Array x = in[0];
-        int8_t at = CheckAxis(axis.ReadOne(in), x.ndim());
-        if (reverse) x = Flip(x, Axes{at});
-        if (exclusive && x.shape()[at] > 0) {
-            Shape shape = x.shape();
-            shape[at] = 1;
-            Array first = Full(shape, Scalar{kIsSum ? 0 : 1}, x.dtype(), x.device());
-            x = Concatenate({first, SliceAxis(x, at, 0, x.shape()[at] - 1)}, at);
-        }
-        Array y = Cast(kIsSum ? Cumsum(x, at) : Cumprod(x, at), in[0].dtype());
-        return reverse ? Flip(y, Axes{at}) : y;
-    };
+Array Cumulative(const Array& input, int8_t axis, bool exclusive, bool reverse) {
+    Array x = reverse ? Flip(input, Axes{axis}) : input;
+    if (exclusive && x.shape()[axis] > 0) {
+        Shape shape = x.shape();
+        shape[axis] = 1;
+        Array first = Full(shape, Scalar{kIsSum ? 0 : 1}, x.dtype(), x.device());
+        x = Concatenate({first, SliceAxis(x, axis, 0, x.shape()[axis] - 1)}, axis);
+    }
+    Array y = Cast(kIsSum ? Cumsum(x, axis) : Cumprod(x, axis), x.dtype());
+    return reverse ? Flip(y, Axes{axis}) : y;
 }
 
-Kernel TopK(const Node& node) {
-    IntsParameter count{node, "k"};
-    int64_t axis = node.Int("axis");
-    bool largest = node.Flag("largest");
-    return [=](const Inputs& in) -> Arrays {
-        const Array& x = in[0];
-        int8_t at = CheckAxis(axis, x.ndim());
-        int64_t k = count.ReadOne(in);
-        int64_t length = x.shape()[at];
-        if (k < 0 || k > length) throw ModelError{"k is ", k, " for an axis of ", length};
-        // A stable order, so that the first of equal elements comes first.
-        Array order;
-        if (largest) {
-            order = Flip(Scalar{length - 1} - Argsort(Flip(x, Axes{at}), at), Axes{at});
-        } else {
-            order = Argsort(x, at);
-        }
-        order = AsContiguous(SliceAxis(order, at, 0, k));
-        return {TakeAlong(x, order, at), order};
-    };
+Arrays TopK(const Array& x, int64_t k, int8_t axis, bool largest) {
+    int64_t length = x.shape()[axis];
+    if (k < 0 || k > length) throw ModelError{"k is ", k, " for an axis of ", length};
+    // A stable order, so that the first of equal elements comes first.
+    Array order =
+            largest ? Flip(Scalar{length - 1} - Argsort(Flip(x, Axes{axis}), axis), Axes{axis}) : Argsort(x, axis);
+    order = AsContiguous(SliceAxis(order, axis, 0, k));
+    return {TakeAlong(x, order, axis), order};
 }
 
 const Operator kOperators[] = {
-        {"ArgMax", Arg<true>},
-        {"ArgMin", Arg<false>},
-        {"CumProd", Cumulative<false>},
-        {"CumSum", Cumulative<true>},
-        {"ReduceL1", Reduce<L1Of>},
-        {"ReduceL2", Reduce<L2Of>},
-        {"ReduceLogSum", Reduce<LogSumOf>},
-        {"ReduceLogSumExp", Reduce<LogSumExpOf>},
-        {"ReduceMax", Reduce<ExtremeOf<true>>},
-        {"ReduceMean", Reduce<MeanOf>},
-        {"ReduceMin", Reduce<ExtremeOf<false>>},
-        {"ReduceProd", Reduce<ProdOf>},
-        {"ReduceSum", Reduce<SumOf>},
-        {"ReduceSumSquare", Reduce<SumSquareOf>},
-        {"TopK", TopK},
+        {"ArgMax", Call<Arg<true>>, "axis keepdims select_last_index"},
+        {"ArgMin", Call<Arg<false>>, "axis keepdims select_last_index"},
+        {"CumProd", Call<Cumulative<false>>, "axis exclusive reverse"},
+        {"CumSum", Call<Cumulative<true>>, "axis exclusive reverse"},
+        {"ReduceL1", Call<Reduce<L1Of>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceL2", Call<Reduce<L2Of>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceLogSum", Call<Reduce<LogSumOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceLogSumExp", Call<Reduce<LogSumExpOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceMax", Call<Reduce<ExtremeOf<true>>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceMean", Call<Reduce<MeanOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceMin", Call<Reduce<ExtremeOf<false>>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceProd", Call<Reduce<ProdOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceSum", Call<Reduce<SumOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceSumSquare", Call<Reduce<SumSquareOf>>, "axes keepdims noop_with_empty_axes"},
+        {"TopK", Call<TopK>, "k axis largest"},
 };
 
 }  // namespace

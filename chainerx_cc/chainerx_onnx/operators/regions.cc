@@ -30,47 +30,44 @@ Box MakeBox(const double* p, bool is_centered) {
     return box;
 }
 
-Kernel NonMaxSuppression(const Node& node) {
-    bool is_centered = node.Flag("center_point_box");
-    IntsParameter most{node, "max_output_boxes_per_class"};
-    return [is_centered, most](const Inputs& in) {
-        if (in[0].ndim() != 3 || in[1].ndim() != 3 || in[0].shape()[2] != 4 || in[0].shape()[0] != in[1].shape()[0] ||
-            in[0].shape()[1] != in[1].shape()[2]) {
-            throw ModelError{"the shapes are ", in[0].shape(), " and ", in[1].shape()};
+Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const std::optional<int64_t>& most,
+                        const Array& iou_threshold, const Array& score_threshold, bool is_centered) {
+    if (coordinates.ndim() != 3 || coordinates.shape()[2] != 4 || all_scores.ndim() != 3 ||
+        coordinates.shape()[0] != all_scores.shape()[0] || coordinates.shape()[1] != all_scores.shape()[2]) {
+        throw ModelError{"the shapes are ", coordinates.shape(), " and ", all_scores.shape()};
+    }
+    Array boxes = InHostMemory(coordinates);
+    Array scores = InHostMemory(all_scores);
+    int64_t limit = most.value_or(0);
+    double overlap = iou_threshold ? static_cast<double>(ReadScalar(iou_threshold)) : 0;
+    std::optional<double> least;
+    if (score_threshold) least = static_cast<double>(ReadScalar(score_threshold));
+    int64_t classes = scores.shape()[1];
+    int64_t n = scores.shape()[2];
+    Ints chosen;
+    for (int64_t row = 0; row < scores.shape()[0] * classes; ++row) {
+        const double* score = scores.data<double>() + row * n;
+        const double* corners = boxes.data<double>() + row / classes * n * 4;
+        Ints order;
+        for (int64_t i = 0; i < n; ++i) {
+            if (!least || score[i] > *least) order.push_back(i);
         }
-        Array boxes = InHostMemory(in[0]);
-        Array scores = InHostMemory(in[1]);
-        int64_t limit = most.ReadOne(in, 0);
-        double overlap = in.Has(3) ? static_cast<double>(ReadScalar(in[3])) : 0;
-        std::optional<double> least;
-        if (in.Has(4)) least = static_cast<double>(ReadScalar(in[4]));
-        int64_t classes = scores.shape()[1];
-        int64_t n = scores.shape()[2];
-        std::vector<int64_t> chosen;
-        for (int64_t row = 0; row < scores.shape()[0] * classes; ++row) {
-            const double* score = scores.data<double>() + row * n;
-            const double* corners = boxes.data<double>() + row / classes * n * 4;
-            std::vector<int64_t> order;
-            for (int64_t i = 0; i < n; ++i) {
-                if (!least || score[i] > *least) order.push_back(i);
-            }
-            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
-            std::vector<Box> kept;
-            for (int64_t i : order) {
-                if (static_cast<int64_t>(kept.size()) >= limit) break;
-                Box box = MakeBox(corners + i * 4, is_centered);
-                bool is_new = std::all_of(kept.begin(), kept.end(), [&](const Box& each) {
-                    double common = box.Common(each);
-                    return common <= overlap * (box.area() + each.area() - common);
-                });
-                if (!is_new) continue;
-                kept.push_back(box);
-                chosen.insert(chosen.end(), {row / classes, row % classes, i});
-            }
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+        std::vector<Box> kept;
+        for (int64_t i : order) {
+            if (static_cast<int64_t>(kept.size()) >= limit) break;
+            Box box = MakeBox(corners + i * 4, is_centered);
+            bool is_new = std::all_of(kept.begin(), kept.end(), [&](const Box& each) {
+                double common = box.Common(each);
+                return common <= overlap * (box.area() + each.area() - common);
+            });
+            if (!is_new) continue;
+            kept.push_back(box);
+            chosen.insert(chosen.end(), {row / classes, row % classes, i});
         }
-        Array out = IntsArray(chosen);
-        return ToDevice(Reshape(out, Shape{out.GetTotalSize() / 3, 3}), in[0].device());
-    };
+    }
+    Array out = IntsArray(chosen);
+    return ToDevice(Reshape(out, Shape{out.GetTotalSize() / 3, 3}), coordinates.device());
 }
 
 // The two neighbors of a place along an axis; both weights are 0 outside.
@@ -89,68 +86,71 @@ struct Neighbors {
     double weights[2];
 };
 
-Kernel RoiAlign(const Node& node) {
-    bool is_half = node.opset() >= 16 && node.String("coordinate_transformation_mode") == "half_pixel";
-    bool is_mean = node.String("mode") == "avg";
-    int64_t outs[2] = {node.Int("output_height"), node.Int("output_width")};
-    int64_t ratio = node.Int("sampling_ratio");
-    double scale = node.Float("spatial_scale");
-    return [=](const Inputs& in) {
-        Array x = InHostMemory(in[0]);
-        Array rois = InHostMemory(in[1]);
-        std::vector<int64_t> images = ReadInts(in[2]);
-        if (x.ndim() != 4 || rois.ndim() != 2 || rois.shape()[1] != 4 || x.GetTotalSize() == 0 ||
-            static_cast<int64_t>(images.size()) != rois.shape()[0]) {
-            throw ModelError{"the shapes are ", x.shape(), " and ", rois.shape()};
-        }
-        int64_t channels = x.shape()[1];
-        int64_t sizes[2] = {x.shape()[2], x.shape()[3]};
-        Array out = EmptyInHostMemory(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8));
-        double* y = out.data<double>();
-        for (size_t r = 0; r < images.size(); ++r) {
-            if (images[r] < 0 || images[r] >= x.shape()[0]) throw ModelError{"there is no image ", images[r]};
-            const double* roi = rois.data<double>() + r * 4;
-            std::vector<Neighbors> neighbors[2];
-            int64_t counts[2];
-            for (int axis = 0; axis < 2; ++axis) {
-                double begin = roi[1 - axis] * scale - (is_half ? 0.5 : 0);
-                double span = roi[3 - axis] * scale - (is_half ? 0.5 : 0) - begin;
-                if (!is_half) span = std::max(span, 1.0);
-                double each = std::ceil(span / static_cast<double>(outs[axis]));
-                if (!(each < 1e6)) throw ModelError{"a region has the size ", span};
-                counts[axis] = ratio > 0 ? ratio : std::max<int64_t>(static_cast<int64_t>(each), 1);
-                int64_t total = CheckedShape({outs[axis], counts[axis]}, 64).GetTotalSize();
-                for (int64_t i = 0; i < total; ++i) {
-                    double place = begin + (static_cast<double>(i) + 0.5) * span / static_cast<double>(total);
-                    neighbors[axis].emplace_back(place, sizes[axis]);
-                }
+// Whether coordinates are shifted by half a pixel.
+struct RegionGrid {
+    explicit RegionGrid(const Node& node)
+        : is_half{node.opset() >= 16 && node.String("coordinate_transformation_mode") == "half_pixel"} {}
+    bool is_half;
+};
+
+enum class RegionMode { kMean, kMax };
+
+Array RoiAlign(const Array& input, const Array& regions, const Ints& images, RegionGrid grid, RegionMode mode,
+               int64_t output_height, int64_t output_width, int64_t sampling_ratio, double scale) {
+    Array x = InHostMemory(input);
+    Array rois = InHostMemory(regions);
+    if (x.ndim() != 4 || rois.ndim() != 2 || rois.shape()[1] != 4 || x.GetTotalSize() == 0 ||
+        static_cast<int64_t>(images.size()) != rois.shape()[0]) {
+        throw ModelError{"the shapes are ", x.shape(), " and ", rois.shape()};
+    }
+    int64_t outs[2] = {output_height, output_width};
+    int64_t channels = x.shape()[1];
+    int64_t sizes[2] = {x.shape()[2], x.shape()[3]};
+    Array out = EmptyInHostMemory(CheckedShape({rois.shape()[0], channels, outs[0], outs[1]}, 8));
+    double* y = out.data<double>();
+    for (size_t r = 0; r < images.size(); ++r) {
+        if (images[r] < 0 || images[r] >= x.shape()[0]) throw ModelError{"there is no image ", images[r]};
+        const double* roi = rois.data<double>() + r * 4;
+        std::vector<Neighbors> neighbors[2];
+        int64_t counts[2];
+        for (int axis = 0; axis < 2; ++axis) {
+            double begin = roi[1 - axis] * scale - (grid.is_half ? 0.5 : 0);
+            double span = roi[3 - axis] * scale - (grid.is_half ? 0.5 : 0) - begin;
+            if (!grid.is_half) span = std::max(span, 1.0);
+            double each = std::ceil(span / static_cast<double>(outs[axis]));
+            if (!(each < 1e6)) throw ModelError{"a region has the size ", span};
+            counts[axis] = sampling_ratio > 0 ? sampling_ratio : std::max<int64_t>(static_cast<int64_t>(each), 1);
+            int64_t total = CheckedShape({outs[axis], counts[axis]}, 64).GetTotalSize();
+            for (int64_t i = 0; i < total; ++i) {
+                double place = begin + (static_cast<double>(i) + 0.5) * span / static_cast<double>(total);
+                neighbors[axis].emplace_back(place, sizes[axis]);
             }
-            for (int64_t c = 0; c < channels; ++c) {
-                const double* image = x.data<double>() + (images[r] * channels + c) * sizes[0] * sizes[1];
-                for (int64_t o = 0; o < outs[0] * outs[1]; ++o) {
-                    double sum = 0;
-                    double most = -INFINITY;
-                    for (int64_t k = 0; k < counts[0] * counts[1]; ++k) {
-                        const Neighbors& rows = neighbors[0][o / outs[1] * counts[0] + k / counts[1]];
-                        const Neighbors& columns = neighbors[1][o % outs[1] * counts[1] + k % counts[1]];
-                        for (int i = 0; i < 4; ++i) {
-                            double term = image[rows.places[i / 2] * sizes[1] + columns.places[i % 2]] *
-                                          rows.weights[i / 2] * columns.weights[i % 2];
-                            sum += term;
-                            most = std::max(most, term);
-                        }
+        }
+        for (int64_t c = 0; c < channels; ++c) {
+            const double* image = x.data<double>() + (images[r] * channels + c) * sizes[0] * sizes[1];
+            for (int64_t o = 0; o < outs[0] * outs[1]; ++o) {
+                double sum = 0;
+                double most = -INFINITY;
+                for (int64_t k = 0; k < counts[0] * counts[1]; ++k) {
+                    const Neighbors& rows = neighbors[0][o / outs[1] * counts[0] + k / counts[1]];
+                    const Neighbors& columns = neighbors[1][o % outs[1] * counts[1] + k % counts[1]];
+                    for (int i = 0; i < 4; ++i) {
+                        double term = image[rows.places[i / 2] * sizes[1] + columns.places[i % 2]] *
+                                      rows.weights[i / 2] * columns.weights[i % 2];
+                        sum += term;
+                        most = std::max(most, term);
                     }
-                    *y++ = is_mean ? sum / static_cast<double>(counts[0] * counts[1]) : most;
                 }
+                *y++ = mode == RegionMode::kMean ? sum / static_cast<double>(counts[0] * counts[1]) : most;
             }
         }
-        return Like(in[0], out);
-    };
+    }
+    return Like(input, out);
 }
 
 const Operator kOperators[] = {
-        {"NonMaxSuppression", NonMaxSuppression},
-        {"RoiAlign", RoiAlign},
+        {"NonMaxSuppression", Call<NonMaxSuppression>, "max_output_boxes_per_class center_point_box"},
+        {"RoiAlign", Call<RoiAlign>, "batch_indices mode output_height output_width sampling_ratio spatial_scale"},
 };
 
 }  // namespace

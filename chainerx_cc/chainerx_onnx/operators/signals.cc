@@ -16,21 +16,11 @@ constexpr CosineWindow kHamming{{25.0 / 46, 1 - 25.0 / 46, 0}};
 constexpr CosineWindow kHann{{0.5, 0.5, 0}};
 
 template <const CosineWindow& kWindow>
-Kernel Window(const Node& node) {
-    Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("output_datatype")));
-    bool periodic = node.Flag("periodic");
-    IntsParameter size{node, "size"};
-    Device* device = &node.device();
-    return [dtype, periodic, size, device](const Inputs& in) {
-        int64_t n = size.ReadOne(in);
-        Array out = EmptyInHostMemory(CheckedShape({n}, 8));
-        double turn = 2 * std::acos(-1.0) / static_cast<double>(periodic ? n : std::max<int64_t>(n - 1, 1));
-        for (int64_t i = 0; i < n; ++i) {
-            double phase = turn * static_cast<double>(i);
-            out.data<double>()[i] = kWindow.a[0] - kWindow.a[1] * std::cos(phase) + kWindow.a[2] * std::cos(2 * phase);
-        }
-        return ToDevice(Cast(out, dtype), *device);
-    };
+Array Window(int64_t size, Dtype dtype, bool periodic, Device& device) {
+    Array phase = Arange(Scalar{0}, Scalar{CheckedShape({size}, 8)[0]}, Scalar{1}, Dtype::kFloat64, device) *
+                  Scalar{2 * std::acos(-1.0) / static_cast<double>(periodic ? size : std::max<int64_t>(size - 1, 1))};
+    const double* a = kWindow.a;
+    return Cast(Scalar{a[0]} - Scalar{a[1]} * Cos(phase) + Scalar{a[2]} * Cos(Scalar{2.0} * phase), dtype);
 }
 
 // The transform of the last axis, of numbers with a real and an imaginary part (or no array), as products with the
@@ -80,69 +70,58 @@ Array Resized(const Array& x, int64_t length) {
     return PadAxis(x, axis, 0, length - n);
 }
 
-Kernel Dft(const Node& node) {
-    int64_t axis = node.opset() < 20 ? 1 : -2;
-    bool inverse = node.Flag("inverse");
-    bool onesided = node.Flag("onesided");
-    IntsParameter given{node, "dft_length"};
-    IntsParameter on{node, "axis"};
-    return [=](const Inputs& in) {
-        const Array& x = in[0];
-        int8_t at = CheckAxis(on.ReadOne(in, axis), x.ndim());
-        int8_t last = static_cast<int8_t>(x.ndim() - 1);
-        if (at == last || x.shape()[last] < 1 || x.shape()[last] > 2) throw ModelError{"the shape is ", x.shape()};
-        Array moved = Moveaxis(x, Axes{at}, Axes{static_cast<int8_t>(last - 1)});
-        Array real = Part(moved, 0);
-        Array imaginary = x.shape()[last] == 2 ? Part(moved, 1) : Array{};
-        int64_t n = x.shape()[at];
-        bool is_half = inverse && onesided;
-        int64_t length = given.is_given() ? given.ReadOne(in) : is_half ? 2 * (n - 1) : n;
-        if (length < 1) throw ModelError{"the length is ", length};
-        int64_t half = length / 2 + 1;
-        real = Resized(real, is_half ? half : length);
-        if (imaginary) imaginary = Resized(imaginary, is_half ? half : length);
-        if (is_half && length - half > 0) {
-            // The missing half is the conjugate of the first.
-            std::vector<int64_t> places;
-            for (int64_t k = half; k < length; ++k) places.push_back(length - k);
-            real = Concatenate({real, Take(real, places, last - 1)}, last - 1);
-            if (imaginary) imaginary = Concatenate({imaginary, Negative(Take(imaginary, places, last - 1))}, last - 1);
-        }
-        Fourier transform{length, onesided && !inverse ? half : length, inverse};
-        Array y = transform(real, imaginary);
-        if (is_half) y = SliceAxis(y, last, 0, 1);
-        return Moveaxis(y, Axes{static_cast<int8_t>(last - 1)}, Axes{at});
-    };
+Array Dft(const Array& x, const std::optional<int64_t>& dft_length, const std::optional<int8_t>& axis, Opset opset,
+          bool inverse, bool onesided) {
+    int8_t at = axis ? *axis : CheckAxis(opset < 20 ? 1 : -2, x.ndim());
+    int8_t last = static_cast<int8_t>(x.ndim() - 1);
+    if (at == last || x.shape()[last] < 1 || x.shape()[last] > 2) throw ModelError{"the shape is ", x.shape()};
+    Array moved = Moveaxis(x, Axes{at}, Axes{static_cast<int8_t>(last - 1)});
+    Array real = Part(moved, 0);
+    Array imaginary = x.shape()[last] == 2 ? Part(moved, 1) : Array{};
+    int64_t n = x.shape()[at];
+    bool is_half = inverse && onesided;
+    int64_t length = dft_length.value_or(is_half ? 2 * (n - 1) : n);
+    if (length < 1) throw ModelError{"the length is ", length};
+    int64_t half = length / 2 + 1;
+    real = Resized(real, is_half ? half : length);
+    if (imaginary) imaginary = Resized(imaginary, is_half ? half : length);
+    if (is_half && length - half > 0) {
+        // The missing half is the conjugate of the first.
+        Ints places;
+        for (int64_t k = half; k < length; ++k) places.push_back(length - k);
+        real = Concatenate({real, Take(real, places, last - 1)}, last - 1);
+        if (imaginary) imaginary = Concatenate({imaginary, Negative(Take(imaginary, places, last - 1))}, last - 1);
+    }
+    Fourier transform{length, onesided && !inverse ? half : length, inverse};
+    Array y = transform(real, imaginary);
+    if (is_half) y = SliceAxis(y, last, 0, 1);
+    return Moveaxis(y, Axes{static_cast<int8_t>(last - 1)}, Axes{at});
 }
 
-Kernel Stft(const Node& node) {
-    bool onesided = node.Flag("onesided");
-    IntsParameter step{node, "frame_step"};
-    IntsParameter given{node, "frame_length"};
-    return [=](const Inputs& in) {
-        Array x = in[0];
-        if (x.ndim() == 2) x = ExpandDims(x, 2);
-        if (x.ndim() != 3 || x.shape()[2] < 1) throw ModelError{"the shape is ", in[0].shape()};
-        int64_t by = step.ReadOne(in);
-        int64_t length = given.is_given() ? given.ReadOne(in) : in.Has(2) ? in[2].GetTotalSize() : 0;
-        if (by < 1 || length < 1 || length > x.shape()[1]) throw ModelError{"the frames have ", length, " elements"};
-        int64_t count = (x.shape()[1] - length) / by + 1;
-        CheckedShape({x.shape()[0], count, length}, 16);
-        std::vector<int64_t> places;
-        for (int64_t i = 0; i < count * length; ++i) places.push_back(i / length * by + i % length);
-        Shape frames{x.shape()[0], count, length};
-        Array parts[2];
-        for (int64_t i = 0; i < std::min<int64_t>(x.shape()[2], 2); ++i) {
-            parts[i] = Reshape(Take(Part(x, i), places, 1), frames);
-            if (in.Has(2)) parts[i] = parts[i] * in[2];
-        }
-        return Fourier{length, onesided ? length / 2 + 1 : length, false}(parts[0], parts[1]);
-    };
+Array Stft(const Array& signal, int64_t step, const Array& window, const std::optional<int64_t>& frame_length,
+           bool onesided) {
+    Array x = signal.ndim() == 2 ? ExpandDims(signal, 2) : signal;
+    if (x.ndim() != 3 || x.shape()[2] < 1) throw ModelError{"the shape is ", signal.shape()};
+    int64_t length = frame_length.value_or(window ? window.GetTotalSize() : 0);
+    if (step < 1 || length < 1 || length > x.shape()[1]) throw ModelError{"the frames have ", length, " elements"};
+    int64_t count = (x.shape()[1] - length) / step + 1;
+    Shape frames = CheckedShape({x.shape()[0], count, length}, 16);
+    Ints places;
+    for (int64_t i = 0; i < count * length; ++i) places.push_back(i / length * step + i % length);
+    Array parts[2];
+    for (int64_t i = 0; i < std::min<int64_t>(x.shape()[2], 2); ++i) {
+        parts[i] = Reshape(Take(Part(x, i), places, 1), frames);
+        if (window) parts[i] = parts[i] * window;
+    }
+    return Fourier{length, onesided ? length / 2 + 1 : length, false}(parts[0], parts[1]);
 }
 
 const Operator kOperators[] = {
-        {"BlackmanWindow", Window<kBlackman>}, {"DFT", Dft},   {"HammingWindow", Window<kHamming>},
-        {"HannWindow", Window<kHann>},         {"STFT", Stft},
+        {"BlackmanWindow", Call<Window<kBlackman>>, "size output_datatype periodic"},
+        {"DFT", Call<Dft>, "dft_length axis inverse onesided"},
+        {"HammingWindow", Call<Window<kHamming>>, "size output_datatype periodic"},
+        {"HannWindow", Call<Window<kHann>>, "size output_datatype periodic"},
+        {"STFT", Call<Stft>, "frame_step frame_length onesided"},
 };
 
 }  // namespace

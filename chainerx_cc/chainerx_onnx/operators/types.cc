@@ -1,36 +1,24 @@
 // Changes of element types.
 
-#include <cmath>
-
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
 namespace {
 
-Kernel CastNode(const Node& node) {
-    Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("to")));
-    return [dtype](const Inputs& in) { return Cast(in[0], dtype); };
-}
+Array CastLike(const Array& x, const Array& target) { return Cast(x, target.dtype()); }
 
-Kernel CastLike(const Node&) {
-    return [](const Inputs& in) { return Cast(in[0], in[1].dtype()); };
-}
-
-Kernel BitCast(const Node& node) {
-    Dtype dtype = DtypeOf(static_cast<int32_t>(node.Int("to")));
-    return [dtype](const Inputs& in) {
-        Array x = AsContiguous(in[0]);
-        if (GetItemSize(dtype) != x.GetItemSize() || dtype == Dtype::kBool) {
-            throw ModelError{"numbers of ", x.dtype(), " cannot be read as ", dtype};
-        }
-        return internal::MakeArray(x.shape(), x.strides(), dtype, x.device(), x.body()->storage, x.offset());
-    };
+Array BitCast(const Array& input, Dtype to) {
+    Array x = AsContiguous(input);
+    if (GetItemSize(to) != x.GetItemSize() || to == Dtype::kBool) {
+        throw ModelError{"numbers of ", x.dtype(), " cannot be read as ", to};
+    }
+    return internal::MakeArray(x.shape(), x.strides(), to, x.device(), x.body()->storage, x.offset());
 }
 
 const Operator kOperators[] = {
-        {"BitCast", BitCast},
-        {"Cast", CastNode},
-        {"CastLike", CastLike},
+        {"BitCast", Call<BitCast>, "to"},
+        {"Cast", Call<Cast>, "to"},
+        {"CastLike", Call<CastLike>},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Windows of convolutions and poolings as ONNX describes them.
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,8 +12,6 @@
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
-
-using Ints = std::vector<int64_t>;
 
 // A list attribute with an integer for each spatial axis.
 inline Ints Spread(const Ints& values, size_t count, int64_t value) {
@@ -80,6 +79,15 @@ struct Windows {
     }
 
     size_t count() const { return in.size(); }
+    // How many windows there are along each axis.
+    Ints Counts() const {
+        Ints out;
+        for (size_t i = 0; i < count(); ++i) {
+            int64_t room = in[i] + before[i] + behind[i] - spans[i];
+            out.push_back(room < 0 ? 0 : room / strides[i] + 1);
+        }
+        return out;
+    }
     bool IsSymmetric() const {
         for (size_t i = 0; i < count(); ++i) {
             if (before[i] != behind[i] || before[i] < 0) return false;
@@ -116,6 +124,13 @@ inline Array PadSpatial(Array x, const Ints& before, const Ints& behind, const S
     if (!is_needed) return x;
     CheckedShape(dims, x.GetItemSize());
     return Pad(x, Sides<int64_t>{widths}, PadMode::kConstant, value);
+}
+
+// The opposite: negative widths pad.
+inline Array CropSpatial(const Array& x, Ints before, Ints behind) {
+    std::transform(before.begin(), before.end(), before.begin(), std::negate<>{});
+    std::transform(behind.begin(), behind.end(), behind.begin(), std::negate<>{});
+    return PadSpatial(x, before, behind);
 }
 
 }  // namespace chainerx::onnx

@@ -22,11 +22,8 @@ operators(
         'Sigmoid': lambda x: F.sigmoid(x),
         'Tanh': lambda x: F.tanh(x),
         'HardSigmoid': lambda x, *, alpha, beta: F.clip(alpha * F.identity(x) + beta, 0.0, 1.0),
-        'HardSwish': lambda x: x * F.clip(F.identity(x) / 6 + 0.5, 0.0, 1.0),
         'Softplus': lambda x: F.softplus(x),
-        'Softsign': lambda x: x / (1 + F.absolute(x)),
         'Mish': lambda x: F.mish(x),
-        'Swish': lambda x, *, alpha: x * F.sigmoid(alpha * F.identity(x)),
     }
 )
 
@@ -42,31 +39,12 @@ def prelu(node, x, slope):
     return F.relu(x) - F.relu(-F.identity(x)) * slope
 
 
-@operator('ThresholdedRelu')
-def thresholded_relu(x, *, alpha):
-    above = v.calling_arrays(lambda a: (a > alpha).astype(a.dtype), x)
-    return F.identity(x) * above
-
-
 @operator('Gelu')
 def gelu(x, *, approximate):
     if approximate == 'tanh':
         cubed = x + 0.044715 * F.identity(x) ** 3
         return 0.5 * F.identity(x) * (1 + F.tanh(math.sqrt(2 / math.pi) * cubed))
     return F.gelu(x)
-
-
-@operator('Shrink')
-def shrink(x, *, lambd, bias):
-    if not v.is_float(x):
-        return v.calling_arrays(
-            lambda a: ((a < -lambd) * (a + bias) + (a > lambd) * (a - bias)).astype(a.dtype), x
-        )
-    outside = v.calling_arrays(lambda a: (abs(a) > lambd).astype(a.dtype), x)
-    shift = v.calling_arrays(
-        lambda a: (bias * (a < -lambd) - bias * (a > lambd)).astype(a.dtype), x
-    )
-    return F.identity(x) * outside + shift
 
 
 def _along(function):

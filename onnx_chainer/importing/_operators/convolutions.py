@@ -200,3 +200,15 @@ def _moved(windows, index, offset):
         moved = offset[:, axis]
         coordinates.append(moved + v.like(moved, np.broadcast_to(place, steps).copy()))
     return coordinates
+
+
+@operator('CausalConvWithState')
+def causal_conv_with_state(x, w, b, past, *, activation):
+    count = w.shape[2] - 1
+    if past is None:
+        past = v.like(x, np.zeros((*x.shape[:2], count), x.dtype))
+    x = F.concat((past, x), axis=2)
+    y = F.convolution_nd(x, w, b, groups=x.shape[1])
+    if activation in ('silu', 'swish'):
+        y = y * F.sigmoid(y)
+    return y, F.get_item(x, (slice(None), slice(None), slice(x.shape[2] - count, None)))

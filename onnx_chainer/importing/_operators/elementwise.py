@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainer import functions as F
+from onnx_chainer._elementwise import UNARY
 
 from .. import _values as v
 from ..registry import ARRAYS, VALUES, operator, operators
@@ -122,26 +123,12 @@ operators(
         'Abs': _unary(F.absolute, abs),
         'Neg': _unary(lambda x: -F.identity(x), lambda x: -x),
         'Sign': _unary(F.sign, _module_function('sign')),
-        'Floor': F.floor,
-        'Ceil': F.ceil,
-        'Exp': F.exp,
-        'Log': F.log,
-        'Sqrt': F.sqrt,
         'Reciprocal': lambda x: 1 / F.identity(x),
-        'Sin': F.sin,
-        'Cos': F.cos,
-        'Tan': F.tan,
-        'Asin': F.arcsin,
-        'Acos': F.arccos,
-        'Atan': F.arctan,
-        'Sinh': F.sinh,
-        'Cosh': F.cosh,
         'Asinh': _arcsinh,
         'Acosh': lambda x: F.log(x + F.sqrt(F.square(x) - 1)),
-        'Atanh': F.arctanh,
-        'Erf': F.erf,
     }
 )
+operators({op: getattr(F, function.lower()) for function, op in UNARY.items()})
 operators({'Identity': lambda x: (x,)}, takes=VALUES)
 operators({'Round': lambda x: v.xp_of(x).rint(x)}, takes=ARRAYS)
 

@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import gc
 import random
 import re
 import sys
@@ -318,6 +319,43 @@ def test_hooks_run():
         assert 'hooks of functions or links are active' in function.report()
         function(array([[1, 2, 3]], 'f'))
         assert function.replays == 3
+
+
+class Litter:
+    """Garbage for the collector, which warns when it goes."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        self.close()
+
+    def close(self):
+        COUNTS['closed'] += 1
+        warnings.warn('left open', ResourceWarning, stacklevel=1)
+
+
+def starts_the_collector(x):
+    objects = [[] for _ in range(40000)]
+    return x * len(objects)
+
+
+def test_finalizers_of_garbage_end_no_plan(monkeypatch):
+    monkeypatch.setattr(warnings, 'showwarning', lambda *args: None)
+    monkeypatch.setattr(warnings, 'filters', [])
+    function = chainer.compile(starts_the_collector)
+    thresholds, before = gc.get_threshold(), COUNTS['closed']
+    for _ in range(3):
+        gc.collect()
+        gc.set_threshold(20000)
+        Litter()
+        try:
+            function(array([1, -1], 'f'))
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.collect()
+    assert COUNTS['closed'] == before + 3
+    assert function.replays == 1, function.report()
 
 
 def test_a_profiler_goes_on():

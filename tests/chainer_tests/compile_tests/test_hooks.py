@@ -1,8 +1,7 @@
-"""Hooks of optimizers and loss scales in plans, compared with eager updates bit by bit."""
+"""Hooks of optimizers in plans, compared with eager updates bit by bit."""
 
 import copy
 import itertools
-import warnings
 
 import numpy as np
 import pytest
@@ -335,72 +334,6 @@ def test_a_rule_of_two_parameters():
     for i in range(6):
         pair.run(batch(i))
     assert [type(update) for update in updates(pair)] == [EagerUpdate]
-
-
-# -- loss scales
-
-
-@pytest.mark.parametrize('dtype', ['e', 'f'])
-@pytest.mark.parametrize('optimizer', ['SGD', 'Adam'])
-@pytest.mark.parametrize('name', [None, *HOOKS])
-def test_constant_loss_scales(name, optimizer, dtype):
-    pair = Pair(lambda: Training(OPTIMIZERS[optimizer], dtype, 128.0))
-    if name is not None:
-        change(pair, lambda p: p.optimizer.add_hook(HOOKS[name][0]()))
-    for i in range(6):
-        pair.run(batch(i, dtype))
-    assert pair.function.replays >= 3, pair.function.report()
-    assert is_planned(pair)
-    for scale in 8.0, 3, 65504.0:
-        change(pair, lambda p, scale=scale: p.optimizer.set_loss_scale(scale))
-        assert not pair.run(batch(1, dtype))
-        pair.settle(batch(2, dtype))
-
-
-def test_scales_of_backward():
-    class Scaled(Training):
-        scale = 2.0
-
-        def step(self, x):
-            loss = self.loss(x)
-            self.model.cleargrads()
-            loss.backward(loss_scale=self.scale)
-            self.optimizer.update()
-
-    pair = Pair(lambda: Scaled(optimizers.Adam))
-    change(pair, lambda p: p.optimizer.add_hook(hooks.GradientClipping(0.1)))
-    pair.settle(batch(0))
-    change(pair, lambda p: setattr(p, 'scale', 16.0))
-    assert not pair.run(batch(1))
-    pair.settle(batch(2))
-    change(pair, lambda p: setattr(p, 'scale', None))
-    assert not pair.run(batch(1))
-    pair.settle(batch(2))
-
-
-def test_frozen_parameters_keep_their_scale():
-    pair = Pair(lambda: Training(optimizers.Adam, loss_scale=4.0))
-    change(pair, lambda p: p.optimizer.add_hook(hooks.GradientClipping(0.1)))
-    pair.settle(batch(0))
-    change(pair, lambda p: p.model[0].disable_update())
-    for i in range(6):
-        pair.run(batch(i))
-    change(pair, lambda p: p.model[0].enable_update())
-    pair.settle(batch(0))
-
-
-def test_dynamic_loss_scales():
-    pair = Pair(lambda: Training(optimizers.SGD))
-    change(pair, lambda p: p.optimizer.loss_scaling(interval=3))
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        for i in range(70):
-            x = batch(i)
-            if i == 60:
-                x = x * 1e30
-            pair.run(x)
-            assert pair.usual.optimizer._loss_scale == pair.compiled.optimizer._loss_scale
-    assert pair.function.replays >= 10, pair.function.report()
 
 
 def test_copies_of_optimizers():

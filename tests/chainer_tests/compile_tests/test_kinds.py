@@ -87,7 +87,7 @@ SAMPLES = [
     LINK.W.update_rule, OPTIMIZER.hyperparam, LINK.device, initializers.Constant(1), np.ones(2),
     array([1.0]), chainer.config, chainer.global_config, chainer.mixed16, np.sqrt, Slotted(), Both(),
     Point(1), vars(Point)['x'], types.SimpleNamespace(a=1), collections.OrderedDict(a=1),
-    collections.defaultdict(int, a=1), collections.deque([1]),
+    collections.defaultdict(int, a=1), collections.deque([1]), np.random.rand,
 ]  # fmt: skip
 CONSTANTS = [
     None, True, 1, 1.0, 1j, 'a', b'a', ..., NotImplemented, range(3), np.dtype('f'),

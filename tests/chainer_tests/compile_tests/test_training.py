@@ -1,8 +1,6 @@
 """Training steps under ``chainer.compile``, compared bit by bit with the same steps run eagerly."""
 
 import copy
-import functools
-import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainer import optimizer_hooks as hooks, optimizers
-from chainer.warnings import PerformanceWarning
 
 pytestmark = pytest.mark.chainerx
 
@@ -433,74 +430,3 @@ def test_check_finds_a_difference():
     plan.run = lambda inputs, tells: 0
     with pytest.raises(RuntimeError, match='the result differs'):
         function(*batch())
-
-
-@pytest.mark.parametrize('compile', [False, True])
-def test_updater(compile, tmp_path):
-    logs = []
-    for is_compiled in False, compile:
-        np.random.seed(0)
-        chainerx.random.seed(0)
-        model = L.Classifier(chainer.Sequential(L.Linear(64, 10), F.relu, L.Linear(10, 10)))
-        model.to_device(DEVICE)
-        train = chainer.datasets.get_digits()[0][:300]
-        iterator = chainer.iterators.SerialIterator(train, 64, shuffle=False)
-        optimizer = optimizers.Adam().setup(model)
-        updater = chainer.training.StandardUpdater(
-            iterator, optimizer, device=DEVICE, compile=is_compiled
-        )
-        trainer = chainer.training.Trainer(updater, (4, 'epoch'), out=str(tmp_path))
-        log = chainer.training.extensions.LogReport(trigger=(1, 'iteration'))
-        trainer.extend(log)
-        trainer.extend(chainer.training.extensions.ExponentialShift('alpha', 0.9))
-        trainer.run()
-        for entry in log.log:
-            del entry['elapsed_time']
-        logs.append((log.log, state_of(model, optimizer)))
-        if is_compiled:
-            assert updater._update.replays >= 10, updater._update.report()
-    assert logs[0] == logs[1]
-
-
-class OwnCore(chainer.training.StandardUpdater):
-    def update_core(self):
-        self.get_optimizer('main').update(lambda: F.sum(self.get_optimizer('main').target.W))
-
-
-class CallsSuper(chainer.training.StandardUpdater):
-    def update_core(self):
-        super().update_core()
-
-
-class InheritsOwnCore(OwnCore):
-    pass
-
-
-@pytest.mark.parametrize(
-    ('updater', 'name'),
-    [
-        (chainer.training.StandardUpdater, None),
-        (CallsSuper, None),
-        (OwnCore, 'OwnCore.update_core'),
-        (InheritsOwnCore, 'OwnCore.update_core'),
-        (
-            functools.partial(
-                chainer.training.updaters.GradientAccumulationUpdater, accumulation_steps=2
-            ),
-            'GradientAccumulationUpdater.update_core',
-        ),
-    ],
-    ids=['standard', 'super', 'own', 'inherited', 'accumulation'],
-)
-def test_updater_says_where_compile_has_no_effect(updater, name):
-    optimizer = optimizers.SGD().setup(L.Linear(2, 2))
-    iterator = chainer.iterators.SerialIterator([(np.zeros(2, 'f'), np.int32(0))], 1)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter('always')
-        updater(iterator, optimizer)
-        assert not caught
-        updater(iterator, optimizer, compile=True)
-    expected = [] if name is None else [f'compile=True has no effect: {name} replaces']
-    assert [str(w.message)[: len(text)] for w, text in zip(caught, expected)] == expected
-    assert len(caught) == len(expected)
-    assert all(w.category is PerformanceWarning for w in caught)

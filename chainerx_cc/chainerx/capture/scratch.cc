@@ -1,0 +1,17 @@
+#include "chainerx/capture/scratch.h"
+
+namespace chainerx {
+
+const StoragePtr& Scratch::Get(Device& device, size_t bytes) {
+    if (view_ && view_->bytes() >= bytes && &view_->device() == &device) return view_;
+    // The old block first, as the new one may take its place. Others are those of recordings, which nobody needs again.
+    view_ = nullptr;
+    memory_ = nullptr;
+    device.FreeUnusedBlocks();
+    memory_ = device.Allocate(bytes);
+    auto free = [](Storage* view) noexcept { delete view; };
+    view_ = StoragePtr{new Storage{memory_->data(), memory_->bytes(), device, free}};
+    return view_;
+}
+
+}  // namespace chainerx
