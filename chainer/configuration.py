@@ -42,7 +42,7 @@ class GlobalConfig:
             normalization, whose range of values is narrower.
         debug (bool): Debug mode: NaN checks, call stacks of functions and more.
         dtype: Default dtype of parameters and of converted data: float16, float32, float64 or
-            ``chainer.mixed16``.
+            ``chainer.mixed16`` or ``'mixed_bfloat16'``.
         enable_backprop (bool): Whether to record computational graphs.
         exact_resume (str): Whether serializers also save what Chainer 7 does not, such as the
             states of the random generators: ``'always'``, ``'auto'`` (only in snapshots by

@@ -24,7 +24,7 @@ from chainer._core.optimizers import (
 from chainer._core.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer._core.optimizers.update_rule import UpdateRule
 from chainer._core.reports import representation
-from chainer._core.settings.mixed16 import mixed16
+from chainer._core.settings.mixed16 import is_mixed as _is_mixed
 from chainer.optimizer_hooks import _base as hooks_base
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class GradientMethod(Optimizer):
         super().setup(link)
         use_fp32_update = self._use_fp32_update
         if use_fp32_update is None:
-            use_fp32_update = configuration.config.dtype is mixed16
+            use_fp32_update = _is_mixed(configuration.config.dtype)
         for param in link.params():
             param.update_rule = self.create_update_rule()
             if use_fp32_update:
@@ -283,9 +283,10 @@ class GradientMethod(Optimizer):
         raise NotImplementedError
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Updates float16 parameters through float32 master copies.
+        """Updates parameters of half precision through float32 master copies.
 
-        :meth:`setup` does so itself while ``chainer.config.dtype`` is ``chainer.mixed16``, unless
+        :meth:`setup` does so itself while ``chainer.config.dtype`` is ``chainer.mixed16`` or
+        ``'mixed_bfloat16'``, unless
         this method has been called with ``False``.
 
         Args:

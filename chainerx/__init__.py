@@ -120,6 +120,7 @@ if TYPE_CHECKING or is_available():
     from chainerx._dtypes import (
         DTYPES as _DTYPES,
         astype as astype,
+        bfloat16 as _bfloat16,
         can_cast as can_cast,
         finfo as finfo,
         iinfo as iinfo,
@@ -171,8 +172,18 @@ if TYPE_CHECKING or is_available():
     PZERO: float = 0.0
     NZERO: float = -0.0
 
-    #: The dtypes that arrays can have.
+    #: The dtypes that arrays can have, but for bfloat16, which NumPy does not have itself.
     all_dtypes: tuple[type[_numpy.generic], ...] = tuple(d.type for d in _DTYPES.values())
+
+    if TYPE_CHECKING:
+        bfloat16: type[_numpy.generic]
+    else:
+
+        def __getattr__(name: str) -> Any:
+            if name == 'bfloat16':
+                return _bfloat16()
+            raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
 else:
 
     class ndarray:  # type: ignore[no-redef]

@@ -425,7 +425,7 @@ def _quantize_dynamically(x: ndarray) -> list[ndarray]:
 def _random_seed(seed: int) -> None:
     """Seeds the context's generator."""
 
-def _rebuild_array(values: Any, device: str) -> ndarray:
+def _rebuild_array(values: Any, device: str, dtype: DTypeLike | None = None) -> ndarray:
     """Makes an array from its pickled state."""
 
 def _set_dnn_settings(function: Any) -> None:

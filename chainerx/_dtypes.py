@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from chainerx._core import Device, ndarray
 
-#: The dtypes that arrays can have, by their names.
+#: The dtypes that arrays can have, by their names; but for bfloat16, which NumPy does not have.
 DTYPES: dict[str, numpy.dtype[Any]] = {
     name: numpy.dtype(name)
     for name in (
         'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64'.split()
     )
 }
+_BFLOAT16 = 'bfloat16'
 _RANKS = {'b': 0, 'i': 1, 'u': 1, 'f': 2}
 _DTYPES_OF_NUMBERS = {bool: 'bool', int: 'int64', float: 'float32'}
 _KINDS = {
@@ -72,18 +73,43 @@ class IntegerInfo(NamedTuple):
     dtype: numpy.dtype[Any]
 
 
+def bfloat16() -> type[numpy.generic]:
+    """NumPy's type of bfloat16, from a package that is imported only here."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise AttributeError(
+            "chainerx.bfloat16 is NumPy's type, which needs the package ml_dtypes: install it (pip "
+            "install ml_dtypes), or name the dtype 'bfloat16'"
+        ) from None
+    return ml_dtypes.bfloat16
+
+
+def _numpy_dtype(value: DTypeLike) -> numpy.dtype[Any]:
+    # The name is one of NumPy's only after the import.
+    return numpy.dtype(bfloat16() if isinstance(value, str) and value == _BFLOAT16 else value)
+
+
+def _kind(dtype: numpy.dtype[Any]) -> str:
+    return 'f' if dtype.name == _BFLOAT16 else dtype.kind
+
+
 def _dtype(value: ndarray | DTypeLike) -> numpy.dtype[Any]:
     """The dtype of an array, or the one that a name, type or dtype stands for."""
-    dtype = value.dtype if isinstance(value, _core.ndarray) else numpy.dtype(value)
-    if dtype.name not in DTYPES:
+    dtype = value.dtype if isinstance(value, _core.ndarray) else _numpy_dtype(value)
+    if dtype.name not in DTYPES and dtype.name != _BFLOAT16:
         raise _core.DtypeError(f'chainerx has no dtype {dtype}, but {", ".join(DTYPES)}')
     return dtype
 
 
 def _promote(a: numpy.dtype[Any], b: numpy.dtype[Any]) -> numpy.dtype[Any]:
     """The dtype of results of arrays of two dtypes, as the core chooses it."""
-    rank = _RANKS[a.kind] - _RANKS[b.kind]
-    return numpy.promote_types(a, b) if rank == 0 else a if rank > 0 else b
+    rank = _RANKS[_kind(a)] - _RANKS[_kind(b)]
+    if rank != 0:
+        return a if rank > 0 else b
+    if {a.name, b.name} == {_BFLOAT16, 'float16'}:
+        return DTYPES['float32']
+    return numpy.promote_types(a, b)
 
 
 def astype(
@@ -140,7 +166,12 @@ def can_cast(from_: ndarray | DTypeLike, to: DTypeLike) -> bool:
         (False, False)
 
     """
-    return numpy.can_cast(_dtype(from_), _dtype(to))
+    a, b = _dtype(from_), _dtype(to)
+    if b.name == _BFLOAT16 and _kind(a) in 'iu':
+        return a.itemsize == 1
+    if _BFLOAT16 in (a.name, b.name):
+        return _promote(a, b) == b
+    return numpy.can_cast(a, b)
 
 
 def finfo(type: ndarray | DTypeLike) -> FloatInfo:
@@ -163,9 +194,15 @@ def finfo(type: ndarray | DTypeLike) -> FloatInfo:
 
     """
     dtype = _dtype(type)
-    if dtype.kind != 'f':
+    if _kind(dtype) != 'f':
         raise _core.DtypeError(f'finfo: the dtype must be of floating point, not {dtype}')
-    info: Any = numpy.finfo(dtype)
+    info: Any
+    if dtype.name == _BFLOAT16:
+        import ml_dtypes
+
+        info = ml_dtypes.finfo(dtype)
+    else:
+        info = numpy.finfo(dtype)
     eps, high, low, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
     return FloatInfo(8 * dtype.itemsize, eps, high, low, normal, dtype)
 
@@ -221,8 +258,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str) and kind in _KINDS:
-        return numpy.dtype(dtype).kind in _KINDS[kind]
-    return numpy.dtype(dtype) == numpy.dtype(kind)
+        return _kind(_numpy_dtype(dtype)) in _KINDS[kind]
+    return _numpy_dtype(dtype) == _numpy_dtype(kind)
 
 
 def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[Any]:
@@ -259,6 +296,6 @@ def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[
         return reduce(_promote, numbers)
     result = reduce(_promote, dtypes)
     for number in numbers:
-        if _RANKS[number.kind] > _RANKS[result.kind]:
+        if _RANKS[number.kind] > _RANKS[_kind(result)]:
             result = number
     return result

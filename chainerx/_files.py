@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 def _values(array: ndarray, function: str, name: str) -> numpy.ndarray:
     if not isinstance(array, _core.ndarray):
         raise TypeError(f'{function}: {name} must be chainerx.ndarray, not {type(array).__name__}')
-    return _core.to_numpy(array.as_grad_stopped(), copy=False)
+    values = _core.to_numpy(array.as_grad_stopped(), copy=False)
+    if values.dtype.kind == 'V':
+        raise _core.DtypeError(
+            f'{function}: files of NumPy do not have the dtype {values.dtype}: convert {name} to '
+            'float32, which has all its numbers'
+        )
+    return values
 
 
 def save(file: str | os.PathLike[str] | BinaryIO, arr: ndarray) -> None:

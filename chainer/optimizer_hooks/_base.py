@@ -10,6 +10,7 @@ import chainerx
 from chainer._core.autograd.variable_gradient import loss_scale_of
 from chainer._core.optimizers import step
 from chainer._core.reports import representation
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def squared_norm(x):
     if x.ndim != 1:
         x = x.ravel()
     # Squares of float16 overflow from 256 on.
-    if x.dtype == numpy.float16:
+    if is_half(x.dtype):
         x = x.astype(numpy.float32)
     return x.dot(x)
 

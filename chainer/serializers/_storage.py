@@ -65,12 +65,13 @@ class Archive(Mapping[str, numpy.ndarray]):
 def to_numpy(value):
     """Converts a value to the NumPy array to store.
 
-    ``None`` becomes a 0-dimensional object array.
+    ``None`` becomes a 0-dimensional object array, and bfloat16, which files do not have, float32.
     """
     if isinstance(value, Variable):
         value = value.array
     if isinstance(value, get_array_types()):
-        return cuda.to_cpu(value)
+        array = cuda.to_cpu(value)
+        return array.astype(numpy.float32) if array.dtype.name == 'bfloat16' else array
     array = numpy.asarray(value)
     if array.dtype.kind == 'O' and value is not None:
         raise TypeError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy
 
 from chainer import backend, gradient_check
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.function import no_backprop_mode
 from chainer.testing.array import assert_allclose
 from chainer.variable import Variable
@@ -133,7 +134,7 @@ class _TestBase:
         return arrays
 
     def _variables(self, arrays):
-        return tuple(Variable(a, requires_grad=a.dtype.kind == 'f') for a in arrays)
+        return tuple(Variable(a, requires_grad=a.dtype.kind in FLOAT_KINDS) for a in arrays)
 
     def _check_forward(self, arrays, forward, outputs_expected):
         """Runs ``forward(variables)``, compares outputs and checks that inputs are unchanged."""

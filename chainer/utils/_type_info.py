@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.names.set_module import set_module
+from chainer._core.settings.half import FloatDtype, is_half
 from chainer.utils._type_expressions import Expr, Variable
 
 if TYPE_CHECKING:
@@ -126,7 +127,10 @@ def get_types(
 
 
 def _get_type(x, shape):
-    return TypeInfo(x.shape if shape is None else shape, x.dtype)
+    dtype = x.dtype
+    if dtype.kind == 'V' and is_half(dtype):
+        dtype = FloatDtype(dtype)
+    return TypeInfo(x.shape if shape is None else shape, dtype)
 
 
 @set_module('chainer.utils.type_check')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer._core.settings.half import FLOAT_KINDS
 from chainermn import _arrays, _messages
 from chainermn._mpi import mpi
 
@@ -73,7 +74,7 @@ def add(mpi_comm: Any, x: Any) -> Any:
     """Adds the arrays of all ranks, those of float16 in float32."""
     array = _arrays.to_host(x)
     dtype = numpy.promote_types(array.dtype, numpy.float32)
-    total = array.astype(dtype if array.dtype.kind == 'f' else array.dtype)
+    total = array.astype(dtype if array.dtype.kind in FLOAT_KINDS else array.dtype)
     for part in _messages.parts(total):
         mpi_comm.Allreduce(mpi().IN_PLACE, part.view(total.dtype))
     return _arrays.like(total.astype(array.dtype, copy=False), x)

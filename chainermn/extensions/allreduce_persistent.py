@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import get_array_types
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.training import extension
 from chainermn import _arrays
 
@@ -48,6 +49,6 @@ class AllreducePersistent(extension.Extension):
         for _, link in sorted(self.model.namedlinks()):
             for name in sorted(link._persistent):
                 value = getattr(link, name)
-                if isinstance(value, get_array_types()) and value.dtype.kind == 'f':
+                if isinstance(value, get_array_types()) and value.dtype.kind in FLOAT_KINDS:
                     array = _arrays.plain(value)
                     array[...] = self.comm.allreduce(array) / self.comm.size

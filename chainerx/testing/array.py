@@ -10,12 +10,13 @@ import chainerx
 
 
 def _as_numpy(x):
-    """The values of an array or a number as a NumPy array."""
+    """The values of an array or a number as a NumPy array, which NumPy can compare."""
     if isinstance(x, chainerx.ndarray):
-        return chainerx.to_numpy(x.as_grad_stopped(), copy=False)
-    if hasattr(x, 'get') and not isinstance(x, numpy.ndarray):  # CuPy
+        x = chainerx.to_numpy(x.as_grad_stopped(), copy=False)
+    elif hasattr(x, 'get') and not isinstance(x, numpy.ndarray):  # CuPy
         return x.get()
-    return numpy.asarray(x)
+    x = numpy.asarray(x)
+    return x.astype(numpy.float32) if x.dtype.name == 'bfloat16' else x
 
 
 def assert_array_equal(x: Any, y: Any, err_msg: str = '', verbose: bool = True) -> None:

@@ -7,6 +7,7 @@
 
 namespace {
 
+using cuda_emulation::kBfloat16;
 using cuda_emulation::kFloat16;
 using cuda_emulation::kFloat32;
 using cuda_emulation::kFloat64;
@@ -71,7 +72,7 @@ double LoadScalar(const void* p, int compute) {
 
 bool IsKnown(int type, int compute) {
     if (type == kFloat64) return compute == kIn64;
-    if (type == kFloat16) return compute == kIn32;
+    if (type == kFloat16 || type == kBfloat16) return compute == kIn32;
     return type == kFloat32 &&
            (compute == kIn32 || compute == kFromFloat16 || compute == kFromBfloat16 || compute == kFromTf32);
 }

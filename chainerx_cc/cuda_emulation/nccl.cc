@@ -29,7 +29,8 @@ enum Type {
     kUInt64 = 5,
     kFloat16 = 6,
     kFloat32 = 7,
-    kFloat64 = 8
+    kFloat64 = 8,
+    kBfloat16 = 9
 };
 
 // The path of the first member's socket.
@@ -69,7 +70,7 @@ bool Receive(int socket, void* data, size_t size) {
 
 size_t SizeOf(int type) {
     if (type == kInt8 || type == kUInt8) return 1;
-    if (type == kFloat16) return 2;
+    if (type == kFloat16 || type == kBfloat16) return 2;
     return type == kInt64 || type == kUInt64 || type == kFloat64 ? 8 : 4;
 }
 
@@ -98,6 +99,8 @@ void Add(int type, Bytes* to, const Bytes& from) {
             return AddAs<uint64_t>(to, from);
         case kFloat16:
             return AddAs<chainerx::Float16>(to, from);
+        case kBfloat16:
+            return AddAs<chainerx::Bfloat16>(to, from);
         case kFloat32:
             return AddAs<float>(to, from);
         default:

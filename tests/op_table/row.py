@@ -48,7 +48,8 @@ class Row:
         self.double = double
         self.elementwise = elementwise
         self.call = call or (lambda f, arrays, kwargs: f(*arrays, **kwargs))
-        self.tolerance = {'float16': 4e-3 * tolerance, 'float32': 2e-6 * tolerance, 'float64': 1e-12 * tolerance}
+        self.tolerance = {'float16': 4e-3 * tolerance, 'bfloat16': 3e-2 * tolerance,
+                          'float32': 2e-6 * tolerance, 'float64': 1e-12 * tolerance}
         self.grad_inputs = grad_inputs
         self.ulp = ulp
         self.wrong = wrong

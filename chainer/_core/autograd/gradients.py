@@ -11,6 +11,7 @@ from chainer import backend
 from chainer._core.autograd import variable_gradient
 from chainer._core.autograd.thread_hooks import thread_hooks
 from chainer._core.names.namespace import F
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def force_array(result: Any) -> Any:
 
 def find_nan(arrays: Iterable[Any]) -> bool:
     for array in arrays:
-        if array is not None and array.dtype.kind == 'f':
+        if array is not None and array.dtype.kind in FLOAT_KINDS:
             if isinstance(array, _chx_ndarray):
                 array = array.as_grad_stopped()
                 if bool((array != array).any()):

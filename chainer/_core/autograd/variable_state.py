@@ -10,6 +10,7 @@ import chainerx
 from chainer import backend
 from chainer._core.autograd.variable_gradient import VariableGradient, check_array
 from chainer._core.devices import layouts
+from chainer._core.settings.half import FLOAT_KINDS
 
 if TYPE_CHECKING:
     import numpy
@@ -208,7 +209,11 @@ class VariableState(VariableGradient):
         self._chainerx_array_cache = None
         if isinstance(array, _chx_ndarray):
             self._node = None
-            if self._requires_grad and array.dtype.kind == 'f' and not array.is_backprop_required():
+            if (
+                self._requires_grad
+                and array.dtype.kind in FLOAT_KINDS
+                and not array.is_backprop_required()
+            ):
                 array = array.view()
                 array.require_grad()
         self._array = array

@@ -18,6 +18,7 @@ from chainer._core.gradient_checks.probing import (
     set_array,
     shift,
 )
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.link import Link
 from chainer.utils import _allclose
 from chainer.variable import Variable
@@ -50,7 +51,7 @@ class Settings:
     link: Link | None
 
     def __post_init__(self) -> None:
-        if self.dtype is not None and numpy.dtype(self.dtype).kind != 'f':
+        if self.dtype is not None and numpy.dtype(self.dtype).kind not in FLOAT_KINDS:
             raise ValueError(f'`dtype` is allowed only float type, not {self.dtype}')
 
     def __str__(self) -> str:
@@ -59,7 +60,7 @@ class Settings:
 
 def without_gradients(x_data: Iterable[Any]) -> list[bool]:
     """Returns for each input whether it can have no gradient."""
-    return [x.dtype.kind != 'f' for x in x_data]
+    return [x.dtype.kind not in FLOAT_KINDS for x in x_data]
 
 
 def _arrays_text(name: str, arrays: Iterable[Any]) -> str:
@@ -142,7 +143,9 @@ class BackwardCheck:
     def _forward(self, x_data: Any) -> tuple[list[Any], tuple[Any, ...]]:
         xs = [
             # ChainerX takes no gradients of integers; other functions should give none.
-            Variable(x, requires_grad=x.dtype.kind == 'f' or not isinstance(x, chainerx.ndarray))
+            Variable(
+                x, requires_grad=x.dtype.kind in FLOAT_KINDS or not isinstance(x, chainerx.ndarray)
+            )
             for x in x_data
         ]
         ys = as_tuple(self.func(*xs))
@@ -222,7 +225,7 @@ class BackwardCheck:
         return [param for param in link.params(include_uninit=False) if id(param) not in checked]
 
     def _cast(self, array: Any) -> Any:
-        if self.settings.dtype is None or array.dtype.kind != 'f':
+        if self.settings.dtype is None or array.dtype.kind not in FLOAT_KINDS:
             return array
         return array.astype(self.settings.dtype, copy=False)
 

@@ -8,6 +8,7 @@ import numpy
 
 from chainer import backend
 from chainer._core.names.set_module import set_module
+from chainer._core.settings.half import FLOAT_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,7 +84,7 @@ def numerical_grad(
     inputs = tuple(inputs)
     grad_outputs = tuple(grad_outputs)
     for x in inputs:
-        if x.dtype.kind != 'f':
+        if x.dtype.kind not in FLOAT_KINDS:
             raise RuntimeError(f'The dtype of input arrays must be kind of float, not {x.dtype}')
     gys = [None if gy is None else to_double(gy) for gy in grad_outputs]
 
@@ -162,7 +163,7 @@ def _check_differentiable(
     samples_of_outputs: Iterable[Any], index: tuple[int, ...], eps: float, atol: float, rtol: float
 ) -> None:
     for i, samples in enumerate(samples_of_outputs):
-        if samples[0] is None or samples[0].dtype.kind != 'f':
+        if samples[0] is None or samples[0].dtype.kind not in FLOAT_KINDS:
             continue
         bad = _find_rough(samples, atol, rtol)
         if bad.any():

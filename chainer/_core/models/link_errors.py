@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer._core.variables.parameter import Parameter
 from chainer.device_resident import DeviceResident
 
@@ -51,7 +52,9 @@ def _explain_axes(error: InvalidType) -> str:
 def _explain_dtype(error: InvalidType, link: LinkTree, values: list[Any]) -> str:
     # A hook may have a variable in the place of a parameter.
     arrays = [param.array for param in link.params()]
-    dtypes = {array.dtype for array in arrays if array is not None and array.dtype.kind == 'f'}
+    dtypes = {
+        array.dtype for array in arrays if array is not None and array.dtype.kind in FLOAT_KINDS
+    }
     if len(dtypes) != 1:
         return '.'
     (expected,) = dtypes

@@ -17,6 +17,7 @@ from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.optimizers.step import Step, are_numbers
 from chainer._core.optimizers.update_rule import UpdateRule
+from chainer._core.settings.half import is_half
 from chainer._core.variables.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ class Group:
 
     def has_masters(self) -> bool:
         """Tells whether the step is made on float32 copies."""
-        return self.rules[0]._use_fp32_update and self.arrays[0].dtype == numpy.float16
+        return self.rules[0]._use_fp32_update and is_half(self.arrays[0].dtype)
 
     def count(self) -> None:
         """Counts an update."""

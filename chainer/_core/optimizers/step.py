@@ -11,6 +11,7 @@ import numpy
 
 import chainerx
 from chainer import configuration
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -79,10 +80,10 @@ class Step(NamedTuple):
         """Computes with at least one axis and single precision."""
         if arrays[0].ndim == 0:  # NumPy 1 would compute in float64
             arrays = [array.reshape(1) for array in arrays]
-        if arrays[0].dtype != numpy.float16:
+        if not is_half(arrays[0].dtype):
             self.compute(*arrays, *scalars)
             return
-        # Small gradients squared would vanish in float16.
+        # Small gradients squared would vanish in half precision.
         wide = [array.astype(numpy.float32) for array in arrays]
         self.compute(*wide, *scalars)
         for k, array in enumerate(arrays):

@@ -14,6 +14,7 @@ from chainer._core.models import saving
 from chainer._core.optimizers import hook_registry as _hook_registry, rule_state
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.reports import representation
+from chainer._core.settings.half import is_half
 from chainer._core.variables.parameter import Parameter
 from chainer._core.variables.variable import Variable
 from chainer.backends import cuda
@@ -136,7 +137,7 @@ class UpdateRule:
             self._update(param)
 
     def _update(self, param: Parameter) -> None:
-        if self._use_fp32_update and param.dtype == numpy.float16 and param.array is not None:
+        if self._use_fp32_update and param.array is not None and is_half(param.dtype):
             self._update_fp32(param)
         else:
             self._update_with_hooks(param)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer._core.settings.mixed16 import mixed16
+from chainer._core.settings.half import find_bfloat16
+from chainer._core.settings.mixed16 import MIXED_BFLOAT16, mixed16
 
 if TYPE_CHECKING:
     from chainer._core.settings.mixed16 import _Mixed16
@@ -36,14 +37,16 @@ def _get_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     return text
 
 
-def _get_dtype(name: str) -> numpy.dtype[Any] | _Mixed16:
+def _get_dtype(name: str) -> numpy.dtype[Any] | _Mixed16 | str:
     text = os.environ.get(name) or 'float32'
     if text == 'mixed16':
         return mixed16
+    if text == MIXED_BFLOAT16:
+        return text
     if text not in ('float16', 'float32', 'float64'):
         raise TypeError(
             f'incorrect dtype name in {name}: {text!r}. '
-            'Only float16, float32, float64 and mixed16 are allowed.'
+            'Only float16, float32, float64, mixed16 and mixed_bfloat16 are allowed.'
         )
     return numpy.dtype(text)
 
@@ -60,12 +63,16 @@ def check_text(name: str, text: str, default: Any) -> None:
 
     Raises:
         TypeError: The entry is a flag, or the text names no dtype.
+        ImportError: The dtype is bfloat16, and the package that NumPy needs for it is missing.
 
     """
     what = f'chainer.config.{name} must be'
     if isinstance(default, bool):
         raise TypeError(f'{what} True or False, but the text {text!r} was given')
     if name == 'dtype':
+        if text in ('bfloat16', MIXED_BFLOAT16):
+            find_bfloat16()
+            return
         try:
             numpy.dtype(text)
         except TypeError:

@@ -33,5 +33,18 @@ class _Mixed16:
 
 
 mixed16: _Mixed16 = _Mixed16()
+#: The same with bfloat16 in place of float16, as a value of ``chainer.config.dtype``.
+MIXED_BFLOAT16 = 'mixed_bfloat16'
+
+
+def is_mixed_bfloat16(dtype: Any) -> bool:
+    return isinstance(dtype, str) and dtype == MIXED_BFLOAT16
+
+
+def is_mixed(dtype: Any) -> bool:
+    """Tells whether a dtype means half precision, with float32 where a link needs it."""
+    return dtype is mixed16 or is_mixed_bfloat16(dtype)
+
+
 # Pickles of versions before the folders of the core name this module.
 sys.modules['chainer._core.mixed16'] = sys.modules[__name__]

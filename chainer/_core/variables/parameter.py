@@ -11,6 +11,7 @@ import chainerx
 from chainer import backend, initializers
 from chainer._core.devices import layouts
 from chainer._core.devices.array_types import get_array_types
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer._core.variables.variable import Variable
 from chainer.initializers import constant
 
@@ -198,7 +199,7 @@ class Parameter(Variable):
                 )
         if self._layout is not None:
             array = xp.ascontiguousarray(layouts.transpose_array(array, None, self._layout))
-        if self._layout is not None or array.dtype.kind != 'f':
+        if self._layout is not None or array.dtype.kind not in FLOAT_KINDS:
             grad = None
             is_fresh = False
         self._set_array(array)

@@ -11,6 +11,7 @@ from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.variable_gradient import check_array
 from chainer._core.names import hints
 from chainer._core.names.set_module import set_module
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer._core.variables.conversions import VariableConversions
 from chainer._core.variables.operators import VariableOperators
 from chainer._core.variables.transfers import VariableTransfers
@@ -112,7 +113,7 @@ class Variable(
         if layout is not None:
             self._layout = layout
         if isinstance(data, _chx_ndarray):
-            if requires_grad and data.dtype.kind == 'f' and not data.is_backprop_required():
+            if requires_grad and data.dtype.kind in FLOAT_KINDS and not data.is_backprop_required():
                 # The user's array stays outside the graph: require the gradient of a view.
                 data = data.view()
                 data.require_grad()

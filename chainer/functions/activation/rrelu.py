@@ -68,7 +68,7 @@ class RReLU(_base.UnaryFunction):
             )
         else:
             self.r = _arrays.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)
-        self._factors = xp.where(x >= 0, 1, self.r)
+        self._factors = xp.where(x >= 0, x.dtype.type(1), self.r)
         return x * self._factors
 
     def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:

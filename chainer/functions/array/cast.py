@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.settings.half import FLOAT_KINDS, find_bfloat16
 from chainer.configuration import config
 from chainer.functions.array._views import View
 from chainer.utils.array import _cast
@@ -38,7 +39,7 @@ class Cast(View):
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
     ) -> Sequence[Operand | None]:
         in_type = self.inputs[0].dtype
-        return ((m.cast(gys[0], in_type) if in_type.kind == 'f' else None),)
+        return ((m.cast(gys[0], in_type) if in_type.kind in FLOAT_KINDS else None),)
 
 
 def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
@@ -57,6 +58,8 @@ def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
         dtype('float64')
 
     """
+    if isinstance(typ, str) and typ == 'bfloat16':  # NumPy may not know the name
+        typ = find_bfloat16()
     if x.dtype == typ and not config.enable_backprop:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

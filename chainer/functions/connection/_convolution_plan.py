@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy
 
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.utils import _patches
 from chainer.utils.array import _cast
@@ -253,4 +254,4 @@ get_plan = functools.lru_cache(maxsize=512)(Plan)
 def _compute_dtype(x, W):
     """Common dtype, with float32 instead of float16, which has no fast products."""
     dtype = x.dtype if x.dtype == W.dtype else numpy.result_type(x.dtype, W.dtype)
-    return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype
+    return numpy.dtype(numpy.float32) if is_half(dtype) else dtype

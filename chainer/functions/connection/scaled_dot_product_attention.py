@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer import backend
 from chainer._core.names.namespace import F
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
@@ -137,21 +138,21 @@ def _attend(q, k, v, mask, is_causal, dropout_ratio):
 
 
 def _largest(dtype):
-    return {'e': 6e4, 'f': 1e38, 'd': 1e300}[dtype.char]
+    return {'e': 6e4, 'E': 1e38, 'f': 1e38, 'd': 1e300}[dtype.char]
 
 
 def _check_mask(mask, is_causal):
     if is_causal:
         raise ValueError('mask cannot be combined with is_causal')
     mask = as_variable(mask)
-    if mask.dtype.kind not in 'bf':
+    if mask.dtype.kind not in 'b' + FLOAT_KINDS:
         raise TypeError(f'mask must be of dtype bool or floating point, not {mask.dtype}')
     return mask
 
 
 def _mask_score(xp, score, mask):
     """Returns the masked score, and where a boolean mask allows to attend."""
-    if mask.dtype.kind == 'f':
+    if mask.dtype.kind in FLOAT_KINDS:
         return score + F.cast(mask, score.dtype), None
     allowed = F.broadcast_to(mask, score.shape).array
     # Finite, so that a row without any key has no NaN.

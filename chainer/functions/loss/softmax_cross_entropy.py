@@ -11,6 +11,7 @@ import chainerx
 from chainer import backend, utils
 from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.debug import is_debug
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.functions._arguments import check_reduce
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
@@ -40,7 +41,7 @@ def _check_class_weight(class_weight):
         raise ValueError('class_weight must be an array, not a Variable')
     if class_weight.ndim != 1:
         raise ValueError(f'class_weight.ndim should be 1, got {class_weight.ndim}')
-    if class_weight.dtype.kind != 'f':
+    if class_weight.dtype.kind not in FLOAT_KINDS:
         raise ValueError(f"The dtype of class_weight should be 'f', got {class_weight.dtype}")
 
 
@@ -151,7 +152,7 @@ class SoftmaxCrossEntropy(Operation):
             shape = () if self.reduce == 'mean' else x.shape[:1] + x.shape[2:]
             return (xp.zeros(shape, x.dtype),)
         log_y = _log_softmax(xp, x)
-        if t.dtype.kind == 'f':
+        if t.dtype.kind in FLOAT_KINDS:
             return (self._soft_target_loss(xp, x, t, log_y),)
         if is_debug():
             self._check_labels(x, t)
@@ -185,7 +186,7 @@ class SoftmaxCrossEntropy(Operation):
         x, t = inputs
         if x.size == 0:
             return Fallback('no elements')
-        if t.dtype.kind == 'f':
+        if t.dtype.kind in FLOAT_KINDS:
             if t.shape != x.shape or t.dtype != x.dtype:
                 return Fallback('other probabilities than scores')
             if not self._target_has_gradient:
@@ -214,7 +215,7 @@ class SoftmaxCrossEntropy(Operation):
     ) -> Sequence[Operand | None]:
         x, t = xs
         (gy,) = gys
-        rule = self._soft_target_gradients if t.dtype.kind == 'f' else self._label_gradients
+        rule = self._soft_target_gradients if t.dtype.kind in FLOAT_KINDS else self._label_gradients
         gxs = (m.broadcast_to(m.sum(gy), x.shape), None) if x.size == 0 else rule(m, x, t, gy)
         return [gxs[i] for i in targets]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy
-
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.half import is_half
 from chainer.functions._base import Operation, kernels
 from chainer.functions.math.inv import linalg
 from chainer.utils import type_check
@@ -46,7 +45,7 @@ class Cholesky(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (a,) = inputs
-        if a.dtype == numpy.float16:
+        if is_half(a.dtype):
             return Fallback('float16')
         return (chainerx.linalg.cholesky(a),)
 

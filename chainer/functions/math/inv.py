@@ -9,6 +9,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.half import is_half
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.array import _cast
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def linalg(name: str, x: NdArray) -> Any:
     """Applies a routine of ``linalg``; computes float16, which they lack, in float32."""
     routine = getattr(backend.get_array_module(x).linalg, name)
-    if x.dtype == numpy.float16:
+    if is_half(x.dtype):
         return _cast(routine(x.astype(numpy.float32)), x.dtype)
     return routine(x)
 
@@ -51,7 +52,7 @@ class BatchInv(Operation):
         self, inputs: tuple[chainerx.ndarray, ...]
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         (a,) = inputs
-        if a.dtype == numpy.float16:
+        if is_half(a.dtype):
             return Fallback('float16')
         return (chainerx.linalg.inv(a),)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import backend
 from chainer._core.autograd.array_namespace import arrays_like
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.configuration import config
 from chainer.functions._base import Operation, kernels
@@ -119,7 +120,7 @@ class DecorrelatedBatchNormalization(Operation):
 
 def _wide(x):
     """Dtype for linear algebra on ``x``."""
-    return 'f' if x.dtype.char == 'e' else x.dtype
+    return 'f' if is_half(x.dtype) else x.dtype
 
 
 class FixedDecorrelatedBatchNormalization(Operation):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.settings.half import is_half
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 
@@ -87,7 +88,7 @@ class LocalResponseNormalization(Operation):
         sums: Any = _WindowSum(self.n // 2).forward_chainerx((x * x,))
         (squares,) = sums
         scale = squares * self.alpha + self.k
-        if x.dtype == 'float16':
+        if is_half(x.dtype):
             return (x * scale**-self.beta,)
         # Faster than a power, and as precise in these dtypes.
         return (x * chainerx.exp(chainerx.log(scale) * -self.beta),)

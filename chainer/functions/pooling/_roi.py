@@ -13,6 +13,7 @@ import numpy
 
 import chainerx
 from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.functions._arguments import pair
 from chainer.functions._base import CallableFunction
@@ -155,7 +156,7 @@ class ROIFunction(CallableFunction):
 
 def channels_last(x):
     """Images as (n, h, w, c), with float32 instead of float16."""
-    dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
+    dtype = numpy.float32 if is_half(x.dtype) else x.dtype
     return cuda.get_array_module(x).ascontiguousarray(x.transpose(0, 2, 3, 1), dtype)
 
 

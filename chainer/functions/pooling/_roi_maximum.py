@@ -70,7 +70,7 @@ class Maximum(ROIFunction):
         size = math.prod(self._x_shape)
         x = xp.zeros(size)
         for weight, pixels in self._corners():
-            values = xp.where(pixels < 0, 0, y)
+            values = xp.where(pixels < 0, y.dtype.type(0), y)
             if weight is not None:
                 values = values * weight
             places = self._flat(xp, xp.maximum(pixels, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy
 
 import chainerx
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.functions._arrays import sent_like
 from chainer.functions._base import kernels
@@ -31,7 +32,7 @@ class Mean(ROIFunction):
         return self._gather(x)
 
     def _pool_chainerx(self, x):
-        dtype = numpy.float32 if x.dtype == numpy.float16 else x.dtype
+        dtype = numpy.float32 if is_half(x.dtype) else x.dtype
         ys = []
         # Images are taken out once: the gradient of a part of one is of its size.
         images = {i: x[i] for i in set(self._indices.tolist())}

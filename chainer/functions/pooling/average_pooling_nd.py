@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer._core.reports.fallback import Fallback
+from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.functions._base import call_chainerx, kernels
 from chainer.functions.pooling._windows import LinearMap
@@ -52,7 +53,7 @@ class _Average(_PoolingND):
     def _pool(self, x):
         windows = self._windows(x.shape[2:])
         # Sums of float16 may overflow.
-        wide = x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+        wide = x.astype(numpy.float32) if is_half(x.dtype) else x
         return _cast(self._divide(windows.sum(wide), windows), x.dtype)
 
     def _pool_transposed(self, gy):

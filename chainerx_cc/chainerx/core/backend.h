@@ -36,7 +36,7 @@ private:
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
 // the order of virtual functions or the arguments of a kernel change.
-constexpr int kAbiVersion = 7;
+constexpr int kAbiVersion = 8;
 
 namespace internal {
 template <int kVersion>

@@ -3,23 +3,40 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chainerx/core/float16.h"
+#include "chainerx/core/compute_type.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx {
+
+// An integer that rounds to bfloat16 as the given one, and that float64 has.
+template <class T>
+CHAINERX_HOST_DEVICE double ToStickyDouble(T v) {
+    if constexpr (sizeof(T) < 8) {
+        return v;
+    } else {
+        // Of a large one, the last bits only tell that there are any.
+        constexpr T kExact = T{1} << 53;
+        bool is_large = v > kExact || (std::is_signed_v<T> && v < -kExact);
+        T low = v & T{0x7ff};
+        T sticky = (v - low) | (low != 0 ? T{0x800} : T{0});
+        return static_cast<double>(is_large ? sticky : v);
+    }
+}
 
 // Converts one element as NumPy does.
 template <class From, class To>
 CHAINERX_HOST_DEVICE To Convert(From v) {
     if constexpr (std::is_same_v<From, To>) {
         return v;
-    } else if constexpr (std::is_same_v<To, Float16>) {
+    } else if constexpr (kIsHalf<To>) {
         if constexpr (std::is_same_v<From, double>) {
-            return Float16{v};
+            return To{v};
+        } else if constexpr (std::is_same_v<To, Bfloat16> && std::is_integral_v<From> && sizeof(From) >= 4) {
+            return To{ToStickyDouble(v)};  // float32 would round, too
         } else {
-            return Float16{static_cast<float>(v)};
+            return To{static_cast<float>(v)};
         }
-    } else if constexpr (std::is_same_v<From, Float16>) {
+    } else if constexpr (kIsHalf<From>) {
         return Convert<float, To>(static_cast<float>(v));
     } else if constexpr (std::is_same_v<To, bool>) {
         return v != From{};

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "chainerx/core/bfloat16.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/float16.h"
 
@@ -21,18 +22,21 @@ template <class T>
 struct DtypeOf;
 
 // X(C++ type, enumerator, kind, NumPy name, NumPy character). Kinds follow each other, and widths within a kind.
-#define CHAINERX_NUMERIC_DTYPES(X)               \
-    X(int8_t, kInt8, kInt, "int8", 'b')          \
-    X(int16_t, kInt16, kInt, "int16", 'h')       \
-    X(int32_t, kInt32, kInt, "int32", 'i')       \
-    X(int64_t, kInt64, kInt, "int64", 'l')       \
-    X(uint8_t, kUInt8, kUInt, "uint8", 'B')      \
-    X(uint16_t, kUInt16, kUInt, "uint16", 'H')   \
-    X(uint32_t, kUInt32, kUInt, "uint32", 'I')   \
-    X(uint64_t, kUInt64, kUInt, "uint64", 'L')   \
-    X(Float16, kFloat16, kFloat, "float16", 'e') \
-    X(float, kFloat32, kFloat, "float32", 'f')   \
+#define CHAINERX_FLOAT_DTYPES(X)                    \
+    X(Float16, kFloat16, kFloat, "float16", 'e')    \
+    X(Bfloat16, kBfloat16, kFloat, "bfloat16", 'E') \
+    X(float, kFloat32, kFloat, "float32", 'f')      \
     X(double, kFloat64, kFloat, "float64", 'd')
+#define CHAINERX_NUMERIC_DTYPES(X)             \
+    X(int8_t, kInt8, kInt, "int8", 'b')        \
+    X(int16_t, kInt16, kInt, "int16", 'h')     \
+    X(int32_t, kInt32, kInt, "int32", 'i')     \
+    X(int64_t, kInt64, kInt, "int64", 'l')     \
+    X(uint8_t, kUInt8, kUInt, "uint8", 'B')    \
+    X(uint16_t, kUInt16, kUInt, "uint16", 'H') \
+    X(uint32_t, kUInt32, kUInt, "uint32", 'I') \
+    X(uint64_t, kUInt64, kUInt, "uint64", 'L') \
+    CHAINERX_FLOAT_DTYPES(X)
 #define CHAINERX_DTYPES(X)             \
     X(bool, kBool, kBool, "bool", '?') \
     CHAINERX_NUMERIC_DTYPES(X)
@@ -69,12 +73,11 @@ decltype(auto) VisitDtype(Dtype dtype, F&& f) {
 template <class F>
 decltype(auto) VisitFloatDtype(Dtype dtype, F&& f) {
     switch (dtype) {
-        case Dtype::kFloat16:
-            return f(TypeTag<Float16>{});
-        case Dtype::kFloat32:
-            return f(TypeTag<float>{});
-        case Dtype::kFloat64:
-            return f(TypeTag<double>{});
+#define CHAINERX_X(type, name, kind, str, ch) \
+    case Dtype::name:                         \
+        return f(TypeTag<type>{});
+        CHAINERX_FLOAT_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
         default:
             throw DtypeError{"a floating point dtype is needed"};
     }
@@ -103,6 +106,8 @@ constexpr char GetCharCode(Dtype d) { return internal::kDtypeInfo[static_cast<in
 constexpr const char* GetDtypeName(Dtype d) { return internal::kDtypeInfo[static_cast<int>(d)].name; }
 constexpr bool IsFloat(Dtype d) { return GetKind(d) == DtypeKind::kFloat; }
 constexpr bool IsInteger(Dtype d) { return GetKind(d) == DtypeKind::kInt || GetKind(d) == DtypeKind::kUInt; }
+// Half precision, which is computed in float32.
+constexpr bool IsHalf(Dtype d) { return IsFloat(d) && GetItemSize(d) == 2; }
 inline std::ostream& operator<<(std::ostream& os, Dtype d) { return os << GetDtypeName(d); }
 
 // Accepts NumPy's names and type characters. Raises DtypeError for anything else.
@@ -113,6 +118,7 @@ namespace internal {
 constexpr Dtype FindPromotion(Dtype a, Dtype b) {
     Dtype low = a < b ? a : b;
     Dtype high = a < b ? b : a;
+    if (IsHalf(low) && IsHalf(high) && low != high) return Dtype::kFloat32;  // neither has the values of the other
     if (GetKind(low) != DtypeKind::kInt || GetKind(high) != DtypeKind::kUInt) return high;
     if (GetItemSize(low) > GetItemSize(high)) return low;
     return high == Dtype::kUInt8    ? Dtype::kInt16
@@ -139,7 +145,8 @@ inline constexpr PromotionTable kPromotions = MakePromotionTable();
 
 // The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
 // then the width. A signed and an unsigned integer become a signed one that has the values of both; where there is
-// none, for uint64, float64 as in NumPy. All operations of several arrays follow this function.
+// none, for uint64, float64 as in NumPy. float16 and bfloat16 become float32. All operations of several arrays follow
+// this function.
 constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
     return internal::kPromotions[static_cast<int>(a)][static_cast<int>(b)];
 }

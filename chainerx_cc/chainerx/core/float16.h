@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chainerx/core/macro.h"
+#include "chainerx/core/round_to_odd.h"
 
 namespace chainerx {
 
@@ -53,17 +54,6 @@ private:
         out = f >= 0x47800000U ? 0x7c00U : out;
         out = f > 0x7f800000U ? 0x7e00U : out;
         return static_cast<uint16_t>(out | sign);
-    }
-
-    // Keeps a sticky last bit so that the second rounding, to half, sees whether the first one was exact.
-    CHAINERX_HOST_DEVICE static float RoundToOdd(double v) {
-        auto f = static_cast<float>(v);
-        auto back = static_cast<double>(f);
-        uint32_t bits = Bits<uint32_t>(f);
-        bool inexact = back != v && v == v && (bits & 0x7f800000U) != 0x7f800000U;
-        bool too_big = (v < 0 ? -back : back) > (v < 0 ? -v : v);
-        uint32_t truncated = bits - (too_big ? 1U : 0U);
-        return inexact ? Bits<float>(truncated | 1U) : f;
     }
 
     uint16_t bits_;

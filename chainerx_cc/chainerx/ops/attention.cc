@@ -27,6 +27,7 @@ Scalar Lowest(Dtype dtype) {
     switch (dtype) {
         case Dtype::kFloat16:
             return Scalar{-6e4};
+        case Dtype::kBfloat16:
         case Dtype::kFloat32:
             return Scalar{-1e38};
         default:

@@ -99,7 +99,7 @@ Scalar AsScalar(const Array& a) {
     return VisitDtype(a.dtype(), [&buffer](auto tag) -> Scalar {
         using T = typename decltype(tag)::type;
         const T& v = *reinterpret_cast<const T*>(buffer);
-        if constexpr (std::is_same_v<T, Float16>) {
+        if constexpr (kIsHalf<T>) {
             return static_cast<double>(v);
         } else {
             return v;

@@ -320,8 +320,8 @@ Array Einsum(const std::string& subscripts, const std::vector<Array>& operands) 
         rest.push_back({operands[i], term.Expand(n)});
     }
     Labels output = MakeOutput(equation, n_ellipsis);
-    // Computes partial products of float16 in float32.
-    Dtype compute = dtype == Dtype::kFloat16 && rest.size() > 1 ? Dtype::kFloat32 : dtype;
+    // Computes partial products of half precision in float32.
+    Dtype compute = IsHalf(dtype) && rest.size() > 1 ? Dtype::kFloat32 : dtype;
     for (Factor& x : rest) {
         x.array = AsDtype(x.array, compute);
         TakeDiagonals(x);

@@ -326,7 +326,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     }
     if (reduce == "no") return loss;
     // Half precision could not hold the sum, nor the number of labels.
-    Array sum = Sum(loss.dtype() == Dtype::kFloat16 ? AsType(loss, Dtype::kFloat32) : loss);
+    Array sum = Sum(IsHalf(loss.dtype()) ? AsType(loss, Dtype::kFloat32) : loss);
     if (reduce == "mean" && normalize) {
         Array count = Maximum(Sum(NotEqual(t, Scalar{ignore_label})), Scalar{1});
         sum = sum / AsType(count, sum.dtype());

@@ -249,6 +249,8 @@ Array NanToNum(const Array& x, bool copy, double nan, const std::optional<double
             using T = typename decltype(tag)::type;
             if constexpr (std::is_same_v<T, Float16>) {
                 return 65504;
+            } else if constexpr (std::is_same_v<T, Bfloat16>) {
+                return 0x1.fep127;
             } else {
                 return std::numeric_limits<T>::max();
             }

@@ -21,7 +21,7 @@ namespace {
 
 Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
 
-// Sums and statistics are not taken in float16.
+// Sums and statistics are not taken in half precision.
 Dtype GetStatisticsDtype(const Array& x, const Array& gamma) {
     return PromoteTypes(PromoteTypes(x.dtype(), gamma.dtype()), Dtype::kFloat32);
 }

@@ -347,7 +347,7 @@ struct Network {
                                                      const std::vector<Array>& xs) const {
         Check(n_layers, hx, cx, ws, bs, xs);
         // Sums over many steps deserve more than half precision.
-        Dtype dtype = hx.dtype() == Dtype::kFloat16 ? Dtype::kFloat32 : hx.dtype();
+        Dtype dtype = IsHalf(hx.dtype()) ? Dtype::kFloat32 : hx.dtype();
         auto widen = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
         auto narrow = [&hx](const Array& a) { return a.dtype() == hx.dtype() ? a : AsType(a, hx.dtype()); };
         Shape shape{hx.shape()[1], hx.shape()[2]};

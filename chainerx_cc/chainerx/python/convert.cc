@@ -12,8 +12,10 @@
 namespace chainerx::python {
 namespace {
 
-PyObject* g_dtypes[kNumDtypes];        // numpy.dtype
-PyObject* g_scalar_types[kNumDtypes];  // numpy.float32 and so on
+// NumPy's dtypes, and its types of scalars, such as numpy.float32. That of bfloat16 comes from a package, which is
+// imported when it is needed.
+PyObject* g_dtypes[kNumDtypes];
+PyObject* g_scalar_types[kNumDtypes];
 PyTypeObject* g_numpy_generic;
 PyTypeObject* g_numpy_bool;
 PyTypeObject* g_numpy_integer;
@@ -27,15 +29,48 @@ void ClearTypeError() {
     PyErr_Clear();
 }
 
+void SetDtype(Dtype dtype, PyObject* type) {
+    int i = static_cast<int>(dtype);
+    g_dtypes[i] = Check(PyObject_CallFunctionObjArgs(g_numpy_dtype, type, nullptr)).release();
+    g_scalar_types[i] = Check(PyObject_GetAttrString(g_dtypes[i], "type")).release();
+}
+
+void SetBfloat16(PyObject* ml_dtypes) {
+    SetDtype(Dtype::kBfloat16, Check(PyObject_GetAttrString(ml_dtypes, "bfloat16")).get());
+}
+
+// Finds NumPy's bfloat16 if the program has imported it.
+void FindBfloat16() {
+    if (g_dtypes[static_cast<int>(Dtype::kBfloat16)] != nullptr) return;
+    PyRef name = Check(PyUnicode_FromString("ml_dtypes"));
+    PyRef module{PyImport_GetModule(name.get())};
+    if (module && module.get() != Py_None) {
+        SetBfloat16(module.get());
+    } else if (PyErr_Occurred() != nullptr) {
+        throw PythonError{};
+    }
+}
+
+bool IsBfloat16Scalar(PyObject* o) {
+    FindBfloat16();
+    return reinterpret_cast<PyObject*>(Py_TYPE(o)) == g_scalar_types[static_cast<int>(Dtype::kBfloat16)];
+}
+
 }  // namespace
+
+bool IsBfloat16Dtype(PyObject* numpy_dtype) {
+    FindBfloat16();
+    return numpy_dtype == g_dtypes[static_cast<int>(Dtype::kBfloat16)];
+}
 
 void InitConvert() {
     PyRef numpy = Check(PyImport_ImportModule("numpy"));
     g_numpy_dtype = Check(PyObject_GetAttrString(numpy.get(), "dtype")).release();
     for (int i = 0; i < kNumDtypes; ++i) {
-        const char* name = GetDtypeName(static_cast<Dtype>(i));
-        g_dtypes[i] = Check(PyObject_CallFunction(g_numpy_dtype, "s", name)).release();
-        g_scalar_types[i] = Check(PyObject_GetAttrString(g_dtypes[i], "type")).release();
+        auto dtype = static_cast<Dtype>(i);
+        if (dtype == Dtype::kBfloat16) continue;
+        PyRef name = Check(PyUnicode_FromString(GetDtypeName(dtype)));
+        SetDtype(dtype, name.get());
     }
     auto type = [&](const char* name) {
         return reinterpret_cast<PyTypeObject*>(Check(PyObject_GetAttrString(numpy.get(), name)).release());
@@ -81,7 +116,7 @@ bool TryScalar(PyObject* o, Scalar* out) {
         return TryScalar(v.get(), out);
     }
     // Text, dates and complex numbers would convert to float, too.
-    if (!PyObject_TypeCheck(o, g_numpy_floating)) return false;
+    if (!PyObject_TypeCheck(o, g_numpy_floating) && !IsBfloat16Scalar(o)) return false;
     PyRef v = Check(PyNumber_Float(o));
     *out = Scalar{PyFloat_AS_DOUBLE(v.get())};
     return true;
@@ -97,7 +132,21 @@ void ThrowNotArray(PyObject* o, const char* name, const char* expected) {
     ThrowTypeError("%s must be %s, not %s%s", name, expected, Py_TYPE(o)->tp_name, hint);
 }
 
-PyObject* GetNumpyDtype(Dtype dtype) { return g_dtypes[static_cast<int>(dtype)]; }
+PyObject* GetNumpyDtype(Dtype dtype) {
+    PyObject*& found = g_dtypes[static_cast<int>(dtype)];
+    if (CHAINERX_UNLIKELY(found == nullptr)) {
+        PyRef module{PyImport_ImportModule("ml_dtypes")};
+        if (!module) {
+            if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) throw PythonError{};
+            PyErr_SetString(PyExc_ImportError,
+                            "bfloat16 is a dtype of NumPy only with the package ml_dtypes: install it "
+                            "(pip install ml_dtypes), or convert the array to float32 first");
+            throw PythonError{};
+        }
+        SetBfloat16(module.get());
+    }
+    return found;
+}
 
 Dtype GetDtypeArg(PyObject* o) {
     for (int i = 0; i < kNumDtypes; ++i) {
@@ -119,7 +168,9 @@ Dtype GetDtypeArg(PyObject* o) {
         PyRef text = Check(PyObject_ASCII(o));
         throw DtypeError{"unsupported dtype ", GetText(text.get())};
     }
+    FindBfloat16();
     for (int i = 0; i < kNumDtypes; ++i) {
+        if (g_dtypes[i] == nullptr) continue;
         int equal = PyObject_RichCompareBool(dtype.get(), g_dtypes[i], Py_EQ);
         if (equal < 0) throw PythonError{};
         if (equal == 1) return static_cast<Dtype>(i);

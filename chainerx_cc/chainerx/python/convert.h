@@ -48,7 +48,9 @@ inline bool TryOperand(PyObject* o, Operand* out) {
 
 Dtype GetDtypeArg(PyObject* o);
 // The numpy.dtype object (borrowed).
+// Raises ImportError for bfloat16, if the package is missing that NumPy has it from.
 PyObject* GetNumpyDtype(Dtype dtype);
+bool IsBfloat16Dtype(PyObject* numpy_dtype);
 Device& GetDeviceArg(PyObject* o);  // None: the default device
 // A device that stays while user code runs, which may end a context whose default device it is.
 class HeldDevice {

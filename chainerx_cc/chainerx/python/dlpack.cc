@@ -24,7 +24,7 @@ namespace {
 
 // ---------------------------------------------------------------- the protocol's binary interface, version 1
 
-enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBool = 6 };
+enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBfloat = 4, kDlBool = 6 };
 constexpr int32_t kDlCpu = 1;
 constexpr int32_t kDlCuda = 2;
 constexpr int32_t kDlCudaHost = 3;  // pinned memory
@@ -103,7 +103,7 @@ uint8_t CodeOf(Dtype dtype) {
         case DtypeKind::kUInt:
             return kDlUInt;
         default:
-            return kDlFloat;
+            return dtype == Dtype::kBfloat16 ? kDlBfloat : kDlFloat;
     }
 }
 

@@ -126,8 +126,8 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
         dtypes = "integers";
         refused = "bool or floating point";
     } else if (!Contains(info.dtypes, Dtype::kFloat16)) {
-        dtypes = "any dtype except float16";
-        refused = "float16";
+        dtypes = "any dtype except float16 and bfloat16";
+        refused = "float16 or bfloat16";
     }
     out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
     out += is_unary ? " or number): Array of " + dtypes + ".\n"

@@ -75,6 +75,14 @@ PyRef Numpy(const char* name) {
     return Check(PyObject_GetAttrString(numpy, name));
 }
 
+// The bits of NumPy's bfloat16, which has no buffer, as an array of NumPy; nothing for anything else.
+PyRef Bfloat16Bits(PyObject* o) {
+    if (!IsNumpyArray(o)) return PyRef{};
+    PyRef dtype = Check(PyObject_GetAttrString(o, "dtype"));
+    if (!IsBfloat16Dtype(dtype.get())) return PyRef{};
+    return Check(PyObject_CallMethod(o, "view", "s", "uint16"));
+}
+
 // A copy whose axes have the same order in memory.
 Array CopyInOrder(const Array& a) {
     Axes order;
@@ -94,7 +102,9 @@ Array FromBuffer(PyObject* o, Device& device, bool share) {
     BufferHolder holder;
     if (PyObject_GetBuffer(o, holder.view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
         PyErr_Clear();
-        return Array{};
+        PyRef bits = Bfloat16Bits(o);
+        Array a = bits ? FromBuffer(bits.get(), device, share) : Array{};
+        return a ? ViewBits(a, Dtype::kBfloat16) : a;
     }
     holder.held = true;
     Py_buffer& v = *holder.view;
@@ -136,6 +146,13 @@ Array FromFloats(PyObject* o, std::optional<Dtype> dtype, Device& device) {
 }
 
 }  // namespace
+
+Array ViewBits(const Array& a, Dtype dtype) {
+    if (GetItemSize(dtype) != a.GetItemSize()) {
+        throw DtypeError{"the bits of dtype ", a.dtype(), " are none of dtype ", dtype};
+    }
+    return internal::MakeArray(a.shape(), a.strides(), dtype, a.device(), a.body()->storage, a.offset());
+}
 
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset) {
@@ -188,7 +205,9 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
             return Full({}, s, d, device);
         }
         PyRef asarray = Numpy("array");
-        PyRef array = Check(convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(*dtype), nullptr)
+        // NumPy may not have bfloat16.
+        Dtype target = dtype == Dtype::kBfloat16 ? Dtype::kFloat64 : dtype.value_or(Dtype::kBool);
+        PyRef array = Check(convert ? PyObject_CallFunctionObjArgs(asarray.get(), o, GetNumpyDtype(target), nullptr)
                                     : PyObject_CallFunctionObjArgs(asarray.get(), o, nullptr));
         PyRef own = Check(PyObject_GetAttrString(array.get(), "dtype"));
         PyRef native_order = Check(PyObject_CallMethod(own.get(), "newbyteorder", "s", "="));
@@ -208,10 +227,13 @@ PyRef ToNumpy(const Array& a, bool copy) {
     } else if (copy) {
         host = Copy(host);
     }
-    PyRef object = Check(ToPython(host));
+    bool is_bfloat16 = a.dtype() == Dtype::kBfloat16;
+    PyObject* dtype = is_bfloat16 ? GetNumpyDtype(Dtype::kBfloat16) : nullptr;
+    PyRef object = Check(ToPython(is_bfloat16 ? ViewBits(host, Dtype::kUInt16) : host));
     PyRef memory = Check(PyMemoryView_FromObject(object.get()));
     PyRef asarray = Numpy("asarray");
-    return Check(PyObject_CallFunctionObjArgs(asarray.get(), memory.get(), nullptr));
+    PyRef array = Check(PyObject_CallFunctionObjArgs(asarray.get(), memory.get(), nullptr));
+    return is_bfloat16 ? Check(PyObject_CallMethod(array.get(), "view", "O", dtype)) : std::move(array);
 }
 
 PyRef ItemOf(const Array& a) {
@@ -235,6 +257,10 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
         if (!a.device().HasHostMemory()) {
             PyErr_Format(PyExc_BufferError, "the array lives on %s, not in host memory; use chainerx.to_numpy",
                          a.device().name().c_str());
+            throw PythonError{};
+        }
+        if (a.dtype() == Dtype::kBfloat16) {
+            PyErr_SetString(PyExc_BufferError, "buffers have no format for bfloat16; use chainerx.to_numpy");
             throw PythonError{};
         }
         if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !a.IsContiguous()) {
@@ -293,9 +319,11 @@ PyRef ToCupy(const Array& array) {
     return Check(PyObject_CallMethod(cupy.get(), "from_dlpack", "N", ToPython(array.AsDetached())));
 }
 
-// Pickling stores the contents and the name of the device, which is used if it exists at loading.
-Array RebuildArray(PyObject* values, const std::string& device) {
-    return ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
+// Pickling stores the contents and the name of the device, which is used if it exists at loading. Of a dtype that NumPy
+// may lack, the contents are the bits.
+Array RebuildArray(PyObject* values, const std::string& device, const std::optional<Dtype>& dtype) {
+    Array a = ArrayFromObject(values, std::nullopt, GetDefaultContext().GetDevice(device));
+    return dtype.has_value() ? ViewBits(a, *dtype) : a;
 }
 
 }  // namespace
@@ -305,7 +333,7 @@ void BindInterop() {
     Function<&FromRawPointer>("_fromrawpointer", "data_ptr, shape, dtype, strides, device, offset, base",
                               "An array over memory at an address on a device, owned by ``base``.");
     Function<&ToCupy>("_to_cupy", "array", "The array as cupy.ndarray; it must live on a CUDA device.");
-    Function<&RebuildArray>("_rebuild_array", "values, device", "Makes an array from its pickled state.");
+    Function<&RebuildArray>("_rebuild_array", "values, device, dtype=None", "Makes an array from its pickled state.");
 }
 
 }  // namespace chainerx::python

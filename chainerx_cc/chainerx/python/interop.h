@@ -16,6 +16,9 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
 Array ShareMemory(void* data, const Shape& shape, const Strides& strides, Dtype dtype, Device& device, PyObject* base,
                   int64_t offset = 0);
 
+// The same memory in another dtype of the same width.
+Array ViewBits(const Array& a, Dtype dtype);
+
 // A numpy.ndarray, outside of graphs.
 PyRef ToNumpy(const Array& a, bool copy);
 void CheckNoGraph(const Array& a, const char* what);

@@ -53,8 +53,14 @@ void SortMethod(const Array& self, int64_t axis) {
     internal::CheckInPlace(self, "sort");
     SetAt(self, {Ellipsis{}}, Sort(self.AsDetached(), axis));
 }
+// The numbers of an array for NumPy, which may lack bfloat16.
+PyRef ToNumbers(const Array& a) {
+    Array detached = a.AsDetached();
+    return ToNumpy(a.dtype() == Dtype::kBfloat16 ? AsType(detached, Dtype::kFloat32) : detached, false);
+}
+
 PyRef ToList(const Array& self) {
-    PyRef numpy = ToNumpy(self, false);
+    PyRef numpy = ToNumbers(self);
     return Check(PyObject_CallMethod(numpy.get(), "tolist", nullptr));
 }
 // `stream` is for other libraries: work is ordered by the current stream.
@@ -107,9 +113,13 @@ void BackwardMethod(const Array& self, std::optional<BackpropId> id, bool enable
 Array CopyProtocol(const Array& self) { return AsGradStopped(self, true); }
 Array DeepCopy(const Array& self, PyObject*) { return AsGradStopped(self, true); }
 PyTuple GetState(const Array& self) {
-    PyRef values = ToNumpy(self.AsDetached(), false);
+    bool is_bfloat16 = self.dtype() == Dtype::kBfloat16;
+    Array a = self.AsDetached();
+    PyRef values = ToNumpy(is_bfloat16 ? ViewBits(a, Dtype::kUInt16) : a, false);
     PyRef device{ToPython(self.device().name())};
-    return Check(PyTuple_Pack(2, values.get(), device.get()));
+    if (!is_bfloat16) return Check(PyTuple_Pack(2, values.get(), device.get()));
+    PyRef dtype = Check(PyUnicode_FromString(GetDtypeName(self.dtype())));
+    return Check(PyTuple_Pack(3, values.get(), device.get(), dtype.get()));
 }
 // Numbers are formatted as Python's, other arrays only without a format.
 std::string FormatProtocol(const Array& self, const std::string& format_spec) {
@@ -145,11 +155,13 @@ PyTuple Reduce(const Array& self) {
     return Check(PyTuple_Pack(2, rebuild.get(), state.get()));
 }
 void SetState(PyObject* self, PyObject* state) {
-    if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 2) {
+    Py_ssize_t n = PyTuple_Check(state) ? PyTuple_GET_SIZE(state) : 0;
+    if (n != 2 && n != 3) {
         ThrowTypeError("state must be what __getstate__ returns, a tuple of contents and device");
     }
     Device& device = GetDeviceArg(PyTuple_GET_ITEM(state, 1));
     Array a = ArrayFromObject(PyTuple_GET_ITEM(state, 0), std::nullopt, device, true);
+    if (n == 3) a = ViewBits(a, GetDtypeArg(PyTuple_GET_ITEM(state, 2)));
     auto* o = reinterpret_cast<NdarrayObject*>(self);
     if (o->replaced == nullptr) o->replaced = new std::vector<Array>;
     o->replaced->push_back(o->array);
@@ -324,14 +336,28 @@ void AddNdarrayMethods() {
     MethodDefs().push_back({nullptr, nullptr, 0, nullptr});
 }
 
+namespace {
+
+// Four digits tell all numbers of bfloat16 apart.
+PyRef Bfloat16Format() {
+    PyRef digits = Check(PyUnicode_FromString("{:.4g}"));
+    return Check(PyObject_GetAttrString(digits.get(), "format"));
+}
+
+}  // namespace
+
 PyObject* Repr(PyObject* self) {
     return Guard([&]() -> PyObject* {
         const Array& a = GetArray(self);
         PyRef numpy = Check(PyImport_ImportModule("numpy"));
-        PyRef values = ToNumpy(a.AsDetached(), false);
+        PyRef values = ToNumbers(a);
         PyRef function = Check(PyObject_GetAttrString(numpy.get(), "array2string"));
         PyRef args = Check(PyTuple_Pack(1, values.get()));
         PyRef kwargs = Check(Py_BuildValue("{s:s,s:s,s:s}", "separator", ", ", "prefix", "array(", "suffix", ","));
+        if (a.dtype() == Dtype::kBfloat16) {
+            PyRef formatter = Check(Py_BuildValue("{s:N}", "float_kind", Bfloat16Format().release()));
+            if (PyDict_SetItemString(kwargs.get(), "formatter", formatter.get()) < 0) throw PythonError{};
+        }
         std::string text = "[]";
         if (a.GetTotalSize() != 0) {
             PyRef body = Check(PyObject_Call(function.get(), args.get(), kwargs.get()));
@@ -348,7 +374,10 @@ PyObject* Repr(PyObject* self) {
 PyObject* Str(PyObject* self) {
     return Guard([&]() -> PyObject* {
         const Array& a = GetArray(self);
-        return a.ndim() == 0 ? PyObject_Str(ToNumpy(a.AsDetached(), false).get()) : Repr(self);
+        if (a.ndim() != 0) return Repr(self);
+        PyRef value = ToNumbers(a);
+        if (a.dtype() != Dtype::kBfloat16) return PyObject_Str(value.get());
+        return PyObject_CallFunctionObjArgs(Bfloat16Format().get(), value.get(), nullptr);
     });
 }
 

@@ -68,7 +68,7 @@ std::optional<Dtype> FromDescriptor(PyObject* descriptor) {
         case NumpyApi::NPY_DOUBLE_:
             return Dtype::kFloat64;
         default:
-            return std::nullopt;
+            return IsBfloat16Dtype(descriptor) ? std::optional{Dtype::kBfloat16} : std::nullopt;
     }
 }
 

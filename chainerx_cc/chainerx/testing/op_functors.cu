@@ -31,7 +31,7 @@ __global__ void Apply(Op op, int64_t n, const T* a, const T* b, const T* c, R* o
 // A reference to the kernel, which makes the compiler emit it. Half precision is computed in float.
 template <class Op, class T>
 const void* Compile() {
-    using C = std::conditional_t<std::is_same_v<T, Float16>, float, T>;
+    using C = std::conditional_t<kIsHalf<T>, float, T>;
     if constexpr (Contains(Op::kDtypes, DtypeOf<T>::value)) {
         return reinterpret_cast<const void*>(&Apply<Op, C, std::conditional_t<Op::kBoolOut, bool, C>>);
     } else {

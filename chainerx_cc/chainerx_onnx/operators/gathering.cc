@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/core/compute_type.h"
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -124,7 +125,7 @@ Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block,
     Array values = AsContiguous(ToDevice(updates, HostDevice()));
     VisitDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        using Wide = std::conditional_t<std::is_same_v<T, Float16>, float, T>;
+        using Wide = typename ComputeType<T>::type;
         for (size_t i = 0; i < places.size(); ++i) {
             T* to = out.data<T>() + places[i] * block;
             const T* from = values.data<T>() + static_cast<int64_t>(i) * block;

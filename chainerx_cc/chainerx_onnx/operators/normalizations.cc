@@ -80,9 +80,9 @@ Array GroupNormalization(const Array& x, const Array& scale, const Array& bias, 
     return Reshape(y * ByChannel(y, scale) + ByChannel(y, bias), x.shape());
 }
 
-// Sums of float16 are float32 if the attribute `stash_type` says so.
+// Sums of half precision are float32 if the attribute `stash_type` says so.
 Array Stashed(const Array& x, int64_t stash_type) {
-    return stash_type == 1 && x.dtype() == Dtype::kFloat16 ? Cast(x, Dtype::kFloat32) : x;
+    return stash_type == 1 && IsHalf(x.dtype()) ? Cast(x, Dtype::kFloat32) : x;
 }
 
 Arrays LayerNormalization(const Array& x, const Array& scale, const Array& bias, const WantedOutputs& wanted,

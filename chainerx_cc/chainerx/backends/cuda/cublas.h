@@ -10,7 +10,7 @@ namespace chainerx::cuda {
 
 // Constants of cuBLAS's interface.
 enum class BlasOperation : int { kNone = 0, kTranspose = 1 };
-enum class BlasType : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2 };
+enum class BlasType : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBfloat16 = 14 };
 enum class BlasCompute : int {
     kFloat32 = 68,
     kFloat64 = 70,

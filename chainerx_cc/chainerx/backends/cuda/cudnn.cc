@@ -103,7 +103,8 @@ const void* Zero(Dtype dtype) {
 
 bool FitsDnn(const Array& a) {
     int64_t n = a.GetTotalSize();
-    return n > 0 && n <= std::numeric_limits<int>::max();
+    // Not all of these functions of cuDNN know bfloat16.
+    return a.dtype() != Dtype::kBfloat16 && n > 0 && n <= std::numeric_limits<int>::max();
 }
 
 }  // namespace chainerx::cuda

@@ -20,7 +20,7 @@ constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
 BlasCompute GetCompute(Dtype dtype) {
     if (dtype == Dtype::kFloat64) return BlasCompute::kFloat64;
-    if (dtype == Dtype::kFloat16) return BlasCompute::kFloat32;
+    if (IsHalf(dtype)) return BlasCompute::kFloat32;
     switch (GetComputeMode()) {
         case ComputeMode::kTf32:
             return BlasCompute::kFloat32FromTf32;
@@ -38,6 +38,8 @@ std::optional<BlasType> GetType(Dtype dtype) {
     switch (dtype) {
         case Dtype::kFloat16:
             return BlasType::kFloat16;
+        case Dtype::kBfloat16:
+            return BlasType::kBfloat16;
         case Dtype::kFloat32:
             return BlasType::kFloat32;
         case Dtype::kFloat64:

@@ -51,6 +51,8 @@ nccl::Type GetType(Dtype dtype) {
             return nccl::Type::kUInt64;
         case Dtype::kFloat16:
             return nccl::Type::kFloat16;
+        case Dtype::kBfloat16:
+            return nccl::Type::kBfloat16;
         case Dtype::kFloat32:
             return nccl::Type::kFloat32;
         case Dtype::kFloat64:

@@ -26,7 +26,8 @@ enum class Type : int {
     kUInt64 = 5,
     kFloat16 = 6,
     kFloat32 = 7,
-    kFloat64 = 8
+    kFloat64 = 8,
+    kBfloat16 = 9
 };
 enum class Operation : int { kSum = 0 };
 

@@ -1,5 +1,5 @@
 #include "chainerx/backends/native/copy.h"
-#include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/half_rows.h"
 #include "chainerx/backends/native/strided.h"
 
 namespace chainerx::native::CHAINERX_ISA {
@@ -11,10 +11,10 @@ struct CopyRow {
         if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
             To* out = reinterpret_cast<To*>(data[0]);
             const From* in = reinterpret_cast<const From*>(data[1]);
-            if constexpr (std::is_same_v<From, Float16> && std::is_floating_point_v<To>) {
-                ConvertFromHalf(n, reinterpret_cast<const uint16_t*>(in), out);
-            } else if constexpr (std::is_same_v<To, Float16> && std::is_floating_point_v<From>) {
-                ConvertToHalf(n, in, reinterpret_cast<uint16_t*>(out));
+            if constexpr (kIsHalf<From> && std::is_floating_point_v<To>) {
+                Widen(n, in, out);
+            } else if constexpr (kIsHalf<To> && std::is_floating_point_v<From>) {
+                Narrow(n, in, out);
             } else {
 #pragma GCC ivdep
                 for (int64_t i = 0; i < n; ++i) out[i] = Convert<From, To>(in[i]);

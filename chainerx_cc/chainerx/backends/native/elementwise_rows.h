@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/half_rows.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
 #include "chainerx/backends/native/strided.h"
 #include "chainerx/core/compute_type.h"
@@ -55,7 +55,6 @@ struct HasSpecialNumbers<Op, std::void_t<typename Op::SpecialNumbers>> : std::tr
 template <class Op, class T>
 struct ElementwiseRow {
     using C = typename ComputeType<T>::type;
-    static constexpr bool kIsHalf = std::is_same_v<T, Float16>;
     using R = std::conditional_t<Op::kBoolOut, bool, T>;   // in memory
     using RC = std::conditional_t<Op::kBoolOut, bool, C>;  // of the loops
     template <int I>
@@ -64,7 +63,7 @@ struct ElementwiseRow {
     // A row function.
     static void Run(const void* op_, int64_t n, char* const* data, const int64_t* strides) {
         const Op& op = *static_cast<const Op*>(op_);
-        if constexpr (!kIsHalf) {
+        if constexpr (!kIsHalf<T>) {
             bool fixed[3];
             bool direct = strides[0] == sizeof(R);
             for (int i = 0; i < Op::kArity; ++i) {
@@ -159,7 +158,7 @@ private:
         for (int64_t i = 0; i < n; i += kElementwiseBlock) {
             int64_t count = n - i < kElementwiseBlock ? n - i : kElementwiseBlock;
             char* p[4];
-            bool buffered = (kIsHalf && !Op::kBoolOut) || strides[0] != sizeof(R);
+            bool buffered = (kIsHalf<T> && !Op::kBoolOut) || strides[0] != sizeof(R);
             char* out = data[0] + i * strides[0];
             p[0] = buffered ? reinterpret_cast<char*>(buffers[Op::kArity]) : out;
             for (int k = 0; k < Op::kArity; ++k) {
@@ -180,14 +179,14 @@ private:
 
     // Elements as the loops take them.
     CHAINERX_INLINE static char* Bring(int64_t n, char* in, int64_t stride, C* buffer) {
-        if constexpr (kIsHalf) {
-            uint16_t halves[kElementwiseBlock];
-            const auto* from = reinterpret_cast<const uint16_t*>(in);
+        if constexpr (kIsHalf<T>) {
+            T halves[kElementwiseBlock];
+            const T* from = reinterpret_cast<const T*>(in);
             if (stride != sizeof(T)) {
                 Gather(n, in, stride, halves);
                 from = halves;
             }
-            ConvertFromHalf(n, from, buffer);
+            Widen(n, from, buffer);
         } else {
             if (n == 1 || stride == sizeof(T)) return in;
             Gather(n, in, stride, buffer);
@@ -196,10 +195,9 @@ private:
     }
 
     CHAINERX_INLINE static void Deliver(int64_t n, const RC* from, char* out, int64_t stride) {
-        if constexpr (kIsHalf && !Op::kBoolOut) {
-            uint16_t halves[kElementwiseBlock];
-            auto* to = reinterpret_cast<uint16_t*>(out);
-            ConvertToHalf(n, from, stride == sizeof(T) ? to : halves);
+        if constexpr (kIsHalf<T> && !Op::kBoolOut) {
+            T halves[kElementwiseBlock];
+            Narrow(n, from, stride == sizeof(T) ? reinterpret_cast<T*>(out) : halves);
             if (stride != sizeof(T)) ScatterTo(n, halves, out, stride);
         } else {
             ScatterTo(n, from, out, stride);

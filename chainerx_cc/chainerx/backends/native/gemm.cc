@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/gemm_bf16.h"
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
@@ -84,6 +85,22 @@ std::vector<Loop> MakeLoops(const Array& a, const Array& b) {
     return loops;
 }
 
+void MultiplyBatch(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n, int64_t k, const Bfloat16* a,
+                   int64_t lda, int64_t stride_a, const Bfloat16* b, int64_t ldb, int64_t stride_b, double beta,
+                   Bfloat16* c, int64_t ldc, int64_t stride_c) {
+    auto bits = [](const Bfloat16* p) { return reinterpret_cast<const uint16_t*>(p); };
+    GemmBf16Batched(batch, m, n, k, {trans_a, bits(a), lda}, stride_a, {trans_b, bits(b), ldb}, stride_b,
+                    static_cast<float>(beta), reinterpret_cast<uint16_t*>(c), ldc, stride_c);
+}
+
+template <class T>
+void MultiplyBatch(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+                   int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, double beta, T* c, int64_t ldc,
+                   int64_t stride_c) {
+    GemmBatched<T>(trans_a, trans_b, batch, m, n, k, T{1}, a, lda, stride_a, b, ldb, stride_b, static_cast<T>(beta), c,
+                   ldc, stride_c);
+}
+
 template <class T>
 void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& out) {
     Matrix ma;
@@ -108,10 +125,9 @@ void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& o
             offset_a += index * loops[d].step_a;
             offset_b += index * loops[d].step_b;
         }
-        GemmBatched<T>(ma.transposed, mb.transposed, inner_loop.count, rows, columns, inner, T{1},
-                       a.data<T>() + offset_a, ma.leading, inner_loop.step_a, b.data<T>() + offset_b, mb.leading,
-                       inner_loop.step_b, static_cast<T>(beta), out.data<T>() + i * rows * columns, columns,
-                       rows * columns);
+        MultiplyBatch(ma.transposed, mb.transposed, inner_loop.count, rows, columns, inner, a.data<T>() + offset_a,
+                      ma.leading, inner_loop.step_a, b.data<T>() + offset_b, mb.leading, inner_loop.step_b, beta,
+                      out.data<T>() + i * rows * columns, columns, rows * columns);
     }
 }
 
@@ -149,6 +165,9 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
             return MultiplyFloat<float>(a, b, beta, out);
         case Dtype::kFloat64:
             return MultiplyFloat<double>(a, b, beta, out);
+        case Dtype::kBfloat16:
+            if (HasBf16()) return MultiplyFloat<Bfloat16>(a, b, beta, out);
+            [[fallthrough]];
         case Dtype::kFloat16: {
             Array wide = MakeContiguousCopy(out, Dtype::kFloat32);
             MultiplyFloat<float>(Input(a, Dtype::kFloat32), Input(b, Dtype::kFloat32), beta, wide);

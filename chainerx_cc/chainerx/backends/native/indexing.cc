@@ -86,19 +86,22 @@ void AddAt(const Array& out, const Array& indices, const TakeGeometry& g, const 
 template <class T>
 void AddSumsTyped(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
     using C = typename ComputeType<T>::type;
+    // Sums of bfloat16 would soon be too coarse for one more.
+    using Sum = std::conditional_t<std::is_same_v<T, Bfloat16>, float, T>;
     int64_t n = indices.GetTotalSize();
     const int64_t* index = indices.data<int64_t>();
     std::vector<int64_t> order(n);
     std::iota(order.begin(), order.end(), int64_t{0});
     std::stable_sort(order.begin(), order.end(), [index](int64_t i, int64_t j) { return index[i] < index[j]; });
-    auto add = [&g](T* to, const T* from) {
-        for (int64_t j = 0; j < g.inner; ++j) to[j] = static_cast<T>(static_cast<C>(to[j]) + static_cast<C>(from[j]));
+    auto add = [&g](auto* to, const auto* from) {
+        using To = std::remove_pointer_t<decltype(to)>;
+        for (int64_t j = 0; j < g.inner; ++j) to[j] = static_cast<To>(static_cast<C>(to[j]) + static_cast<C>(from[j]));
     };
-    Scratch<T> sums{g.inner};
+    Scratch<Sum> sums{g.inner};
     for (int64_t o = 0; o < g.outer; ++o) {
         for (int64_t i = 0; i < n;) {
             int64_t position = index[order[i]];
-            std::fill_n(sums.data(), g.inner, T{});
+            std::fill_n(sums.data(), g.inner, Sum{});
             for (; i < n && index[order[i]] == position; ++i) {
                 add(sums.data(), b.data<T>() + (o * n + order[i]) * g.inner);
             }

@@ -37,6 +37,7 @@ __attribute__((flatten)) void UpdateElements(const double* scalars, int64_t n, t
     template void UpdateElements<UpdateOf<update_rules::Rule, n_states, E>>(const double*, int64_t, E* const*);
 #define CHAINERX_X(Rule, name, n_states, n_scalars, doc) \
     CHAINERX_INSTANTIATE(Rule, n_states, Float16)        \
+    CHAINERX_INSTANTIATE(Rule, n_states, Bfloat16)       \
     CHAINERX_INSTANTIATE(Rule, n_states, float)          \
     CHAINERX_INSTANTIATE(Rule, n_states, double)
 CHAINERX_UPDATE_RULES(CHAINERX_X)

@@ -76,7 +76,7 @@ template <class Kernel>
 bool ReduceInTwoSteps(const Array& a, const Axes& axes, const Array& out, const Kernel& first, const Kernel& second) {
     constexpr int64_t kShortest = 16;
     int8_t begin = static_cast<int8_t>(axes.size());
-    if (begin == 0 || a.dtype() == Dtype::kFloat16) return false;
+    if (begin == 0 || IsHalf(a.dtype())) return false;
     int64_t length = 1;
     do {
         --begin;

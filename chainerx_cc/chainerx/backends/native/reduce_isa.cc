@@ -112,8 +112,8 @@ CHAINERX_NUMERIC_DTYPES(CHAINERX_X)
 CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
 
-template void LogSumExpRows<Float16>(int64_t, int64_t, const Float16*, Float16*);
-template void LogSumExpRows<float>(int64_t, int64_t, const float*, float*);
-template void LogSumExpRows<double>(int64_t, int64_t, const double*, double*);
+#define CHAINERX_X(type, name, kind, str, ch) template void LogSumExpRows<type>(int64_t, int64_t, const type*, type*);
+CHAINERX_FLOAT_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
 
 }  // namespace chainerx::native::CHAINERX_ISA

@@ -27,6 +27,8 @@ void OnRows(const Array& x, F&& f) {
             f(x.data<uint8_t>(), rows, n);
         } else if constexpr (std::is_same_v<T, Float16>) {
             f(x.data<Half>(), rows, n);
+        } else if constexpr (std::is_same_v<T, Bfloat16>) {
+            f(x.data<BrainHalf>(), rows, n);
         } else {
             f(x.data<T>(), rows, n);
         }

@@ -26,6 +26,7 @@ static_assert(kSame(Type::kUInt64, ncclUint64));
 static_assert(kSame(Type::kFloat16, ncclFloat16));
 static_assert(kSame(Type::kFloat32, ncclFloat32));
 static_assert(kSame(Type::kFloat64, ncclFloat64));
+static_assert(kSame(Type::kBfloat16, ncclBfloat16));
 static_assert(kSame(Operation::kSum, ncclSum));
 
 }  // namespace

@@ -43,15 +43,16 @@ CHAINERX_INLINE float Bfloat16ToFloat(uint16_t half) {
     return math::FromBits(static_cast<int32_t>(static_cast<uint32_t>(half) << 16));
 }
 
-// To the nearest, ties to even; overflow to infinity, and one NaN for all.
+// To the nearest, ties to even; overflow to infinity, and one NaN of either sign.
 CHAINERX_INLINE uint16_t FloatToBfloat16(float value) {
     auto bits = static_cast<uint32_t>(math::ToBits(value));
     uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-    return static_cast<uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fc0U : rounded);
+    uint32_t nan = ((bits >> 16) & 0x8000U) | 0x7fc0U;
+    return static_cast<uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? nan : rounded);
 }
 
-// `count` elements from one to the other; T is float or double for float16, and float for bfloat16. (Double to float16
-// goes through float, with round to odd so that no value is rounded twice.)
+// `count` elements from one to the other; T is float or double. (Double goes through float, with round to odd so that
+// no value is rounded twice.)
 CHAINERX_ISA_KERNEL(ConvertFromHalf, (int64_t count, const uint16_t* from, T* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertToHalf, (int64_t count, const T* from, uint16_t* to), (count, from, to))
 CHAINERX_ISA_KERNEL(ConvertFromBfloat16, (int64_t count, const uint16_t* from, T* to), (count, from, to))

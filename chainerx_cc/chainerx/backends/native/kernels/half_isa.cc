@@ -99,9 +99,23 @@ void ConvertFromBfloat16<float>(int64_t count, const uint16_t* from, float* to) 
 }
 
 template <>
+void ConvertFromBfloat16<double>(int64_t count, const uint16_t* from, double* to) {
+    for (int64_t i = 0; i < count; ++i) {
+        to[i] = static_cast<double>(Bfloat16ToFloat(from[i]));
+    }
+}
+
+template <>
 void ConvertToBfloat16<float>(int64_t count, const float* from, uint16_t* to) {
     for (int64_t i = 0; i < count; ++i) {
         to[i] = FloatToBfloat16(from[i]);
+    }
+}
+
+template <>
+void ConvertToBfloat16<double>(int64_t count, const double* from, uint16_t* to) {
+    for (int64_t i = 0; i < count; ++i) {
+        to[i] = FloatToBfloat16(RoundToOdd(from[i]));
     }
 }
 

@@ -108,7 +108,7 @@ TEST(HalfTest, EveryBfloat16BothWays) {
         double exact = ExactBfloat16(halves[i]);
         if (std::isnan(exact)) {
             EXPECT_TRUE(std::isnan(floats[i]));
-            EXPECT_EQ(back[i], 0x7fc0);
+            EXPECT_EQ(back[i], (halves[i] & 0x8000) | 0x7fc0);
             continue;
         }
         ASSERT_EQ(floats[i], exact);

@@ -36,9 +36,11 @@ template <class T>
 struct Order {
     using Key = typename UnsignedOf<sizeof(T)>::type;
     static constexpr Key kSign = static_cast<Key>(Key{1} << (sizeof(T) * 8 - 1));
-    static constexpr bool kFloat = std::is_floating_point<T>::value || std::is_same<T, Half>::value;
+    static constexpr bool kBrain = std::is_same<T, BrainHalf>::value;
+    static constexpr bool kFloat = std::is_floating_point<T>::value || std::is_same<T, Half>::value || kBrain;
     // Bits of infinity: magnitudes above are NaN.
-    static constexpr Key kInfinity = static_cast<Key>(sizeof(T) == 2   ? 0x7c00U
+    static constexpr Key kInfinity = static_cast<Key>(kBrain           ? 0x7f80U
+                                                      : sizeof(T) == 2 ? 0x7c00U
                                                       : sizeof(T) == 4 ? 0x7f800000U
                                                                        : uint64_t{0x7ff0} << (kFloat ? 48 : 0));
 
@@ -219,6 +221,7 @@ CHAINERX_INSTANTIATE(uint16_t)
 CHAINERX_INSTANTIATE(uint32_t)
 CHAINERX_INSTANTIATE(uint64_t)
 CHAINERX_INSTANTIATE(Half)
+CHAINERX_INSTANTIATE(BrainHalf)
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE

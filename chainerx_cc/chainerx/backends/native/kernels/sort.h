@@ -4,13 +4,16 @@
 
 namespace chainerx::native {
 
-// float16, as its bits
+// float16 and bfloat16, as their bits
 struct Half {
+    uint16_t bits;
+};
+struct BrainHalf {
     uint16_t bits;
 };
 
 // Sorts each row of x (rows, n) into y, ascending, NaN last; x may be y. For bool (as uint8_t), the integer
-// types, Half, float and double.
+// types, Half, BrainHalf, float and double.
 template <class T>
 void SortRows(int64_t rows, int64_t n, const T* x, T* y);
 
