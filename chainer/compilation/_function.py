@@ -134,8 +134,11 @@ class CompiledFunction(Generic[_P, _R]):
         if not self._is_traced:
             return self._trace(call)
         recording = self._prepare(arrays, form)
+        # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
             return call()
+        # The call runs once, eagerly, whether or not a plan comes of it: an error in what observes
+        # it must not become one of the program.
         value, found = recording.run(call)
         # What the call did to its arguments, the next call's arguments have not had done to them.
         if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
@@ -198,6 +201,7 @@ class CompiledFunction(Generic[_P, _R]):
             f'as arrays, or pass a larger max_plans than {self._max_plans}'
         )
         self._reasons[reason] = 1
+        # The level names the line that calls the function: where arguments can be padded.
         name = getattr(self._compiled_function, '__qualname__', 'a function')
         warnings.warn(
             f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
@@ -226,6 +230,8 @@ class CompiledFunction(Generic[_P, _R]):
 
     def clear(self) -> None:
         """Forgets all plans."""
+        # All that is learned of costs goes, too: a program calls this when it has changed. Which code
+        # runs is still so, and a recording finds out if not.
         with self._busy:
             self._plans = Plans(self._max_plans)
             self._budget = Budget()

@@ -79,10 +79,14 @@ class Scope:
 
         What is added to it is not added to this one.
         """
+        # The watch of the trunk is not copied: its entries are most of the memory of a scope, and all
+        # branches ask the same one.
         scope = copy.copy(self)
         scope._trunk = self
         scope._start_watch()
         scope.known = dict(self.known)
+        # What effects visit here must not count as known in another recording, which has not
+        # watched it.
         scope._found = set(self._found)
         scope._set_lists(*[list(part) for part in self._lists])
         return scope
@@ -178,6 +182,7 @@ class Scope:
         method(*args)
         self._watched.append(args[0])
         self.labels.append(label)
+        # By identity, as the watch compares objects; it keeps them alive.
         self._entries.append((method.__name__, id(args[0]), args[1:]))
 
     def visit(self, value: Any, label: str) -> None:
