@@ -11,6 +11,7 @@ from chainer import (
     link as link_module,
     optimizer_hooks,
 )
+from chainer._core.autograd import variable_gradient as _variable_gradient
 from chainer._core.engines import plan_data
 from chainer._core.models import link_errors, saving
 from chainer._core.names import hints
@@ -159,7 +160,7 @@ class Optimizer(_loss_scaling.LossScaling):
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `add_hook` method')
-        _optimizer_hooks.add(self, hook, name, timing)
+        _optimizer_hooks.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -173,7 +174,7 @@ class Optimizer(_loss_scaling.LossScaling):
         """
         if self._pre_update_hooks is None:
             raise RuntimeError('call `setup` method before `remove_hook` method')
-        _optimizer_hooks.remove(self, name)
+        _optimizer_hooks.remove(self._pre_update_hooks, self._post_update_hooks, name)
 
     def call_hooks(self, timing: str = 'pre') -> None:
         """Calls the hooks of a timing.
@@ -315,8 +316,8 @@ class GradientMethod(Optimizer):
     def reallocate_cleared_grads(self) -> None:
         """Fills missing gradients of initialized parameters with zeros."""
         for param in self.target.params():
-            if update.lacks_grad(param):
-                update.fill_grad(param)
+            if _variable_gradient.lacks_grad(param):
+                _variable_gradient.fill_grad(param)
 
     def _replace_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
         try:

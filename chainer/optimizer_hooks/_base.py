@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 import chainerx
+from chainer._core.autograd.variable_gradient import loss_scale_of
 from chainer._core.optimizers import step
 from chainer._core.reports import representation
 from chainer.backends import cuda
@@ -16,15 +17,12 @@ if TYPE_CHECKING:
     from chainer._core.variables.parameter import Parameter
 
 
-def loss_scale_of(param):
-    """Returns the ratio of the gradient to the true one."""
-    return 1.0 if param._loss_scale is None else param._loss_scale
-
-
 def squared_norm(x):
     """Returns the squared norm, of at least single precision, as a 0-dimensional array."""
+    # A dot product takes one pass and no temporary array.
     if x.ndim != 1:
         x = x.ravel()
+    # Squares of float16 overflow from 256 on.
     if x.dtype == numpy.float16:
         x = x.astype(numpy.float32)
     return x.dot(x)
@@ -45,11 +43,13 @@ class GradientHook:
     timing = 'pre'
 
     def __call__(self, rule: UpdateRule, param: Parameter) -> None:
-        if param._array is None:
+        if param.raw_array is None:
             return
         p, g = param.array, param.grad
         if g is None:
             return
+        # Hooks of optimizers run before the update, which divides by the loss scale. As hooks of a
+        # rule they run after that, and the scale is one.
         scale = loss_scale_of(param)
         if isinstance(g, cuda.ndarray):
             with g.device:
@@ -105,6 +105,7 @@ class AddingHook(GradientHook):
 
 def call_for_each_param(hook, params):
     """Calls a hook with the update rule of every parameter and the parameter."""
+    # A subclass of a program may have its own `__call__`, which must see each parameter.
     if type(hook).__call__ is GradientHook.__call__:
         hook._call_for_all(params)
     else:

@@ -53,6 +53,7 @@ class GradientClipping:
 
     def __call__(self, opt: Optimizer) -> None:
         norms = []
+        # Gradients may have different scales, so each norm is divided by its own.
         for param in opt.target.params(False):
             g = param.grad
             if g is not None:
@@ -62,6 +63,7 @@ class GradientClipping:
         norm = math.sqrt(sum([float(squared) / scale**2 for _, squared, scale in norms]))
         if norm == 0 or self.threshold / norm >= 1:
             return
+        # The rate is the same for scaled gradients, whose scale stays.
         rate = self.threshold / norm
         for g, _, _ in norms:
             with _using_device_of(g):

@@ -35,7 +35,9 @@ class GradientHardClipping(_base.GradientHook):
         self.upper_bound = upper_bound
 
     def _apply(self, p, g, scale, rule):
+        # Bounds are for true gradients, and the hook gets scaled ones.
         lower, upper = self.lower_bound * scale, self.upper_bound * scale
+        # ChainerX clips in one pass, but has no `out`.
         if isinstance(g, chainerx.ndarray):
             g[...] = chainerx.clip(g, lower, upper)
         else:

@@ -49,12 +49,14 @@ class GradientLARS(_base.GradientHook):
     def _apply(self, p, g, scale, rule):
         xp = backend.get_array_module(p)
         p_norm = xp.sqrt(_base.squared_norm(p))
+        # The norm of the true gradient, which the hook gets scaled.
         g_norm = xp.sqrt(_base.squared_norm(g)) / scale
         rate = p_norm / (self.eps + g_norm + self.weight_decay * p_norm)
         if xp is numpy:  # numbers, for cheaper branches
             rate = rate if p_norm > self.threshold else numpy.ones_like(rate)
-        else:
+        else:  # reading a number would wait for the GPU
             rate = xp.where(p_norm > self.threshold, rate, 1.0)
+        # After the norm, as in the paper: the decay counts by its own norm in the denominator.
         if self.weight_decay:
             g += (self.weight_decay * scale) * p
         g *= rate.astype(g.dtype)

@@ -80,6 +80,9 @@ class GradientNoise(_base.GradientHook):
         self.noise_func = noise_func
 
     def _apply(self, p, g, scale, rule):
-        g = backend.from_chx(g)  # NumPy or CuPy draws the noise
+        # NumPy or CuPy draws the noise. The array shares its memory with that of ChainerX, so the
+        # sum in place changes the gradient itself.
+        g = backend.from_chx(g)
         noise = self.noise_func(backend.get_array_module(g), g.shape, g.dtype, self, rule)
+        # The noise is meant for the true gradient, and the hook gets the scaled one.
         g += noise * g.dtype.type(scale)

@@ -25,4 +25,5 @@ class WeightDecay(_base.AddingHook):
     name = 'WeightDecay'
 
     def _term(self, p):
+        # Without the rate, with which one kernel later multiplies while it adds.
         return p

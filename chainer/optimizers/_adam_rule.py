@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer._core.names.set_module import set_module
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter
@@ -23,6 +23,8 @@ def alpha_t(hyperparam, t):
             "Can't determine the learning rate of Adam optimizer because the update steps have "
             'not been started.'
         )
+    # Both moments start at zero, so after `t` updates they have this share of the full weight. The
+    # step size takes both corrections, which costs less than two more passes over the arrays.
     fix1 = 1.0 - math.pow(hyperparam.beta1, t)
     fix2 = 1.0 - math.pow(hyperparam.beta2, t)
     return hyperparam.alpha * math.sqrt(fix2) / fix1
@@ -95,19 +97,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         final_lr: float | None = None,
         gamma: float | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam,
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
         if self.hyperparam.adabound:
             # The bounds follow later changes of alpha in proportion.
             self.initial_alpha: float = self.hyperparam.alpha
@@ -151,6 +141,8 @@ class AdamRule(_elementwise.ElementwiseRule):
             final_lr * (1.0 + 1.0 / (hp.gamma * self.t)),
         )
 
+    # Properties, since a program may turn AMSGrad on and off by its hyperparameter at any time.
+
     @property
     def _chainerx_name(self):
         return 'amsgrad' if self.hyperparam.amsgrad else 'adam'
@@ -174,7 +166,8 @@ class AdamRule(_elementwise.ElementwiseRule):
         )
 
     def _step(self, p, g, m, v, *args):
-        # In place and in this order, so that it rounds as the kernel of ChainerX does.
+        # In place and in this order, so that it rounds as the kernel of ChainerX does. A single
+        # temporary array serves all: new memory for each result costs more than the arithmetic.
         if self.hyperparam.amsgrad:
             vhat, *args = args
         alpha_t, rate1, rate2, eps, eta, weight_decay_rate, lower, upper = args
@@ -186,14 +179,17 @@ class AdamRule(_elementwise.ElementwiseRule):
         step -= v
         step *= rate2
         v += step
+        # AMSGrad steps by the maximum, while `v` itself goes on as in Adam.
         if self.hyperparam.amsgrad:
             v = numpy.maximum(vhat, v, out=vhat)
         numpy.sqrt(v, out=step)
         step += eps
+        # The bounds hold for the rate of each element, so it is formed before `m` multiplies it.
         numpy.divide(alpha_t, step, out=step)
         if self.hyperparam.adabound:
             numpy.clip(step, lower, upper, out=step)
         step *= m
+        # By default both change nothing, and each is a pass over the arrays.
         if weight_decay_rate:
             step += weight_decay_rate * p
         if eta != 1:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -47,6 +47,8 @@ class AdaDeltaRule(_elementwise.ElementwiseRule):
     def _step(self, p, g, msg, msdx, rho, eps):
         msg *= rho
         msg += (1 - rho) * g * g
+        # `msdx` is that of earlier steps, as this one is not known yet. At first it is zero, and
+        # `eps` alone gives the size of the step.
         dx = numpy.sqrt((msdx + eps) / (msg + eps)) * g
         msdx *= rho
         msdx += (1 - rho) * dx * dx

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule

@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import optimizer
-from chainer.optimizers import _adam_rule, _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
+from chainer.optimizers import _adam_rule
 from chainer.optimizers._adam_rule import AdamRule as AdamRule
 
 if TYPE_CHECKING:
@@ -83,20 +84,9 @@ class Adam(optimizer.GradientMethod):
         final_lr: float = 0.1,
         gamma: float = 0.001,
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam,
-            alpha=alpha,
-            beta1=beta1,
-            beta2=beta2,
-            eps=eps,
-            eta=eta,
-            weight_decay_rate=weight_decay_rate,
-            amsgrad=amsgrad,
-            adabound=adabound,
-            final_lr=final_lr,
-            gamma=gamma,
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return AdamRule(self.hyperparam)

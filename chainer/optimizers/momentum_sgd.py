@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -43,6 +43,7 @@ class MomentumSGDRule(_elementwise.ElementwiseRule):
         super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
 
     def _step(self, p, g, v, lr, momentum):
+        # The velocity has the rates of its time in it: a new rate holds for new gradients alone.
         v *= momentum
         v -= lr * g
         p += v

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -47,9 +47,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         eta: float | None = None,
         weight_decay_rate: float | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     @property
     def beta_power(self) -> float:
@@ -74,6 +72,7 @@ class MSVAGRule(_elementwise.ElementwiseRule):
         mean = m / fix
         mean2 = mean * mean
         total = mean2
+        # In the first step, where `rho` is one, one gradient says nothing about its variance.
         if rho < 1:
             total = mean2 + rho * numpy.maximum((v / fix - mean2) / (1 - rho), 0)
         # The step is zero if all gradients were zero.
@@ -124,10 +123,9 @@ class MSVAG(optimizer.GradientMethod):
     def __init__(
         self, lr: float = 0.1, beta: float = 0.9, eta: float = 1.0, weight_decay_rate: float = 0
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam, lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return MSVAGRule(self.hyperparam)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -43,6 +43,8 @@ class NesterovAGRule(_elementwise.ElementwiseRule):
         super().__init__(parent_hyperparam, lr=lr, momentum=momentum)
 
     def _step(self, p, g, v, lr, momentum):
+        # Of the next velocity, all but the gradient is known. The parameter has already moved by
+        # it, so backward computes gradients where Nesterov's method looks ahead.
         step = lr * g
         v *= momentum
         v -= step

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -47,13 +47,12 @@ class RMSpropRule(_elementwise.ElementwiseRule):
         eps: float | None = None,
         eps_inside_sqrt: bool | None = None,
     ) -> None:
-        super().__init__(
-            parent_hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
-        )
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     def _step(self, p, g, ms, lr, alpha, eps, eps_inside_sqrt):
         ms *= alpha
         ms += (1 - alpha) * g * g
+        # TensorFlow adds it inside of the root, PyTorch outside: small mean squares show which.
         p -= lr * g / (numpy.sqrt(ms + eps) if eps_inside_sqrt else numpy.sqrt(ms) + eps)
 
 
@@ -99,10 +98,9 @@ class RMSprop(optimizer.GradientMethod):
         eps: float = 1e-8,
         eps_inside_sqrt: bool = False,
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam, lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropRule(self.hyperparam)

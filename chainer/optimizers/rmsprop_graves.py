@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -46,7 +46,7 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
         momentum: float | None = None,
         eps: float | None = None,
     ) -> None:
-        super().__init__(parent_hyperparam, lr=lr, alpha=alpha, momentum=momentum, eps=eps)
+        super().__init__(**_elementwise.arguments_of(locals()))
 
     def _step(self, p, grad, n, g, delta, lr, alpha, momentum, eps):
         n *= alpha
@@ -54,6 +54,8 @@ class RMSpropGravesRule(_elementwise.ElementwiseRule):
         g *= alpha
         g += (1 - alpha) * grad
         delta *= momentum
+        # `n - g * g` is a variance, which rounding can make a little negative. So `eps` is larger
+        # than that of other rules.
         delta -= lr * grad / numpy.sqrt(n - g * g + eps)
         p += delta
 
@@ -97,14 +99,9 @@ class RMSpropGraves(optimizer.GradientMethod):
     def __init__(
         self, lr: float = 1e-4, alpha: float = 0.95, momentum: float = 0.9, eps: float = 1e-4
     ) -> None:
+        given = _elementwise.arguments_of(locals())
         super().__init__()
-        _elementwise.set_numbers(
-            self.hyperparam,
-            lr=lr,
-            alpha=alpha,
-            momentum=momentum,
-            eps=eps,
-        )
+        _elementwise.set_numbers(self.hyperparam, **given)
 
     def create_update_rule(self) -> UpdateRule:
         return RMSpropGravesRule(self.hyperparam)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import optimizer
-from chainer.optimizers import _elementwise
+from chainer._core.optimizers import elementwise as _elementwise
 
 if TYPE_CHECKING:
     from chainer.optimizer import Hyperparameter, UpdateRule
@@ -48,12 +48,15 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
     def init_state(self, param: Parameter) -> None:
         super().init_state(param)
         state: Any = self.state
+        # A memory of one update: the averages start as halves of the first gradient and its square.
         state['mem'].fill(1)
 
     def _step(self, p, grad, mem, g, g2, lr, eps):
         r = 1 / (mem + 1)
         g += r * (grad - g)
         g2 += r * (grad * grad - g2)
+        # The share of the signal in the mean square: near one, gradients agree, so that the memory
+        # becomes short; near zero they are noise, and the averages run over more updates.
         x = g * g / (g2 + eps)
         p -= grad * numpy.minimum(x, lr) / (numpy.sqrt(g2) + eps)
         mem *= 1 - x

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
+from chainer._core.autograd import variable_gradient
 from chainer.backends import cuda
 from chainermn import _arrays
 from chainermn._mpi import mpi
@@ -49,7 +50,7 @@ def _arrays_of(params: Sequence[Parameter], attr_name: str, zero_fill: bool) -> 
     if zero_fill and attr_name == 'grad':
         for param in params:
             if param.grad is None:
-                gradients.fill_grad(param)
+                variable_gradient.fill_grad(param)
     return [backend.from_chx(getattr(param, attr_name)) for param in params]
 
 

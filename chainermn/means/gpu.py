@@ -70,6 +70,7 @@ class OverPinnedHost(OverHost):
             memory = cuda.cupy.cuda.alloc_pinned_memory(n_bytes)
             self._pinned[address] = numpy.frombuffer(memory, numpy.uint8, n_bytes)
         host = self._pinned[address][:n_bytes].view(flat.dtype)
+        # To pinned memory, CuPy copies in the background, and MPI reads the memory at once.
         flat.get(out=host)
         cuda.Stream.null.synchronize()
         return host
@@ -88,6 +89,7 @@ class CudaAware(OverHost):
             if bucket.wire is not None or isinstance(flat, chainerx.ndarray):
                 yield from super().steps([bucket])
                 continue
+            # MPI reads the memory at once and knows nothing of streams.
             cuda.Stream.null.synchronize()
             yield [channel.mpi_comm.Iallreduce(mpi().IN_PLACE, flat)]
             yield None  # backward may run in another stream than what follows it

@@ -85,6 +85,7 @@ def mean(sources: Sequence[Any], results: Sequence[Any]) -> None:
     if _core is not None and sources[0].dtype == numpy.float32:
         _core._mean(sources, results)
         return
+    # A product with the reciprocal, as in the core, so that ranks with and without it agree.
     scale = sources[0].dtype.type(1 / len(sources))
     for start in range(0, sources[0].size, BLOCK):
         block = slice(start, start + BLOCK)

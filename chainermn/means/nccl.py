@@ -36,6 +36,7 @@ class Nccl(Transport):
 
     def close(self) -> None:
         self._group = None
+        # NCCL must not destroy a communicator whose sums still run.
         if self.comm is not None:
             cuda.Stream.null.synchronize()
             self.comm.destroy()
@@ -44,6 +45,7 @@ class Nccl(Transport):
     def steps(self, buckets: Sequence[Bucket]) -> Steps:
         for bucket in buckets:
             flat = bucket.pack()
+            # CuPy has bindings of NCCL. ChainerX has sums of its own where CuPy is absent.
             mean = self._mean_of_chainerx if isinstance(flat, chainerx.ndarray) else self._mean
             mean(flat, bucket.wire)
         yield None
@@ -71,6 +73,7 @@ class Nccl(Transport):
     def _mean_of_chainerx(self, flat: Any, wire: str | None) -> None:
         if wire == 'bfloat16':
             raise RuntimeError('to send gradients of ChainerX as bfloat16, install CuPy')
+        # All ranks make the group at their first gradients, which the name from rank 0 identifies.
         if self._group is None:
             name = None
             if self._mpi_comm.rank == 0:

@@ -73,11 +73,13 @@ class Reducer:
 
     def _buckets_of(self, params: Sequence[Parameter]) -> list[Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
-        # A parameter that has moved to another device needs another bucket.
+        # A parameter that has moved to another device needs another bucket. The buckets keep their
+        # parameters alive, so no other one gets their ids.
         key = tuple([(id(param), param.device) for param in params])
         buckets = self._buckets.get(key)
         if buckets is None:
             buckets = self.divide(params)
+            # Which of them will train again is not known, so all make room.
             if len(self._buckets) == _N_MODELS:
                 self._forget()
             self._buckets[key] = buckets

@@ -395,8 +395,9 @@ class TestBackward:
 
     def test_single_element_warns(self):
         x = _var(1)
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning) as record:
             (x * 2).backward()
+        assert record[0].filename == __file__
         np.testing.assert_array_equal(x.grad, [2])
 
     def test_loss_scale(self):

@@ -74,7 +74,7 @@ def _on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     # NumPy turns 0-d arrays into scalars.
     arrays = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
     ys = function(*arrays, **kwargs)
-    return tuple([y._array for y in ys]) if isinstance(ys, (tuple, list)) else ys._array
+    return tuple([y.raw_array for y in ys]) if isinstance(ys, (tuple, list)) else ys.raw_array
 
 
 _of_numpy = Arrays(numpy)

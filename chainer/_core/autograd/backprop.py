@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-import chainerx
 from chainer import configuration
-from chainer._core.autograd import variable_gradient
 from chainer._core.autograd.gradients import Gradients, Owners, force_array
 from chainer._core.autograd.leaves import LeafCounter, watchers
-from chainer._core.autograd.walk import Queue, device_of, walk
-from chainer._core.engines import plan_data
+from chainer._core.autograd.variable_gradient import store
+from chainer._core.autograd.walk import Queue, walk
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
@@ -20,50 +17,6 @@ if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.variable_node import VariableNode
     from chainer._core.autograd.variable_state import VariableState
-
-
-def backward_from_variable(
-    var: VariableState, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None
-) -> None:
-    """Implements :meth:`chainer.Variable.backward`."""
-    array = var._array
-    is_one = array.size == 1
-    if is_one and array.ndim and var.grad is None:
-        _warn_of_one_element()
-    if isinstance(array, chainerx.ndarray):
-        variable_gradient.hide_shown()
-        plan_data.with_loss_scale(array.backward, loss_scale)(
-            enable_double_backprop=enable_double_backprop,
-            loss_scale=loss_scale,
-            retain_grad=retain_grad,
-        )
-        return
-    has_grad = var._grad is not None or var._fresh_grad
-    node = var._node
-    is_leaf = node is None or node._creator_node is None
-    if is_leaf and (has_grad or not is_one):
-        return
-    if not has_grad and not is_one:
-        raise ValueError(
-            f'backward() of a variable of shape {var.shape} needs a gradient: set '
-            'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
-        )
-    if not has_grad or loss_scale is not None:
-        with device_of(array):
-            var._set_grad(scaled_root(array, var._grad, loss_scale))
-    if not is_leaf:
-        grad = var.grad_var if enable_double_backprop else var._grad
-        BackwardPass(retain_grad, enable_double_backprop, loss_scale).run([(node, grad)])
-
-
-def _warn_of_one_element() -> None:
-    warnings.warn(
-        'Treating a variable with only one element as a scalar in Variable.backward is '
-        'deprecated: a scalar variable has no dimensions. Apply '
-        'chainer.functions.squeeze to it.',
-        DeprecationWarning,
-        stacklevel=5,
-    )
 
 
 def scaled_root(array: Any, grad: Any, loss_scale: float | None) -> Any:
@@ -120,10 +73,10 @@ class BackwardPass:
             if not self._retain_grad:
                 self._own(grad)
             self._grads.add(node, grad)
-            if node._creator_node is None:
+            if node.creator_node is None:
                 self._leaves[node] = None
             else:
-                queue.push(node._creator_node)
+                queue.push(node.creator_node)
         return queue
 
     def _store(self, node: VariableNode, grad: Any) -> None:
@@ -137,18 +90,10 @@ class BackwardPass:
         if grad is None:
             return None
         grad = self._own(grad)
-        leaf = node._variable()
+        leaf = store(node, grad)
         if leaf is not None:
-            leaf._keep_grad(grad)
             leaf._loss_scale = self._loss_scale
         return leaf
-
-
-def store(node: VariableNode, grad: Any) -> None:
-    """Gives a gradient to the variable of a node, if it still exists."""
-    var = node._variable()
-    if var is not None:
-        var._keep_grad(grad)
 
 
 def keep(grad: Any) -> Any:
@@ -162,7 +107,7 @@ def unchain_backward(node: VariableNode) -> None:
     seen: set[BaseFunction] = set()
     while stack:
         node = stack.pop()
-        func = node._creator_node
+        func = node.creator_node
         if func is None or func in seen:
             continue
         seen.add(func)

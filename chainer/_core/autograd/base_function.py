@@ -69,7 +69,11 @@ def _extra(name: str, doc: str) -> Any:
 
 
 class BaseFunction:
-    """Function in a graph: its inputs and outputs, and the arrays that its gradient needs."""
+    """Function in a graph: its inputs and outputs, and the arrays that its gradient needs.
+
+    The layers of the graph and of the engines know functions by this class. Its one subclass,
+    :class:`chainer.FunctionNode`, lies above them and defines what is computed.
+    """
 
     # As in Chainer 7.
     inputs: tuple[VariableNode, ...] | Any = None
@@ -92,19 +96,6 @@ class BaseFunction:
     chainerx_device: Any = _extra(
         'chainerx_device', 'Device of the inputs, where they are of ChainerX.'
     )
-
-    if TYPE_CHECKING:  # What subclasses compute
-
-        def apply(self, inputs: Any) -> tuple[Any, ...]: ...
-        def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]: ...
-        def forward_chainerx(self, inputs: Any) -> Any: ...
-        def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Any) -> Any: ...
-        def backward_accumulate(
-            self, target_input_indexes: tuple[int, ...], grad_outputs: Any, grad_inputs: Any
-        ) -> Any: ...
-        def _record_gradients(self, inputs: Any, gradients: Any, tape: Any) -> None: ...
-        def add_hook(self, hook: Any, name: str | None = None) -> None: ...
-        def delete_hook(self, name: str) -> None: ...
 
     def _public_function(self) -> Any:
         """Object of this node that users see."""
@@ -263,3 +254,39 @@ class BaseFunction:
         extras = self._get_extras()
         extras.retained = tuple(inputs), tuple(outputs)
         extras.n_outputs = n_outputs
+
+    # -- what subclasses define: see `chainer.FunctionNode` ----------------------------------
+
+    def apply(self, inputs: Any) -> tuple[Any, ...]:
+        """Computes the outputs and records this function in the graph."""
+        raise NotImplementedError
+
+    def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
+        """Computes output arrays from NumPy or CuPy arrays."""
+        raise NotImplementedError
+
+    def forward_chainerx(self, inputs: Any) -> Any:
+        """Computes output arrays from ChainerX arrays, or says why the function falls back."""
+        raise NotImplementedError
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Any) -> Any:
+        """Computes gradients of inputs, on variables."""
+        raise NotImplementedError
+
+    def backward_accumulate(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: Any, grad_inputs: Any
+    ) -> Any:
+        """Computes gradients of inputs and adds them to others."""
+        raise NotImplementedError
+
+    def _record_gradients(self, inputs: Any, gradients: Any, tape: Any) -> None:
+        """Adds gradients that a tape has computed to the graph."""
+        raise NotImplementedError
+
+    def add_hook(self, hook: Any, name: str | None = None) -> None:
+        """Registers a hook of this function."""
+        raise NotImplementedError
+
+    def delete_hook(self, name: str) -> None:
+        """Removes a hook of this function."""
+        raise NotImplementedError

@@ -60,7 +60,7 @@ class Gradients:
         grads = self._grads[node]
         if len(grads) > 1:
             total = F.add(*grads)
-            grads[:] = [total if self._as_variables else total._array]
+            grads[:] = [total if self._as_variables else total.raw_array]
 
     def peek(self, node: VariableNode) -> Any:
         grads = self._grads.get(node)
@@ -84,7 +84,7 @@ class Gradients:
             if var._grad is None and thread_hooks.hooks:
                 # Hooks see how the first gradient is added to the one before.
                 with backend.using_device(var.device):
-                    var._set_grad(var.xp.zeros_like(var._array))
+                    var._set_grad(var.xp.zeros_like(var.raw_array))
         return var.grad_var if self._as_variables else var.grad
 
     def _sum(self, grads: list[Any]) -> Any:

@@ -58,7 +58,7 @@ class LeafCounter:
         while stack:
             for node in stack.pop().inputs:
                 if node.requires_grad:
-                    creator = node._creator_node
+                    creator = node.creator_node
                     if creator is None:
                         self._left[node] = self._left.get(node, 0) + 1
                     elif creator not in seen:

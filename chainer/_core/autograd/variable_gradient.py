@@ -21,6 +21,7 @@ from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.devices.array_types import get_array_types
 
 if TYPE_CHECKING:
+    from chainer._core.autograd.variable_node import VariableNode
     from chainer._core.autograd.variable_state import VariableState
     from chainer._core.settings.types import AnyArray, NdArray
 
@@ -202,6 +203,14 @@ def settle(var: VariableGradient) -> None:
     var._fresh_grad = False
 
 
+def store(node: VariableNode, grad: Any) -> Any:
+    """Gives a gradient to the variable of a node, if it still exists; returns that variable."""
+    var = node._variable()
+    if var is not None:
+        var._keep_grad(grad)
+    return var
+
+
 def hide_shown() -> None:
     """Takes NaN that programs have read away from ChainerX, before it accumulates gradients."""
     if not _shown:
@@ -212,3 +221,42 @@ def hide_shown() -> None:
             var._set_grad(None)
             var._fresh_grad = True
     _shown.clear()
+
+
+# -- as optimizers see it
+
+
+def lacks_grad(var: VariableState) -> bool:
+    """Tells whether a variable has an array but lacks its possible gradient."""
+    if var._fresh_grad:
+        settle(var)
+    if var._grad is not None:
+        return False
+    # Fields, not properties: hooks of optimizers have this asked of each parameter, twice.
+    array = var._array
+    if array is None or not var._requires_grad:
+        return False
+    # `grad` of a variable of ChainerX makes a view of the gradient, for which there is no need.
+    return (array.grad if type(array) is _chx_ndarray else var.grad) is None
+
+
+def loss_scale_of(var: VariableState) -> float:
+    """Returns the ratio of the gradient to the true one."""
+    return 1.0 if var._loss_scale is None else var._loss_scale
+
+
+def unscale_grad(var: VariableState) -> None:
+    """Divides the loss scale out of a gradient."""
+    scale, var._loss_scale = var._loss_scale, None
+    if var.grad is not None:
+        # Hooks and programs may hold the scaled gradient, and several variables may share it.
+        grad = var.grad.copy()
+        grad /= scale  # in place, since quotients of 0-dimensional NumPy arrays are scalars
+        var.grad = grad
+
+
+def fill_grad(var: VariableState) -> None:
+    """Sets the gradient to zeros."""
+    device = var.device
+    with backend.using_device(device):
+        var.grad = device.xp.zeros_like(var.array)

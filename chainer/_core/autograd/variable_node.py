@@ -113,7 +113,7 @@ class VariableNode:
         """Array of the variable: ``None`` if it is not retained and the variable is gone."""
         if self._data is None:
             var = self._variable()
-            return None if var is None else var._array
+            return None if var is None else var.raw_array
         return self._data
 
     @data.setter
@@ -186,7 +186,7 @@ class VariableNode:
             raise RuntimeError(
                 'cannot retain variable data: the variable has been already released'
             )
-        self._data = var._array
+        self._data = var.raw_array
 
     def set_creator(self, creator: Creator) -> None:
         """Sets the :class:`~chainer.Function` that made this node."""

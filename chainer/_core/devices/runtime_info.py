@@ -39,7 +39,7 @@ def _describe_chainerx() -> str:
     if not chainerx.is_available():
         return f'Not Available ({_get_chainerx_reason()})'
     version = getattr(chainerx, '__version__', 'Available')
-    core_type, reason = chainerx._core._get_blas_core()
+    core_type, reason, _ = chainerx._core._get_blas_core()
     parts = *_get_chainerx_backends(), f'OpenBLAS for {core_type}, {reason}'
     return f'{version} ({"; ".join(parts)})'
 

@@ -230,7 +230,7 @@ class _FallbackTape:
         self._retain([next(rest) for _ in retained_inputs], [next(rest) for _ in retained_outputs])
         gys = [None if g is None else next(rest) for g in grad_outputs]
         if not double:
-            gys = [None if g is None else g._array for g in gys]
+            gys = [None if g is None else g.raw_array for g in gys]
         with (
             configuration.using_config('enable_backprop', double),
             _using_views(device, device.fallback_device),

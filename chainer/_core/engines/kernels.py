@@ -115,12 +115,12 @@ class KernelTape:
     def _recorded_grad(
         self, func: BaseFunction, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        gys = self._gradients([None if gy is None else gy._array for gy in grad_outputs])
+        gys = self._gradients([None if gy is None else gy.raw_array for gy in grad_outputs])
         present = []
         for gy, var in zip(gys, grad_outputs):
             if gy is not None:
                 present.append(var)
-                if var._requires_grad:
+                if var.requires_grad:
                     gy.require_grad()
         gys_present = [gy for gy in gys if gy is not None]
         with chainerx.force_backprop_mode(gys_present[0].device.context):
@@ -155,7 +155,7 @@ class CupyTape(KernelTape):
         double: bool,
         known: Gradients | None,
     ) -> tuple[Any, ...]:
-        grads = [None if gy is None else gy._array for gy in gys] if double else gys
+        grads = [None if gy is None else gy.raw_array for gy in gys] if double else gys
         with cupy_views.stream_of(grads):
             if double:
                 return self._recorded_grad(func, targets, gys)

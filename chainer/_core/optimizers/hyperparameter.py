@@ -33,6 +33,7 @@ class Hyperparameter:
     def __init__(self, parent: Hyperparameter | None = None) -> None:
         self._parent = parent
 
+    # Python calls it only for attributes that the object lacks, so own values cost nothing more.
     def __getattr__(self, name: str) -> Any:
         # Unpickling reads attributes before _parent exists.
         parent = None if name == '_parent' else self._parent
@@ -51,6 +52,7 @@ class Hyperparameter:
 
     def get_dict(self) -> dict[str, Any]:
         """Returns a dictionary of all values, including the parent's."""
+        # Own values last: they hide those of the parent, as in attribute access.
         values = {} if self._parent is None else self._parent.get_dict()
         values.update(self.__dict__)
         del values['_parent']

@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from chainer import backend
 from chainer._core.models import saving
-from chainer._core.optimizers import update
 
 if TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -19,6 +19,7 @@ class LossScaling:
     target: Any
     t: int
 
+    # In the class, since optimizers of programs need not call a constructor of their base.
     _loss_scale = None
     _loss_scale_max = 65504.0  # the largest float16
     _loss_scaling_is_dynamic = False
@@ -49,8 +50,11 @@ class LossScaling:
         if scale is None:
             if interval < 1:
                 raise ValueError(f'interval must be >= 1, but {interval} was given')
+            # It soon finds its size: until the first overflow, it doubles at every update.
             self._loss_scale = 1.0
             self._loss_scaling_is_dynamic = True
+            # A little at each update: the first overflow then comes at a scale that is hardly too
+            # large, and half of it is safe for long.
             self._loss_scaling_multiplier = math.pow(2.0, 1.0 / interval)
             self._loss_scaling_isnan_ever = False
         else:
@@ -66,7 +70,7 @@ class LossScaling:
         if not self._loss_scaling_is_dynamic:
             return
         for name, param in self.target.namedparams(False):
-            if param.grad is not None and not update.all_finite(param.grad):
+            if param.grad is not None and not all_finite(param.grad):
                 if not self._loss_scaling_isnan_ever:
                     warnings.warn(
                         f'Non finite number found in param.grad of {name} (iteration: {self.t}, '
@@ -76,6 +80,7 @@ class LossScaling:
                     )
                 self._loss_scaling_isnan = True
                 self._loss_scaling_isnan_ever = True
+                # One is enough to skip the update, and on a GPU each look waits for the device.
                 break
 
     def is_safe_to_update(self) -> bool:
@@ -93,9 +98,12 @@ class LossScaling:
         else:
             multiplier = 2.0  # the first overflow shows the right scale
         scale: Any = self._loss_scale  # a number, as loss scaling is on
+        # A larger one would be infinite in float16, and one below 1 would lose small gradients that
+        # no scale at all would keep.
         self._loss_scale = max(1.0, min(self._loss_scale_max, scale * multiplier))
 
     def _serialize_loss_scale(self, serializer: AbstractSerializer) -> None:
+        # A constant scale is a setting of the program, as hyperparameters are.
         if self._loss_scaling_is_dynamic and saving.takes_extras(serializer):
             try:
                 self._loss_scale = serializer('_loss_scale', self._loss_scale)
@@ -104,3 +112,8 @@ class LossScaling:
                 )
             except KeyError:  # for example a file of Chainer 7
                 pass
+
+
+def all_finite(array: Any) -> bool:
+    """Tells whether all elements of an array are finite."""
+    return bool(backend.get_array_module(array).isfinite(array).all())

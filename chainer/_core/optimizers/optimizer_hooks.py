@@ -1,7 +1,6 @@
-"""Storage for the hooks of optimizers and update rules.
+"""Registration of hooks, for optimizers and update rules alike.
 
-The owner has two ordered dictionaries, ``_pre_update_hooks`` and
-``_post_update_hooks``.
+Each owner keeps two dictionaries, of the hooks before and after an update. A name is taken in both.
 """
 
 from __future__ import annotations
@@ -11,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Hooks = dict[str, Callable[..., Any]]
 
-def add(owner: Any, hook: Callable[..., Any], name: str | None, timing: str) -> None:
+
+def add(pre: Hooks, post: Hooks, hook: Callable[..., Any], name: str | None, timing: str) -> None:
+    """Adds a hook to those before or after an update, in its own name and timing by default."""
     if not callable(hook):
         raise TypeError(f'hook function is not callable: {type(hook)}')
     if name is None:
@@ -23,14 +25,16 @@ def add(owner: Any, hook: Callable[..., Any], name: str | None, timing: str) -> 
         raise ValueError(f"timing must be 'pre', 'post' or 'auto', but {timing!r} was given")
     if timing == 'auto':
         timing = getattr(hook, 'timing', 'pre')
-    if name in owner._pre_update_hooks or name in owner._post_update_hooks:
+    # A name alone removes a hook, so it must be unique among those of both timings.
+    if name in pre or name in post:
         raise KeyError(f'hook "{name}" already exists')
-    hooks = owner._pre_update_hooks if timing == 'pre' else owner._post_update_hooks
+    hooks = pre if timing == 'pre' else post
     hooks[name] = hook
 
 
-def remove(owner: Any, name: str) -> None:
-    for hooks in (owner._pre_update_hooks, owner._post_update_hooks):
+def remove(pre: Hooks, post: Hooks, name: str) -> None:
+    """Removes a hook, from wherever it is."""
+    for hooks in (pre, post):
         if name in hooks:
             del hooks[name]
             return

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _config = configuration.config
-_BLOCK = 131072  # elements
+# Elements of a block: half a megabyte of float32 for each array of a step.
+_BLOCK = 131072
 # Up to this size it is cheaper to join arrays than to update them one by one.
 _SMALL = 2048
 
@@ -52,6 +53,8 @@ class Step(NamedTuple):
         for i in indices:
             arrays = [column[i] for column in self.columns]
             if has_kernels:
+                # There are no views of unusual arrays, such as empty or mirrored ones, and no
+                # kernels of integers. NumPy's operations serve all.
                 views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
                 if views is not None and run_kernel(self.kernel, views, self.scalars):
                     continue
@@ -67,6 +70,7 @@ class Step(NamedTuple):
 
     def run_on_cupy(self) -> None:
         """Updates one by one."""
+        # A hyperparameter may have a value for each element, in an array on the host.
         scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in self.scalars]
         for row in zip(*self.columns):
             self._compute(list(row), scalars)
@@ -101,15 +105,18 @@ class Buffers:
 
     def start(self) -> None:
         """Forgets the buffers that the previous update did not use."""
+        # A model that replaces its arrays would otherwise collect memory of all it ever had.
         self._joined, self._before = {}, self._joined
 
     def run(self, step: Step, rules: Sequence[Any]) -> None:
         """Runs the step of rules on NumPy arrays."""
-        # Arrays that own their memory do not overlap.
         columns = step.columns
         arrays = columns[0]
+        # Pieces would be written back one after the other, so memory in two parameters would keep
+        # one of its two updates. Arrays that own their memory do not overlap.
         small = [i for i, a in enumerate(arrays) if a.size <= _SMALL and a.base is None]
         has_shared = len({*map(id, arrays)}) < len(arrays)
+        # An array of scalars, with a value for each element, fits one parameter and not all joined.
         if len(small) < 2 or has_shared or not are_numbers(step.scalars):
             step.run_on_numpy(range(len(arrays)))
             return
@@ -130,6 +137,7 @@ class Buffers:
         # The arrays of parameters stay from update to update, so their ids find their memory.
         key = tuple(map(id, arrays))
         joined = self._before.pop(key, None)
+        # Another rule, or another variant of it, has another number of states.
         if joined is None or len(joined.flat) != len(columns):
             joined = _Joined(arrays, len(columns))
         self._joined[key] = joined
@@ -150,9 +158,8 @@ class Buffers:
             if k == 1:  # the gradient is unchanged
                 continue
             if k > 1 and keeps_states:
-                name = rules[0]._state_names[k - 2]
                 for rule, piece in zip(rules, joined.pieces[k]):
-                    rule._state[name] = piece
+                    rule._replace_state(k - 2, piece)
             else:
                 for piece, array in zip(joined.pieces[k], columns[k]):
                     array[...] = piece
@@ -164,6 +171,7 @@ class _Joined:
     def __init__(self, arrays: Sequence[Any], n: int) -> None:
         self.arrays = arrays  # identified by ids, so they must stay alive
         size = sum(array.size for array in arrays)
+        # Float16 is computed in float32, see `Step._compute`; here the copies convert it anyway.
         dtype = numpy.promote_types(arrays[0].dtype, numpy.float32)
         self.flat = [numpy.empty(size, dtype) for _ in range(n)]
         self.pieces: list[list[numpy.ndarray[Any, Any]]] = [[] for _ in range(n)]
@@ -195,6 +203,7 @@ def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
 @functools.cache
 def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
     """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
+    # Cached, because the list of all kernels is made anew at each call.
     if (name, True) not in chainerx._core._kernels(device.backend.name):
         return None
     return getattr(chainerx._core, f'_{name}_update')

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend, serializer as serializer_module
+from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.models import saving
-from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, update
+from chainer._core.optimizers import optimizer_hooks as _optimizer_hooks, rule_state
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.reports import representation
 from chainer.backends import cuda
@@ -72,6 +73,7 @@ class UpdateRule:
         self._post_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
             collections.OrderedDict()
         )
+        # None until the first update, from which a load tells a rule that has not begun.
         self._state: Any = None
         self.enabled = True
         self.hyperparam: Hyperparameter = Hyperparameter(parent_hyperparam)
@@ -100,7 +102,7 @@ class UpdateRule:
             KeyError: If the name is taken.
 
         """
-        _optimizer_hooks.add(self, hook, name, timing)
+        _optimizer_hooks.add(self._pre_update_hooks, self._post_update_hooks, hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook.
@@ -112,7 +114,7 @@ class UpdateRule:
             KeyError: If there is no such hook.
 
         """
-        _optimizer_hooks.remove(self, name)
+        _optimizer_hooks.remove(self._pre_update_hooks, self._post_update_hooks, name)
 
     def update(self, param: Parameter) -> None:
         """Calls the hooks and updates a parameter, unless the rule is disabled.
@@ -123,6 +125,7 @@ class UpdateRule:
         """
         if not self.enabled:
             return
+        # Before all else: bias corrections and hooks read the number of this update.
         self.t += 1
         array = param._array
         # Kernels of CuPy run on the current device, whatever that of their arrays is.
@@ -141,8 +144,9 @@ class UpdateRule:
     def _update_with_hooks(self, param: Parameter) -> None:
         if param.array is not None:
             self._prepare(param)
+        # Hooks of rules get true gradients. Those of optimizers run earlier and get scaled ones.
         if param._loss_scale is not None:
-            update.unscale_grad(param)
+            unscale_grad(param)
         for hook in self._pre_update_hooks.values():
             hook(self, param)
         self.update_core(param)
@@ -151,18 +155,23 @@ class UpdateRule:
 
     def _update_fp32(self, param: Parameter) -> None:
         """Updates the float32 master copy of a float16 parameter."""
+        # A step is often smaller than half the distance from one float16 number to the next: added
+        # to the parameter itself it would be lost. In the copy, steps add up.
         self._update_with_hooks(self._take_master(param))
         self._give_master(param)
 
     def _take_master(self, param: Parameter) -> Parameter:
         """Returns the master copy, with the gradient and the loss scale of the parameter."""
         master = self._fp32_param
+        # After a move to another device the copy follows, as its value is more exact than the
+        # parameter's.
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
             master = Parameter(param.device.send(array).astype(numpy.float32), name=param.name)
             self._fp32_param = master
         grad = param.grad
         if grad is not None:
+            # First float32, then the quotient, which float16 could round to zero.
             grad = grad.astype(numpy.float32)
             if param._loss_scale is not None:
                 grad /= param._loss_scale
@@ -184,6 +193,7 @@ class UpdateRule:
             param (chainer.Parameter): Parameter to update.
 
         """
+        # NumPy has no current device to set, and to look for it would cost more than small updates.
         if type(param.array) is numpy.ndarray:
             self.update_core_cpu(param)
             return
@@ -228,7 +238,7 @@ class UpdateRule:
             param (chainer.Parameter): Parameter to update.
 
         """
-        update.update_core_by_sharing(self, param)
+        rule_state.update_core_by_sharing(self, param)
 
     def init_state(self, param: Parameter) -> None:
         """Initializes the entries of :attr:`state`.
@@ -238,11 +248,6 @@ class UpdateRule:
 
         """
 
-    @classmethod
-    def _is_only_a_step(cls) -> bool:
-        """Tells whether parameters can be updated together, bypassing the methods of the rules."""
-        return False
-
     def _prepare(self, param: Parameter) -> None:
         """Makes the state, or moves it to the device of the parameter."""
         state = self._state
@@ -251,7 +256,7 @@ class UpdateRule:
             with backend.using_device(param.device):
                 self.init_state(param)
         elif state:
-            update.move_state(state, param)
+            rule_state.move_state(state, param)
 
     def use_fp32_update(self, flag: bool = True) -> None:
         """Updates float16 parameters through a float32 master copy.
@@ -273,6 +278,7 @@ class UpdateRule:
 
         """
         saving.remember(serializer, self)
+        # First, because a rule that has been updated must find a state in the file.
         self.t = serializer('t', self.t)
         loading = isinstance(serializer, serializer_module.Deserializer)
         if self._state is None:
@@ -299,9 +305,11 @@ class UpdateRule:
             try:
                 state[key] = serializer(key, None)
             except KeyError:
+                # A rule has no state before its first update, and a disabled one may never get one.
                 if self.t == 0 or not self.enabled:
                     return None
                 raise
+        # Serializers that leave out missing values give the current one, which is None.
         if state and all(value is None for value in state.values()):
             return None
         return state

@@ -60,7 +60,7 @@ def backward(
         kwargs, ('retain_grad', False), ('enable_double_backprop', False), ('loss_scale', None)
     )
     _check(outputs, grad_outputs)
-    are_chainerx = [isinstance(y._array, chainerx.ndarray) for y in outputs]
+    are_chainerx = [isinstance(y.raw_array, chainerx.ndarray) for y in outputs]
     if any(are_chainerx):
         if not all(are_chainerx):
             raise ValueError('outputs mix ChainerX and other arrays')
@@ -69,7 +69,7 @@ def backward(
                 y.grad_var = gy
         variable_gradient.hide_shown()
         plan_data.with_loss_scale(chainerx.backward, loss_scale)(
-            [y._array for y in outputs],
+            [y.chx_array for y in outputs],
             loss_scale=loss_scale,
             enable_double_backprop=double,
             retain_grad=retain_grad,
@@ -79,11 +79,11 @@ def backward(
     roots = []
     for y, gy in zip(outputs, gys):
         if gy is not None:
-            check_grad(y._array, gy._array, 'grad_outputs')
+            check_grad(y.raw_array, gy.raw_array, 'grad_outputs')
             if loss_scale is not None:
                 with configuration.using_config('enable_backprop', bool(double)):
                     gy = gy * loss_scale
-            roots.append((y.node, gy if double else gy._array))
+            roots.append((y.node, gy if double else gy.raw_array))
     BackwardPass(retain_grad, double, loss_scale).run(roots)
 
 

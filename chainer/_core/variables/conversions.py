@@ -216,7 +216,7 @@ class VariableConversions(VariableState):
             return False
         if isinstance(array, chainerx.ndarray):
             return array.is_backprop_required() and not array.is_grad_required()
-        return self._node is not None and self._node._creator_node is not None
+        return self._node is not None and self._node.creator_node is not None
 
     def __float__(self) -> float:
         return float(self._get_item('float()'))

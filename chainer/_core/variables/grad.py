@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd.backprop import keep, scaled_root, store
+from chainer._core.autograd.backprop import keep, scaled_root
 from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
+from chainer._core.autograd.variable_gradient import store
 from chainer._core.autograd.walk import Queue, device_of, walk
 from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
@@ -79,7 +80,7 @@ def grad(
         loss_scale,
     )
     request.check()
-    if any(isinstance(v._array, chainerx.ndarray) for v in (*outputs, *inputs)):
+    if any(isinstance(v.raw_array, chainerx.ndarray) for v in (*outputs, *inputs)):
         return request.run_on_chainerx()
     return request.run()
 
@@ -121,11 +122,11 @@ class _Request:
         with configuration.using_config('enable_backprop', bool(double)):
             for x, gx in zip(self.inputs, self.grad_inputs or ()):
                 if gx is not None:
-                    grads.add(x.node, gx if double else gx._array)
+                    grads.add(x.node, gx if double else gx.raw_array)
             for y, gy in zip(self.outputs, self.grad_outputs or (None,) * len(self.outputs)):
                 grads.add(y.node, self._root(y, gy, own))
                 if y.node in allowed:
-                    queue.push(y.node._creator_node)
+                    queue.push(y.node.creator_node)
             on_output = store if self.retain_grad else _ignore
             walk(queue, grads, double, on_output, allowed, input_nodes)
             return self._results(grads, own)
@@ -134,8 +135,8 @@ class _Request:
         """Gradient of an output, from which the walk starts."""
         if gy is not None and self.double:
             return gy if self.loss_scale is None else gy * self.loss_scale
-        with device_of(y._array):
-            array = scaled_root(y._array, raw(gy), self.loss_scale)
+        with device_of(y.raw_array):
+            array = scaled_root(y.raw_array, raw(gy), self.loss_scale)
         own(array)
         return from_array(array, True) if self.double else array
 
@@ -152,13 +153,15 @@ class _Request:
 
     def run_on_chainerx(self) -> list[Variable | None]:
         """Lets ChainerX compute the gradients."""
+        ys: list[Any] = [y.raw_array for y in self.outputs]
+        xs: list[Any] = [x.raw_array for x in self.inputs]
         gxs = plan_data.with_loss_scale(chainerx.grad, self.loss_scale)(
-            [y._array for y in self.outputs],
-            [x._array for x in self.inputs],
+            ys,
+            xs,
             enable_double_backprop=self.double,
             set_grad=self.set_grad,
             retain_grad=self.retain_grad,
-            grad_outputs=[None if gy is None else gy._array for gy in self.grad_outputs or ()],
+            grad_outputs=[None if gy is None else gy.raw_array for gy in self.grad_outputs or ()],
             loss_scale=self.loss_scale,
         )
         results: list[Variable | None] = [
@@ -195,14 +198,14 @@ def _nodes_between(outputs: Iterable[Variable], inputs: Iterable[Variable]) -> s
     lowest = min([x.rank for x in found], default=0)
     funcs: list[BaseFunction] = []
     seen: set[BaseFunction] = set()
-    stack = [y.node._creator_node for y in outputs]
+    stack = [y.node.creator_node for y in outputs]
     while stack:
         func = stack.pop()
         if func is None or func.rank < lowest or func in seen:
             continue
         seen.add(func)
         funcs.append(func)
-        stack.extend([x._creator_node for x in func.inputs if x.requires_grad])
+        stack.extend([x.creator_node for x in func.inputs if x.requires_grad])
     # A function has a larger rank than its predecessors.
     funcs.sort(key=lambda f: f.rank)
     for func in funcs:

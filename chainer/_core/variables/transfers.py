@@ -60,7 +60,7 @@ class VariableTransfers(VariableState):
             is_chainerx
             and not was_chainerx
             and self._node is not None
-            and self._node._creator_node is not None
+            and self._node.creator_node is not None
         ):
             raise RuntimeError(
                 'A variable with a creator cannot be moved to ChainerX: '

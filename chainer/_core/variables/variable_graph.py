@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.autograd import backprop
+from chainer._core.autograd.variable_gradient import hide_shown
 from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
+from chainer._core.autograd.walk import device_of
+from chainer._core.engines import plan_data
 
 if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction, Creator
 
 
 class VariableGraph(VariableState):
-    """Node of a variable, which ChainerX keeps with its arrays."""
+    """Node of a variable, which ChainerX keeps with its arrays.
+
+    The fields are those of :class:`VariableState` and its bases, :class:`VariableGradient` and
+    :class:`BaseVariable`. This class adds none.
+    """
 
     @property
     def node(self) -> VariableNode:
@@ -45,7 +53,7 @@ class VariableGraph(VariableState):
     def creator_node(self) -> BaseFunction | None:
         """:class:`~chainer.FunctionNode` that made this variable, or ``None`` for a leaf."""
         self._refuse_chainerx('creator_node')
-        return None if self._node is None else self._node._creator_node
+        return None if self._node is None else self._node.creator_node
 
     @creator_node.setter
     def creator_node(self, func: BaseFunction | None) -> None:
@@ -71,7 +79,7 @@ class VariableGraph(VariableState):
     def rank(self) -> int:
         """Length of the longest path from a leaf to this variable in the graph."""
         self._refuse_chainerx('rank')
-        return 0 if self._node is None else self._node._rank
+        return 0 if self._node is None else self._node.rank
 
     @property
     def label(self) -> str:
@@ -111,7 +119,36 @@ class VariableGraph(VariableState):
             array([  3., 120.], dtype=float32)
 
         """
-        backprop.backward_from_variable(self, retain_grad, enable_double_backprop, loss_scale)
+        array = self._array
+        is_one = array.size == 1
+        if is_one and array.ndim and self.grad is None:
+            _warn_of_one_element()
+        if isinstance(array, chainerx.ndarray):
+            hide_shown()
+            plan_data.with_loss_scale(array.backward, loss_scale)(
+                enable_double_backprop=enable_double_backprop,
+                loss_scale=loss_scale,
+                retain_grad=retain_grad,
+            )
+            return
+        has_grad = self._grad is not None or self._fresh_grad
+        node = self._node
+        is_leaf = node is None or node.creator_node is None
+        if is_leaf and (has_grad or not is_one):
+            return
+        if not has_grad and not is_one:
+            raise ValueError(
+                f'backward() of a variable of shape {self.shape} needs a gradient: set '
+                'variable.grad first, or reduce the variable to a scalar (chainer.functions.sum)'
+            )
+        if not has_grad or loss_scale is not None:
+            with device_of(array):
+                self._set_grad(backprop.scaled_root(array, self._grad, loss_scale))
+        if not is_leaf:
+            grad = self.grad_var if enable_double_backprop else self._grad
+            backprop.BackwardPass(retain_grad, enable_double_backprop, loss_scale).run(
+                [(node, grad)]
+            )
 
     def unchain(self) -> None:
         """Cuts the edge to the function that made this variable."""
@@ -131,3 +168,13 @@ class VariableGraph(VariableState):
     def retain_data(self) -> None:
         """Lets the node of this variable keep the array."""
         self.node._data = self._array
+
+
+def _warn_of_one_element() -> None:
+    warnings.warn(
+        'Treating a variable with only one element as a scalar in Variable.backward is '
+        'deprecated: a scalar variable has no dimensions. Apply '
+        'chainer.functions.squeeze to it.',
+        DeprecationWarning,
+        stacklevel=3,
+    )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import optimizer
 from chainer._core.optimizers import update
+from chainer._core.optimizers.elementwise import Group
+from chainer._core.optimizers.loss_scaling import all_finite
 from chainer.compilation._effects.planned_update import PlannedUpdate
 from chainer.compilation._effects.scaled_update import ScaledUpdate
 from chainer.compilation._effects.stages import HookedSteps, Steps, stage_of_hook
@@ -43,7 +45,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     for param in rest:
         rule = param.update_rule
         if rule is not None and rule.enabled:
-            group = update.Group.of_one(param)
+            group = Group.of_one(param)
             if group is None:
                 raise GraphBreak(f'{type(rule).__name__} updates parameters in a way of its own')
             steps.append(HookedSteps(group))
@@ -57,7 +59,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     if any(isinstance(step, HookedSteps) for step in steps):
         # They change gradients, which a run would not have where it leaves the steps out.
         raise GraphBreak('an update rule has hooks, and the loss scale is dynamic')
-    if not all(update.all_finite(param._array.grad) for param in params):
+    if not all(all_finite(param._array.grad) for param in params):
         raise GraphBreak('gradients are not finite')
     return ScaledUpdate(opt, hooks, steps, late_hooks, eager)
 

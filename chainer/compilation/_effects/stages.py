@@ -10,7 +10,7 @@ from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.optimizer_hooks.gradient_noise import exponential_decay_noise
 
 if TYPE_CHECKING:
-    from chainer._core.optimizers.update import Group
+    from chainer._core.optimizers.elementwise import Group
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray

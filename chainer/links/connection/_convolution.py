@@ -54,10 +54,6 @@ class ConvolutionBase(link.Link):
     def _weight_shape(self, in_channels):
         return (self.out_channels, self._per_group(in_channels, 'input'), *self._kernel())
 
-    def _transposed_weight_shape(self, in_channels):
-        self._per_group(in_channels, 'input')
-        return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())
-
     def _kernel(self):
         return pair('ksize', self.ksize)
 
@@ -71,3 +67,11 @@ class ConvolutionBase(link.Link):
                     f'but {n} channels and {self.groups} groups were given'
                 )
         return n_channels // self.groups
+
+
+class DeconvolutionBase(ConvolutionBase):
+    """Base of the links whose filter has the input channels first."""
+
+    def _weight_shape(self, in_channels):
+        self._per_group(in_channels, 'input')
+        return (in_channels, self._per_group(self.out_channels, 'output'), *self._kernel())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class Deconvolution2D(_convolution.ConvolutionBase):
+class Deconvolution2D(_convolution.DeconvolutionBase):
     """Two-dimensional transposed convolution layer.
 
     Args:
@@ -90,8 +90,6 @@ class Deconvolution2D(_convolution.ConvolutionBase):
         self.outsize: Sequence[int | None] = (None, None) if outsize is None else outsize
         self.groups: int = int(groups)
         self._make_params(in_channels, out_channels, nobias, initialW, initial_bias)
-
-    _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the transposed convolution.

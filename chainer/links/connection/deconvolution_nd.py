@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class DeconvolutionND(_convolution.ConvolutionBase):
+class DeconvolutionND(_convolution.DeconvolutionBase):
     """Transposed convolution layer over any number of axes.
 
     Args:
@@ -87,8 +87,6 @@ class DeconvolutionND(_convolution.ConvolutionBase):
 
     def _kernel(self):
         return self.ksize
-
-    _weight_shape = _convolution.ConvolutionBase._transposed_weight_shape
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the transposed convolution.

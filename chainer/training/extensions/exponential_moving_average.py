@@ -137,7 +137,7 @@ class ExponentialMovingAverage(extension.Extension):
                     with backend.using_device(param.device):
                         average = param.device.send(average).astype(param.dtype, copy=False)
                     # The array itself, not a view, because on ChainerX it has the gradient.
-                    originals.append((param, param._array))
+                    originals.append((param, param.raw_array))
                     param.array = average
             yield
         finally:

@@ -92,7 +92,7 @@ class VariableStatisticsPlot(extension.Extension):
     ) -> None:
         # file_name is the name of the argument in old versions.
         (file_name,) = argument.parse_kwargs(kwargs, ('file_name', 'statistics.png'))
-        plot_report._check_available()
+        plot_report.PlotReport.available()
         self._keys = [
             key for key, wanted in (('data', report_data), ('grad', report_grad)) if wanted
         ]
@@ -122,7 +122,7 @@ class VariableStatisticsPlot(extension.Extension):
     @staticmethod
     def available() -> bool:
         """Returns whether matplotlib is available; warns if it is not."""
-        return plot_report._check_available()
+        return plot_report.PlotReport.available()
 
     def __call__(self, trainer: Trainer) -> None:
         for key in self._keys:

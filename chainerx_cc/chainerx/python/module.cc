@@ -68,10 +68,10 @@ PyList ListKernels(const std::string& backend) {
     return PyRef{out.release().ptr()};
 }
 
-// (core type, reason)
+// (core type, reason, whether products of float32 do not depend on where blocks begin)
 PyTuple GetBlasCore() {
     native::BlasCore core = native::GetBlasCore();
-    return PyRef{py::make_tuple(core.type, core.reason).release().ptr()};
+    return PyRef{py::make_tuple(core.type, core.reason, core.has_one_order).release().ptr()};
 }
 
 int64_t CountLiveArrays() { return ArrayBody::GetLiveCount(); }
@@ -83,7 +83,9 @@ void BindModule() {
     Function<&ListKernels>("_kernels", "backend", "(name, present) of each kernel of a backend.");
     Function<&CountLiveArrays>("_live_array_count", "", "Number of arrays alive in the process.");
     Function<&native::GetThreadCount>("_get_num_threads", "", "Threads that kernels may use.");
-    Function<&GetBlasCore>("_get_blas_core", "", "The type of processor OpenBLAS works for, and why it is this one.");
+    Function<&GetBlasCore>("_get_blas_core", "",
+                           "The type of processor OpenBLAS works for, why it is this one, and whether its products of "
+                           "float32 have the same bits wherever blocks begin.");
     Function<&native::SetThreadCount>("_set_num_threads", "n", "Sets the number of threads that kernels may use.");
 }
 

@@ -30,10 +30,15 @@ def stack(values, axis=0):
     return F.stack(values, axis=axis)
 
 
+def _columns(rows, count):
+    """What iterations give as a list for each of ``count`` outputs."""
+    return list(map(list, zip(*rows))) if rows else [[] for _ in range(count)]
+
+
 @operator('Loop', takes=VALUES)
 def loop(node, most, condition, *carried, body):
-    carried = list(carried)
-    scanned = None
+    count = len(carried)
+    rows = []
     on = condition is None or bool(v.scalar(condition))
     most = None if most is None else int(v.scalar(most))
     for i in itertools.count() if most is None else range(most):
@@ -41,14 +46,9 @@ def loop(node, most, condition, *carried, body):
             break
         go_on, *ys = body(np.array(i, np.int64), np.array(on), *carried)
         on = bool(v.scalar(go_on))
-        carried = ys[: len(carried)]
-        rest = ys[len(carried) :]
-        scanned = [[] for _ in rest] if scanned is None else scanned
-        for each, y in zip(scanned, rest):
-            each.append(y)
-    if scanned is None:
-        scanned = [[]] * (len(node.outputs) - len(carried))
-    return *carried, *map(stack, scanned)
+        carried = ys[:count]
+        rows.append(ys[count:])
+    return *carried, *map(stack, _columns(rows, len(node.outputs) - count))
 
 
 @operator('Scan', takes=VALUES)
@@ -85,7 +85,7 @@ def _scan(values, body, count, axes, directions, out_axes, out_directions):
     if len(lengths) != 1:
         raise ValueError(f'the inputs have different lengths {sorted(lengths)}')
     (length,) = lengths
-    outs = None
+    rows = []
     for t in range(length):
         parts = [
             part(x, axis, length - 1 - t if directions and directions[i] else t)
@@ -93,11 +93,9 @@ def _scan(values, body, count, axes, directions, out_axes, out_directions):
         ]
         ys = body(*states, *parts)
         states, rest = ys[: len(states)], ys[len(states) :]
-        outs = [[] for _ in rest] if outs is None else outs
-        for each, y in zip(outs, rest):
-            each.append(y)
+        rows.append(rest)
     stacked = []
-    for i, each in enumerate(outs or ()):
+    for i, each in enumerate(_columns(rows, 0)):
         if out_directions and out_directions[i]:
             each = each[::-1]
         stacked.append(stack(each, out_axes[i] if out_axes else 0))

@@ -160,49 +160,46 @@ def _sets(values, count):
 # -- optimizers
 
 
-def _columns(tensors, count):
-    """The arguments of each kind for each of the parameters."""
-    size = len(tensors) // count
-    return zip(*(tensors[i * size : (i + 1) * size] for i in range(count)))
+def _update(rate, t, tensors, kinds, step):
+    """Updates parameters: tensors have all parameters, then all gradients, then all states.
 
-
-def _results(rows):
-    return tuple(x for column in zip(*rows) for x in column)
+    ``step(rate, t, x, g, *states)`` gives a new parameter and its states.
+    """
+    size = len(tensors) // kinds
+    rows = zip(*(tensors[i * size : (i + 1) * size] for i in range(kinds)))
+    rate, t = v.scalar(rate), v.scalar(t)
+    updated = [tuple(y.astype(row[0].dtype) for y in step(rate, t, *row)) for row in rows]
+    return tuple(y for column in zip(*updated) for y in column)
 
 
 @operator('Adagrad', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
 def adagrad(rate, t, *tensors, decay_factor, epsilon, norm_coefficient):
-    rate = v.scalar(rate) / (1 + v.scalar(t) * decay_factor)
-    rows = []
-    for x, g, h in _columns(tensors, 3):
+    def step(rate, t, x, g, h):
         g = norm_coefficient * x + g
         h = h + g * g
-        rows.append(((x - rate * g / (h**0.5 + epsilon)).astype(x.dtype), h.astype(x.dtype)))
-    return _results(rows)
+        return x - rate / (1 + t * decay_factor) * g / (h**0.5 + epsilon), h
+
+    return _update(rate, t, tensors, 3, step)
 
 
 @operator('Momentum', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
 def momentum(rate, t, *tensors, alpha, beta, mode, norm_coefficient):
-    rate, t = v.scalar(rate), v.scalar(t)
-    rows = []
-    for x, g, m in _columns(tensors, 3):
+    def step(rate, t, x, g, m):
         g = norm_coefficient * x + g
         m = alpha * m + (beta if t > 0 else 1.0) * g
-        step = g + alpha * m if mode == 'nesterov' else m
-        rows.append(((x - rate * step).astype(x.dtype), m.astype(x.dtype)))
-    return _results(rows)
+        return x - rate * (g + alpha * m if mode == 'nesterov' else m), m
+
+    return _update(rate, t, tensors, 3, step)
 
 
 @operator('Adam', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
 def adam(rate, t, *tensors, alpha, beta, epsilon, norm_coefficient, norm_coefficient_post):
-    rate, t = v.scalar(rate), v.scalar(t)
-    rows = []
-    if t > 0:
-        rate = rate * (1 - beta**t) ** 0.5 / (1 - alpha**t)
-    for x, g, m, s in _columns(tensors, 4):
+    def step(rate, t, x, g, m, s):
+        if t > 0:
+            rate = rate * (1 - beta**t) ** 0.5 / (1 - alpha**t)
         g = norm_coefficient * x + g
         m = alpha * m + (1 - alpha) * g
         s = beta * s + (1 - beta) * g * g
-        new = (1 - norm_coefficient_post) * (x - rate * m / (s**0.5 + epsilon))
-        rows.append(tuple(each.astype(x.dtype) for each in (new, m, s)))
-    return _results(rows)
+        return (1 - norm_coefficient_post) * (x - rate * m / (s**0.5 + epsilon)), m, s
+
+    return _update(rate, t, tensors, 4, step)

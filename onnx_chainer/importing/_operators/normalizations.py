@@ -62,15 +62,11 @@ def instance_normalization(x, scale, bias, *, epsilon):
     return y * _channels(x, scale) + _channels(x, bias)
 
 
-@operator('GroupNormalization')
+@operator('GroupNormalization', partial=True)
 def group_normalization(node, x, scale, bias, *, num_groups, epsilon):
-    batch, channels = x.shape[:2]
-    grouped = F.reshape(x, (batch, num_groups, channels // num_groups, *x.shape[2:]))
-    y, _, _ = standardize(grouped, tuple(range(2, grouped.ndim)), epsilon)
-    if node.opset < 21:  # a scale for each group
-        shape = (1, num_groups) + (1,) * (grouped.ndim - 2)
-        return F.reshape(y * F.reshape(scale, shape) + F.reshape(bias, shape), x.shape)
-    return F.reshape(y, x.shape) * _channels(x, scale) + _channels(x, bias)
+    if node.opset < 21 or scale.dtype != x.dtype:  # a scale for each group
+        return NotImplemented
+    return F.group_normalization(x, num_groups, scale, bias, epsilon)
 
 
 @operator('LayerNormalization')
@@ -87,14 +83,12 @@ def layer_normalization(node, x, scale, bias, *, axis, epsilon, stash_type):
     return (y if bias is None else y + bias), mean, inverse
 
 
-@operator('RMSNormalization')
-def rms_normalization(x, scale, *, axis, epsilon, stash_type):
-    axes = tuple(range(v.axis_of(axis, x.ndim), x.ndim))
-    dtype = x.dtype
-    stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
-    x = v.cast(x, stash)
-    y = x / F.sqrt(F.mean(F.square(x), axis=axes, keepdims=True) + epsilon)
-    return v.cast(v.cast(y, dtype) * scale, scale.dtype)
+@operator('RMSNormalization', partial=True)
+def rms_normalization(x, scale, *, axis, epsilon):
+    last = v.axis_of(axis, x.ndim) == x.ndim - 1
+    if not last or scale.dtype != x.dtype or scale.shape != x.shape[-1:]:
+        return NotImplemented
+    return F.rms_normalization(x, scale, epsilon)
 
 
 @operator('LpNormalization')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -24,7 +25,7 @@ class PoolWindows(Windows):
     def __init__(self, x, kernel_shape, ceil_mode, **attributes):
         super().__init__(x.shape[2:], kernel_shape, **attributes)
         self.counts = []
-        for n, span, s, (before, behind) in zip(self.shape, self.spans, self.strides, self.pads):
+        for n, span, s, (before, behind) in self._axes(self.spans, self.strides):
             room = n + before + behind - span
             out = (-(-room // s) if ceil_mode else room // s) + 1
             if ceil_mode and (out - 1) * s >= n + before:
@@ -37,47 +38,39 @@ class PoolWindows(Windows):
         # What the last windows need, which may be less or more than the padding that is given.
         self.needed = [
             (before, (out - 1) * s + span - n - before)
-            for n, span, s, out, (before, _) in zip(
-                self.shape, self.spans, self.strides, self.counts, self.pads
-            )
+            for n, span, s, out, (before, _) in self._axes(self.spans, self.strides, self.counts)
         ]
+
+    def _axes(self, *lists):
+        """For each axis the length, items of some lists, and the padding."""
+        return zip(self.shape, *lists, self.pads)
 
     @property
     def symmetric_pads(self):
         """The padding as Chainer's functions take it, or ``None``."""
-        if any(d != 1 for d in self.dilations):
-            return None
-        if any(
-            behind > before or before >= k for (before, behind), k in zip(self.needed, self.kernel)
+        for (before, behind), k, s, d in zip(
+            self.needed, self.kernel, self.strides, self.dilations
         ):
-            return None
-        if any(before - behind >= s for (before, behind), s in zip(self.needed, self.strides)):
-            return None
+            if d != 1 or behind > before or before >= k or before - behind >= s:
+                return None
         return tuple(before for before, _ in self.needed)
 
-    def slices(self, x, value):
-        """Yields the offset in the window and the elements there of all windows."""
-        return self.of_padded(pad_spatial(x, self.needed, value))
+    def parts(self, x, value=None):
+        """Yields the offset in the window and the elements there of all windows.
 
-    def of_padded(self, x):
-        """The same for an array that has its padding."""
+        ``x`` is padded by a value; without one, it has its padding.
+        """
+        if value is not None:
+            x = pad_spatial(x, self.needed, value)
         for offset in itertools.product(*map(range, self.kernel)):
-            yield (
-                offset,
-                F.get_item(
-                    x,
-                    (
-                        slice(None),
-                        slice(None),
-                        *(
-                            slice(o * d, o * d + (out - 1) * s + 1, s)
-                            for o, d, s, out in zip(
-                                offset, self.dilations, self.strides, self.counts
-                            )
-                        ),
-                    ),
-                ),
-            )
+            index = [slice(None), slice(None)]
+            for o, d, s, out in zip(offset, self.dilations, self.strides, self.counts):
+                index.append(slice(o * d, o * d + (out - 1) * s + 1, s))
+            yield offset, F.get_item(x, tuple(index))
+
+    def combine(self, function, x, value=None):
+        """Combines the elements of each window by a function of two arrays."""
+        return functools.reduce(function, (part for _, part in self.parts(x, value)))
 
     def sizes(self, x, include_pad):
         """How many elements each window has; padding that rounding up adds counts in no case."""
@@ -88,8 +81,7 @@ class PoolWindows(Windows):
         ]
         rest = [(0, needed - end) for (_, end), (_, needed) in zip(given, self.needed)]
         ones = pad_spatial(pad_spatial(ones, given, float(bool(include_pad))), rest)
-        count = sum(v.array_of(part) for _, part in self.of_padded(ones))
-        return v.like(x, np.maximum(count, 1))
+        return v.like(x, np.maximum(self.combine(F.add, ones).array, 1))
 
 
 def _pooling(function):
@@ -123,22 +115,17 @@ def _max_of_integers(node, x, windows, storage_order):
 
 
 def _largest(x, windows):
-    y = None
-    for _, part in windows.slices(x, -math.inf):
-        y = part if y is None else F.maximum(y, part)
-    return y
+    return windows.combine(F.maximum, x, -math.inf)
 
 
 def _argmax(x, windows, storage_order):
     """The places of the largest elements in the input without padding, counted over all axes."""
     shape = x.shape[2:]
     parts, places = [], []
-    weights = (
-        np.cumprod((1, *shape[:0:-1]))[::-1]
-        if not storage_order
-        else (np.cumprod((1, *shape[:-1])))
-    )
-    for offset, part in windows.slices(x, -math.inf):
+    # How many elements lie between neighbors along each axis.
+    sizes = shape if storage_order else shape[::-1]
+    weights = np.cumprod((1, *sizes[:-1]))[:: 1 if storage_order else -1]
+    for offset, part in windows.parts(x, -math.inf):
         place = 0
         for axis, (o, d, s, out, (before, _)) in enumerate(
             zip(offset, windows.dilations, windows.strides, windows.counts, windows.needed)
@@ -164,10 +151,7 @@ def _average_pool(node, x, windows, count_include_pad):
 
 
 def _sum(x, windows):
-    y = None
-    for _, part in windows.slices(x, 0.0):
-        y = part if y is None else y + part
-    return y
+    return windows.combine(F.add, x, 0.0)
 
 
 def _lp_pool(node, x, windows, p):

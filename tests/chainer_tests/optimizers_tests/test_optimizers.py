@@ -119,6 +119,20 @@ def test_hyperparameters(make, expected):
     assert getattr(rule(opt.hyperparam, **{name: 3}).hyperparam, name) == 3
 
 
+@pytest.mark.parametrize('make,expected', DEFAULTS.items())
+def test_arguments_are_the_hyperparameters(make, expected):
+    """A rule takes those of its optimizer in the same order, each for its parameter alone."""
+    rule_class = type(make().create_update_rule())
+    parent = make().hyperparam
+    values = {name: float(i) for i, name in enumerate(expected)}
+    rule = rule_class(parent, *values.values())
+    assert {name: getattr(rule.hyperparam, name) for name in expected} == values
+    assert rule_class(**values).hyperparam.get_dict() == values
+    assert make(*values.values()).hyperparam.get_dict() == values
+    assert rule_class().hyperparam.get_dict() == expected
+    assert rule_class(parent).hyperparam.__dict__.keys() == {'_parent'}
+
+
 @pytest.mark.parametrize('convert', [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
 def test_copy(convert):
     link = make_link()

@@ -52,7 +52,7 @@ void NativeDevice::FreeUnusedBlocks() { ReleaseCachedMemory(); }
 int GetThreadCount() { return GetNumThreads(); }
 void SetThreadCount(int n) { SetNumThreads(n); }
 
-BlasCore GetBlasCore() { return {GetBlas().core_type, GetBlas().reason}; }
+BlasCore GetBlasCore() { return {GetBlas().core_type, GetBlas().reason, HasOneOrder(GetBlas().core_type)}; }
 
 namespace {
 

@@ -43,6 +43,7 @@ void SetThreadCount(int n);
 struct BlasCore {
     std::string type;
     std::string reason;
+    bool has_one_order;
 };
 BlasCore GetBlasCore();
 

@@ -115,4 +115,8 @@ const char* ChooseCoreType([[maybe_unused]] const CpuFeatures& cpu) {
     return "";
 }
 
+bool HasOneOrder(const std::string& core_type) {
+    return core_type == "SkylakeX" || core_type == "Cooperlake" || core_type == "SapphireRapids";
+}
+
 }  // namespace chainerx::native

@@ -51,4 +51,8 @@ CpuFeatures GetCpuFeatures();
 // OpenBLAS knows as much.
 const char* ChooseCoreType(const CpuFeatures& cpu);
 
+// Whether the kernels of a core type sum float32 in one order wherever a block of the product begins, so that threads
+// may take blocks of any 16 rows or columns. Those with AVX-512 do.
+bool HasOneOrder(const std::string& core_type);
+
 }  // namespace chainerx::native

@@ -22,11 +22,8 @@ bool IsReproducible() {
     return value;
 }
 
-bool HasAvx512Kernels() {
-    static const bool value = [] {
-        const std::string& type = GetBlas().core_type;
-        return type == "SkylakeX" || type == "Cooperlake" || type == "SapphireRapids";
-    }();
+bool FloatsHaveOneOrder() {
+    static const bool value = HasOneOrder(GetBlas().core_type);
     return value;
 }
 
@@ -38,8 +35,7 @@ int64_t GetEdge(int64_t size, int64_t parts, int64_t part, int64_t step) {
 
 template <class T>
 GemmCuts GetBlasCuts() {
-    // The kernels of float32 sum in one order wherever a block begins.
-    if (std::is_same_v<T, float> && HasAvx512Kernels()) return GemmCuts{16, true, kLittleWork};
+    if (std::is_same_v<T, float> && FloatsHaveOneOrder()) return GemmCuts{16, true, kLittleWork};
     // Others treat the last columns of a block apart, and take rows by groups whose sizes divide 48.
     return IsReproducible() ? GemmCuts{48, false, kLittleWork} : GemmCuts{};
 }
