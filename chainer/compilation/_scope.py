@@ -79,8 +79,8 @@ class Scope:
 
         What is added to it is not added to this one.
         """
-        # The watch of the trunk is not copied: its entries are most of the memory of a scope, and all
-        # branches ask the same one.
+        # The watch of the trunk is not copied: its entries are most of the memory of a scope, and
+        # all branches ask the same one.
         scope = copy.copy(self)
         scope._trunk = self
         scope._start_watch()
