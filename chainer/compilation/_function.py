@@ -230,8 +230,8 @@ class CompiledFunction(Generic[_P, _R]):
 
     def clear(self) -> None:
         """Forgets all plans."""
-        # What is known of costs goes, too: a program calls this when it has changed. Which code runs
-        # is kept, as recordings find out if it is other code.
+        # What is known of costs goes, too: a program calls this when it has changed. Which code
+        # runs is kept, as recordings find out if it is other code.
         with self._busy:
             self._plans = Plans(self._max_plans)
             self._budget = Budget()
