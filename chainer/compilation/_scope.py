@@ -145,10 +145,13 @@ class Scope:
 
     # -- what has changed
 
+    def watches(self) -> list[Any]:
+        """Returns the watches that tell whether something has changed."""
+        return [self.watch] if self._trunk is None else [self._trunk.watch, self.watch]
+
     def is_unchanged(self) -> bool:
         """Tells whether all is as it was."""
-        trunk = self._trunk
-        return (trunk is None or trunk.watch.find_change() < 0) and self.watch.find_change() < 0
+        return all([watch.find_change() < 0 for watch in self.watches()])
 
     def find_change(self) -> str | None:
         """Tells what has changed, or returns ``None``."""
