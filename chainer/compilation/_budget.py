@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-COST_OF_RECORDING = 50  # in runs of a plan: what they save pays for it, for small models
+#: In runs of a plan. A recording takes 20 eager calls of a small model, a run saves half of one.
+COST_OF_RECORDING = 50
+#: Enough to see whether calls settle on other plans than the ones that had to go for them.
 MORE_RECORDINGS = 16
-SHARE_FOR_MORE = 4  # of the gain may go into recordings after these: one fourth
-MAX_PAUSE = 1024
-_MAX_UNUSED = 4  # plans in a row that no call used
-_GAIN_OF_RUN = 8  # in searches for a plan
+#: Of what runs gain, one fourth may go into recordings after these. The rest is sure.
+SHARE_FOR_MORE = 4
+#: So that calls which no plan serves cost at most 2 % more, with the recordings that look again.
+MAX_PAUSE = 4096
+#: Plans in a row that no call used. The first ones often are of no use: gradients and states of
+#: optimizers come into being, each of which ends the plan before.
+_MAX_UNUSED = 4
+_GAIN_OF_RUN = 4  # in searches for a plan
 _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 
 
@@ -35,7 +41,7 @@ class Budget:
         self._credit += 1
         if self._unused:
             self._unused = self.wait = 0
-        # Searches are cheap beside what a run gains: a plan in every ninth call keeps them going.
+        # Searches are cheap beside what a run gains: a plan in every fifth call keeps them going.
         if self._in_vain > 0:
             self._in_vain -= _GAIN_OF_RUN
 
@@ -59,11 +65,15 @@ class Budget:
         self._unused += 1
         return self._unused > _MAX_UNUSED
 
-    def pause(self) -> None:
+    def pause(self, has_plans: bool) -> None:
         """Lets calls do without recordings, for twice as long as the last time."""
-        # A graph break may go when the program changes, so no pause is for ever.
+        # A graph break may go when the program changes, so no pause is for ever. As pauses double,
+        # recordings in vain never take more than a small share of all calls.
         self._pause = min(MAX_PAUSE, 2 * self._pause + 1)
-        self.wait = self._pause
+        if has_plans:
+            self.wait = self._pause
+        else:
+            self.sleep = self._pause  # there is nothing to search for
 
     def is_paused(self) -> bool:
         """Tells whether a call must do without; counts it."""

@@ -77,6 +77,7 @@ def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> 
         value = call()
     finally:
         recorder.stop()
+    # Before the plan runs, as a result may be an array that the plan writes to.
     wanted = [('the result', _contents(value)), *before.describe()]
     after = _State(recorded, inputs)
     before.restore()

@@ -80,18 +80,26 @@ class CompiledFunction(Generic[_P, _R]):
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Calls the function, or runs a plan of an earlier call."""
+        # First and without the lock: it is all that calls cost which hardly ever have a plan.
+        if self._budget.sleep > 0:
+            self._budget.sleep -= 1
+            self.calls += 1
+            return self._compiled_function(*args, **kwargs)
         if not self._busy.acquire(blocking=False):  # recursion, or another thread
             return self._compiled_function(*args, **kwargs)
         try:
             self.calls += 1
-            if self._budget.sleep:
-                self._budget.sleep -= 1
-                return self._compiled_function(*args, **kwargs)
             arrays: list[Any] = []
+            reason = ''
             try:
                 form = _trees.flatten_arguments(args, kwargs, arrays)
             except GraphBreak as error:
-                return self._run_eagerly(args, kwargs, str(error))
+                reason = str(error)
+            # Not while the error is handled: it would be the context of those of the function.
+            if reason:
+                if not self._plans.by_key:
+                    self._budget.pause(False)  # to raise an error costs more than to call
+                return self._run_eagerly(args, kwargs, reason)
             # Hooks see calls of functions, of which a plan has none.
             if has_hooks():
                 return self._run_eagerly(args, kwargs, 'hooks of functions or links are active')
@@ -125,6 +133,20 @@ class CompiledFunction(Generic[_P, _R]):
             return self._run_eagerly(args, kwargs, 'a profiler is active')
         if not self._is_traced:
             return self._trace(call)
+        recording = self._prepare(arrays, form)
+        # Not where the error is handled, which would be the context of those that the call raises.
+        if recording is None:
+            return call()
+        # The call runs once, eagerly, whether or not a plan comes of it: an error in what observes
+        # it must not become one of the program.
+        value, found = recording.run(call)
+        # What the call did to its arguments, the next call's arguments have not had done to them.
+        if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
+            found = GraphBreak('an argument is changed')
+        return self._take(value, found, recording, arrays)
+
+    def _prepare(self, arrays: list[Any], form: Any) -> Recording | None:
+        """Returns a recording that can begin, or ``None``."""
         # Objects among the arguments are compared by identity only, so the scope watches them.
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
@@ -133,12 +155,8 @@ class CompiledFunction(Generic[_P, _R]):
             recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
-            return call()
-        value, found = recording.run(call)
-        # What the call did to its arguments, the next call's arguments have not had done to them.
-        if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
-            found = GraphBreak('an argument is changed')
-        return self._take(value, found, recording, arrays)
+            return None
+        return recording
 
     def _trace(self, call: Callable[[], Any]) -> Any:
         """Runs the first call, to find the code of which recordings look for names."""
@@ -183,6 +201,7 @@ class CompiledFunction(Generic[_P, _R]):
             f'as arrays, or pass a larger max_plans than {self._max_plans}'
         )
         self._reasons[reason] = 1
+        # The level names the line that calls the function: where arguments can be padded.
         name = getattr(self._compiled_function, '__qualname__', 'a function')
         warnings.warn(
             f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
@@ -190,7 +209,7 @@ class CompiledFunction(Generic[_P, _R]):
 
     def _refuse(self, reason: str) -> None:
         self._count(reason)
-        self._budget.pause()
+        self._budget.pause(bool(self._plans.by_key))
 
     def _count(self, reason: str) -> None:
         self._reasons[reason] = self._reasons.get(reason, 0) + 1
@@ -211,6 +230,8 @@ class CompiledFunction(Generic[_P, _R]):
 
     def clear(self) -> None:
         """Forgets all plans."""
+        # What is known of costs goes, too: a program calls this when it has changed. Which code
+        # runs is kept, as recordings find out if it is other code.
         with self._busy:
             self._plans = Plans(self._max_plans)
             self._budget = Budget()

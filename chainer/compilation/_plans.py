@@ -91,6 +91,7 @@ class Plans:
 
         Returns whether others had to go, and whether nothing but shapes tells it from the last one.
         """
+        # Something that is watched has changed, or effects are others.
         differs = self._last is not None and not plan.shares_scope(self._last)
         if differs:
             self._shapes.clear()
@@ -99,6 +100,7 @@ class Plans:
         plan.key = key
         self._note_use(plan)
         alike = self.by_key.setdefault(key, [])
+        # First: of plans for the same arguments, the newest is for how the program is now.
         alike.insert(0, plan)
         self._count += 1
         self._bytes += plan.plan.own_bytes
@@ -113,6 +115,8 @@ class Plans:
             return [min(alike, key=_USED_AT)]
         if self._count <= self._max_plans and self._bytes <= MAX_BYTES:
             return []
+        # A plan that ran last is worth most: epochs repeat in about the same order, but a program
+        # that has changed does not come back.
         plans, size = self.in_order, self._bytes
         gone: list[Recorded] = []
         while len(plans) > self._max_plans or (len(plans) > FEW_PLANS and size > MAX_BYTES):
@@ -131,4 +135,6 @@ class Plans:
 
 def key_of(arrays: list[Any], form: Any, environment: Any) -> Any:
     """Returns what tells apart calls that no plan serves alike, and can be hashed."""
+    # Strides, as a kernel may take another path for each and round in another order. The
+    # environment has the thread, which has a configuration of its own.
     return form, tuple([(a.shape, a.strides, a.dtype) for a in arrays]), environment

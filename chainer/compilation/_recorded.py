@@ -61,11 +61,11 @@ class Recorded:
         self.used_at = 0  # a number that grows with each use
         self.environment = environment
         self.form = form
-        self.scope = scope
         self.plan = plan
         self.effects = effects
         self.runs = 0
         self._result = result
+        self._set_scope(scope)
         # Bound once: runs of small models take a few microseconds.
         self._find_inputs = methods_of(effects, 'find_inputs')
         self._draw = methods_of(effects, 'draw')
@@ -77,11 +77,16 @@ class Recorded:
     def shares_scope(self, other: Recorded) -> bool:
         """Takes the scope of another plan if it is the same, which saves memory and time."""
         # What each noted while its call ran is the same, too, if it is still so for both.
+        # Hundreds of plans with one scope also find it in the cache of the processor.
         mine, others = self.scope, other.scope
         is_same = mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged()
         if is_same:
-            self.scope = others
+            self._set_scope(others)
         return is_same
+
+    def _set_scope(self, scope: Scope) -> None:
+        self.scope = scope
+        self._find_changes = [watch.find_change for watch in scope.watches()]
 
     def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""
@@ -89,10 +94,13 @@ class Recorded:
         for find_inputs in self._find_inputs:
             if not find_inputs(arrays):
                 return None
-        # The last test takes longest: calls with other shapes do not reach it.
-        if self.plan.fits(arrays) and self.scope.is_unchanged():
-            return arrays
-        return None
+        if not self.plan.fits(arrays):
+            return None
+        # These take longest: calls with other shapes do not reach them.
+        for find_change in self._find_changes:
+            if find_change() >= 0:
+                return None
+        return arrays
 
     def run(self, inputs: list[Any], *, tells: bool = True) -> Any:
         """Runs the plan with the effects; ``tells``: those that cannot be undone, too.

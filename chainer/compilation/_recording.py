@@ -47,6 +47,7 @@ class Recording:
         self.trace = Trace()
         self._arrays = list(arrays)
         self._form = form
+        # Before anything runs: the call itself may change it, which is a graph break.
         self._environment = environment()
         self._scope = scope
         used = [*arrays, *scope.arrays]

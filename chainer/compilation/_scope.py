@@ -79,10 +79,14 @@ class Scope:
 
         What is added to it is not added to this one.
         """
+        # The watch of the trunk is not copied: its entries are most of the memory of a scope, and
+        # all branches ask the same one.
         scope = copy.copy(self)
         scope._trunk = self
         scope._start_watch()
         scope.known = dict(self.known)
+        # What effects visit here must not count as known in another recording, which has not
+        # watched it.
         scope._found = set(self._found)
         scope._set_lists(*[list(part) for part in self._lists])
         return scope
@@ -141,10 +145,13 @@ class Scope:
 
     # -- what has changed
 
+    def watches(self) -> list[Any]:
+        """Returns the watches that tell whether something has changed."""
+        return [self.watch] if self._trunk is None else [self._trunk.watch, self.watch]
+
     def is_unchanged(self) -> bool:
         """Tells whether all is as it was."""
-        trunk = self._trunk
-        return (trunk is None or trunk.watch.find_change() < 0) and self.watch.find_change() < 0
+        return all([watch.find_change() < 0 for watch in self.watches()])
 
     def find_change(self) -> str | None:
         """Tells what has changed, or returns ``None``."""
@@ -178,6 +185,7 @@ class Scope:
         method(*args)
         self._watched.append(args[0])
         self.labels.append(label)
+        # By identity, as the watch compares objects; it keeps them alive.
         self._entries.append((method.__name__, id(args[0]), args[1:]))
 
     def visit(self, value: Any, label: str) -> None:

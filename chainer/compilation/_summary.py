@@ -13,6 +13,7 @@ def summarize(plans: Plans) -> str:
     """Describes plans, the one used last first, and what they keep together."""
     recorded = plans.in_order
     parts = [*map(_summarize, recorded)]
+    # Sums of what the plans have in common would count it once for each.
     if len(recorded) > 1:
         own = sum([plan.plan.own_bytes for plan in recorded])
         parts.append(

@@ -167,6 +167,7 @@ class Trace:
 
     def start(self) -> None:
         """Starts or goes on."""
+        # From Python 3.12 on, this rewrites the code that is running, so each start has its cost.
         gc.callbacks.append(self._on_collection)
         sys.setprofile(self._on_event)
 

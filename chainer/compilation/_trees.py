@@ -64,8 +64,10 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
 
     """
     kind = type(value)
+    # Exact types, the most frequent first: each call does this, also one that has no plan.
     if kind is chx_ndarray:
         flags = flags_of(value)
+        # A run cannot go on in a graph that the function did not make.
         if flags & BACKPROP_REQUIRED:
             raise GraphBreak('an argument belongs to a graph')
         arrays.append(value)
@@ -75,6 +77,7 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     if kind is tuple or kind is list:
         return kind, *[flatten(v, arrays) for v in value]
     if kind is dict:
+        # In order, which the function may depend on.
         return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
     if issubclass(kind, (numpy.ndarray, Variable)):
         raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
@@ -117,6 +120,8 @@ def key(value: Any) -> Any:
 
 class Same:
     """An object that is compared by identity."""
+
+    # The form keeps the object alive, so that no other one gets its id.
 
     __slots__ = ('value',)
 

@@ -114,8 +114,9 @@ def case(rng: random.Random) -> collections.Counter[str]:
         train ^= rng.random() < 0.03
         is_reporting ^= rng.random() < 0.03
         pair.has_seed ^= rng.random() < 0.03
-        if rng.random() < 0.03:
-            function._budget.wait = 0  # refused programs are tried again more often
+        if rng.random() < 0.2:
+            # Refused programs are tried again more often.
+            function._budget.wait = function._budget.sleep = 0
         arguments = _draw(rng)
         scale = rng.choice((1.0,) * 15 + (1, 2.0))
         try:

@@ -219,3 +219,20 @@ def test_copies_of_functions():
     assert other is not inner and other._check
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(inner)
+
+
+@pytest.mark.parametrize('argument', ['numpy', 'unknown'])
+def test_errors_without_a_plan_have_no_other_context(argument):
+    """Eager calls do not run while a graph break is handled, of which no program knows."""
+
+    def fail(x):
+        x + unknown if argument == 'unknown' else x + 1
+        raise ValueError('of the function')
+
+    unknown = iter(())
+    compiled = chainer.compile(fail)
+    x = np.ones(2, 'f') if argument == 'numpy' else array(np.ones(2), 'f')
+    for _ in range(4):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            compiled(x)
+        assert caught.value.__context__ is None

@@ -472,12 +472,13 @@ def test_counts_of_reasons():
     compiled = chainer.compile(function)
     for i in range(7):
         compiled(array([i], 'f'), 0)
-        compiled._budget.wait = 0
+        compiled._budget.wait = compiled._budget.sleep = 0
         if i < 3:
             compiled(array([i], 'f'), 1)
-            compiled._budget.wait = 0
+            compiled._budget.wait = compiled._budget.sleep = 0
         if i < 1:
             compiled(np.ones(3, 'f'), 0)
+            compiled._budget.sleep = 0
         if i < 2:
             with chainer.function_hooks.TimerHook():
                 compiled(array([i], 'f'), 0)

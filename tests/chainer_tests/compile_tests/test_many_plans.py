@@ -101,7 +101,7 @@ def test_search_ends_where_it_finds_nothing(monkeypatch):
     # A plan that is still kept serves its calls again as soon as one looks.
     kept = array(np.ones(compiled._plans.in_order[0].key[1][0][0]), 'f')
     replays = compiled.replays
-    for _ in range(3_000):
+    for _ in range(6_000):
         assert bits(compiled(kept)) == bits(kept * 2)
     assert compiled.replays > replays + 1_900
 

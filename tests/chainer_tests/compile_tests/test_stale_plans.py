@@ -152,5 +152,7 @@ def test_forms_of_states(question, kept):
     for state in states * 2:
         for link in links:
             link.h = state
-        compiled._budget.wait = 0  # each state has a plan in the second round
+        compiled._budget.wait = compiled._budget.sleep = (
+            0  # each state has a plan in the second round
+        )
         run(3)
