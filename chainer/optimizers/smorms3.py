@@ -33,6 +33,7 @@ class SMORMS3Rule(_elementwise.ElementwiseRule):
 
     """
 
+    # `eps` only keeps zero from being divided by zero, and is far below the squares that count.
     _defaults = {'lr': 0.001, 'eps': 1e-16}
     _state_names = ('mem', 'g', 'g2')
     _chainerx_name = 'smorms3'
