@@ -128,7 +128,13 @@ def convert_Im2Col(g, f, x):
     )
 
 
-def cover_all(dims, ksize, stride, pad, dilate):
+def cover_all(
+    dims: Sequence[Any],
+    ksize: Sequence[int],
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dilate: Sequence[int],
+) -> list[int]:
     """Further padding behind, with which the last windows cover all elements."""
     after = []
     for n, k, s, p, d in zip(dims, ksize, stride, pad, dilate):
