@@ -29,6 +29,7 @@ CPP_LAYERS = {
 # The folders beside them, and what they may include besides their own files.
 CPP_NEIGHBOURS = {
     'cuda_emulation': [
+        'chainerx/core/bfloat16.h',
         'chainerx/core/compute_type.h',
         'chainerx/core/float16.h',
         'chainerx/ops/window.h',
