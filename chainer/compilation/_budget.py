@@ -13,6 +13,10 @@ MAX_PAUSE = 4096
 #: Plans in a row that no call used. The first ones often are of no use: gradients and states of
 #: optimizers come into being, each of which ends the plan before.
 _MAX_UNUSED = 4
+#: Calls of so many forms are recorded at once, as few come again before all have come. Of more, it
+#: is not sure that they come again at all: sentences of all lengths would be recorded in vain.
+FORMS_AT_ONCE = 64
+_MAX_SEEN = 4096  # forms; then calls do without for a while
 _GAIN_OF_RUN = 4  # in searches for a plan
 _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 
@@ -20,8 +24,8 @@ _MAX_IN_VAIN = 64  # searches; then calls do without for a while
 class Budget:
     """Weighs what recordings cost against what runs of plans have gained.
 
-    Recordings are free as long as there is room for their plans: an epoch of many shapes is over
-    before the first of them comes again. Later ones have to earn their cost.
+    Recordings are free as long as there is room for their plans, the first ones at once, others
+    when a call comes again. Those for which other plans have to go must earn their cost.
 
     Attributes:
         sleep (int): Number of further calls that do not even look for a plan.
@@ -34,6 +38,7 @@ class Budget:
         self.sleep = self.wait = 0
         self.has_given_up = False
         self._credit = COST_OF_RECORDING * MORE_RECORDINGS
+        self._seen: set[int] = set()
         self._pause = self._unused = self._in_vain = 0
 
     def count_run(self) -> None:
@@ -89,6 +94,26 @@ class Budget:
             return False
         self._count_search(MAX_PAUSE)
         return True
+
+    def is_first(self, form: int, recordings: int) -> bool:
+        """Tells whether a recording should wait until a call of a form comes again.
+
+        Args:
+            form: Hash of the form.
+            recordings: Number of those so far.
+
+        """
+        if recordings < FORMS_AT_ONCE or form in self._seen:
+            return False
+        if len(self._seen) < _MAX_SEEN:
+            self._seen.add(form)
+        else:
+            self._count_search(MAX_PAUSE)
+        return True
+
+    def has_seen_too_many(self) -> bool:
+        """Tells whether calls of hardly any form come again."""
+        return len(self._seen) >= _MAX_SEEN
 
     def _count_search(self, pause: int) -> None:
         """Counts a search that found no plan; if hardly any finds one, calls do not even search."""

@@ -133,6 +133,10 @@ class CompiledFunction(Generic[_P, _R]):
             return self._run_eagerly(args, kwargs, 'a profiler is active')
         if not self._is_traced:
             return self._trace(call)
+        if self._budget.is_first(hash(key_of(arrays, form, environment())), self.recordings):
+            if self._budget.has_seen_too_many():
+                self._give_up()
+            return self._run_eagerly(args, kwargs, 'arguments are new in shape or value')
         recording = self._prepare(arrays, form)
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:

@@ -65,13 +65,12 @@ class Archive(Mapping[str, numpy.ndarray]):
 def to_numpy(value):
     """Converts a value to the NumPy array to store.
 
-    ``None`` becomes a 0-dimensional object array, and bfloat16, which files do not have, float32.
+    ``None`` becomes a 0-dimensional object array.
     """
     if isinstance(value, Variable):
         value = value.array
     if isinstance(value, get_array_types()):
-        array = cuda.to_cpu(value)
-        return array.astype(numpy.float32) if array.dtype.name == 'bfloat16' else array
+        return cuda.to_cpu(value)
     array = numpy.asarray(value)
     if array.dtype.kind == 'O' and value is not None:
         raise TypeError(
@@ -79,6 +78,11 @@ def to_numpy(value):
             'strings and None are supported'
         )
     return array
+
+
+def without_bfloat16(array):
+    """Returns an array of a dtype that NumPy's and HDF5's files have: float32 for bfloat16."""
+    return array.astype(numpy.float32) if array.dtype.name == 'bfloat16' else array
 
 
 def arrays_of(obj: Any, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

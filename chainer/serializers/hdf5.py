@@ -72,7 +72,7 @@ class HDF5Serializer(serializer_module.Serializer):
         if value is None:
             self.group.create_dataset(name, data=h5py.Empty('f'))
             return value
-        array = _storage.to_numpy(value)
+        array = _storage.without_bfloat16(_storage.to_numpy(value))
         if array.dtype.kind == 'U':
             array = array.astype(h5py.string_dtype())
         options = {}

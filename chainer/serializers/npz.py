@@ -118,6 +118,7 @@ def _write(f, arrays, compression):
                     )
                     member.write(_none_marker.MARKER)
                 else:
+                    array = _storage.without_bfloat16(array)
                     numpy.lib.format.write_array(member, array, allow_pickle=False)
 
 

@@ -53,8 +53,9 @@ def _to_bfloat16(part: Any, out: Any) -> None:
     rounded &= numpy.uint32(1)  # ties go to even numbers
     rounded += numpy.uint32(0x7FFF)
     rounded += bits
-    # Rounding would turn some not-a-numbers into numbers.
-    rounded[part != part] = 0x7FC00000
+    # Rounding would turn some not-a-numbers into numbers. Their sign stays, as in the core.
+    is_nan = part != part
+    rounded[is_nan] = bits[is_nan] & numpy.uint32(0x80000000) | numpy.uint32(0x7FC00000)
     out[...] = rounded.view(numpy.uint16)[_UPPER::2]
 
 

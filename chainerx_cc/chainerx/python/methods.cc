@@ -156,7 +156,7 @@ PyTuple Reduce(const Array& self) {
 }
 void SetState(PyObject* self, PyObject* state) {
     Py_ssize_t n = PyTuple_Check(state) ? PyTuple_GET_SIZE(state) : 0;
-    if (n != 2 && n != 3) {
+    if (n != 2 && !(n == 3 && PyUnicode_Check(PyTuple_GET_ITEM(state, 2)) != 0)) {
         ThrowTypeError("state must be what __getstate__ returns, a tuple of contents and device");
     }
     Device& device = GetDeviceArg(PyTuple_GET_ITEM(state, 1));

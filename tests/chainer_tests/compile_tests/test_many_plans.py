@@ -143,3 +143,25 @@ def test_states_of_the_thread():
             for x in xs:
                 assert bits(compiled(x)) == bits(x * 3)
     assert compiled.recordings == 4 and compiled.replays >= 12
+
+
+def test_many_forms_are_recorded_when_they_come_again():
+    function = chainer.compile(lambda x: F.relu(x * 2))
+    for n in range(1, _budget.FORMS_AT_ONCE + 10):
+        function(array(np.ones(n, 'f')))
+    assert function.recordings == _budget.FORMS_AT_ONCE
+    assert 'arguments are new in shape or value (8 times)' in function.report()
+    x = array(np.ones(1000, 'f'))
+    for recordings, replays in [(0, 0), (1, 0), (1, 1)]:
+        function(x)
+        assert function.recordings == _budget.FORMS_AT_ONCE + recordings
+        assert function.replays == replays
+
+
+def test_forms_that_never_come_again():
+    function = chainer.compile(lambda x: F.relu(x * 2))
+    x = array(np.ones(6000, 'f'))
+    with pytest.warns(PerformanceWarning, match='the shapes of arguments'):
+        for n in range(1, 5000):
+            function(x[:n])
+    assert function.recordings == _budget.FORMS_AT_ONCE
