@@ -124,12 +124,12 @@ class Calls:
         group, world = mpi_comm.Get_group(), mpi().COMM_WORLD.Get_group()
         self.size: int = group.size
         self._ranks = mpi().Group.Translate_ranks(group, range(self.size), world)
-        self.ranks = describe_ranks(self._ranks)
+        self.ranks: str = describe_ranks(self._ranks)
         self.is_world: bool = self.size == world.size
         group.Free()
         world.Free()
         _n_made[self.ranks] += 1
-        self.name = f'{self.ranks}#{_n_made[self.ranks]}'
+        self.name: str = f'{self.ranks}#{_n_made[self.ranks]}'
         self.count = 0
 
     def world_rank(self, rank: int) -> int:

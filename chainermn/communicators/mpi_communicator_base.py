@@ -39,7 +39,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
     def __init__(self, mpi_comm: Any) -> None:
         super().__init__()
         self.mpi_comm: Any = mpi().COMM_WORLD if mpi_comm is None else mpi_comm
-        self.calls = Calls(self.mpi_comm)
+        self.calls: Calls = Calls(self.mpi_comm)
         _watchdog.start()
         with self.calls.watching('create_communicator'):
             self._connect()
