@@ -9,6 +9,8 @@ import chainer.links as L
 import chainerx
 
 ml_dtypes = pytest.importorskip('ml_dtypes')
+# NumPy itself multiplies no matrices of bfloat16; the kernels of ChainerX do.
+pytestmark = pytest.mark.chainerx
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 needs_chainerx = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
 DEVICES = ['@numpy', pytest.param('native:0', marks=needs_chainerx)]

@@ -8,6 +8,8 @@ import chainer
 import chainerx
 
 ml_dtypes = pytest.importorskip('ml_dtypes')
+# NumPy itself multiplies no matrices of bfloat16; the kernels of ChainerX do.
+pytestmark = pytest.mark.chainerx
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = BFLOAT16, np.dtype('float32')
 DEVICES = ['@numpy', 'native:0'] if chainerx.is_available() else ['@numpy']
