@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import os
 import zipfile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -130,12 +129,9 @@ def open_npz(file: str | PathLike[str] | IO[Any]) -> Iterator[NpzArchive]:
     """
     name = _damaged_file.name_of(file)
     with contextlib.ExitStack() as stack:
-        if isinstance(file, (str, bytes, os.PathLike)):
-            file = stack.enter_context(open(file, 'rb'))
-        elif not hasattr(file, 'read'):
-            raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
+        f = stack.enter_context(_storage.opened(file))
         with _damaged_file.reading(name, 'an npz file'):
-            archive = stack.enter_context(zipfile.ZipFile(file))
+            archive = stack.enter_context(zipfile.ZipFile(f))
         yield NpzArchive(archive, name)
 
 

@@ -222,13 +222,8 @@ def open_safetensors(file: str | PathLike[str] | IO[bytes]) -> Iterator[Safetens
         array([1., 1., 1.], dtype=float32)
 
     """
-    name = _damaged_file.name_of(file)
-    with contextlib.ExitStack() as stack:
-        if isinstance(file, (str, bytes, os.PathLike)):
-            file = stack.enter_context(open(file, 'rb'))
-        elif not hasattr(file, 'read'):
-            raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
-        yield SafetensorsFile(file, name)
+    with _storage.opened(file) as f:
+        yield SafetensorsFile(f, _damaged_file.name_of(file))
 
 
 def write(file: IO[bytes], arrays: Mapping[str, numpy.ndarray], metadata: dict[str, str]) -> None:

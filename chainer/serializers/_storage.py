@@ -20,7 +20,7 @@ from chainer.backends import cuda
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
 
@@ -196,6 +196,18 @@ def atomic_path(path):
         if os.path.exists(path):
             shutil.copymode(path, new_path)
         os.replace(new_path, path)
+
+
+@contextlib.contextmanager
+def opened(file: str | PathLike[str] | IO[Any]) -> Iterator[IO[Any]]:
+    """Opens a file to read, given by its path; one that is open already stays so."""
+    if isinstance(file, (str, bytes, os.PathLike)):
+        with open(file, 'rb') as f:
+            yield f
+    elif hasattr(file, 'read'):
+        yield file
+    else:
+        raise TypeError(f'file must be a path or a file to read, but is {type(file)}')
 
 
 def write_file(file: str | PathLike[str] | IO[Any], write: Callable[[IO[Any]], None]) -> None:
