@@ -25,3 +25,4 @@ from chainer.quantization._observers import (
     Percentile as Percentile,
 )
 from chainer.quantization._quantize import quantize as quantize
+from chainer.quantization._training import convert as convert, prepare as prepare

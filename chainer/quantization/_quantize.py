@@ -78,17 +78,19 @@ def quantize(
                [-1.   , -0.299]], dtype=float32)
 
     """
-    if activations is None:
-        activations = ranges is not None
-    if activations and ranges is None:
-        raise ValueError('activations need ranges, as calibrate gives them')
-    scheme = Scheme(
-        ranges, weights, activations, bits, per_channel, block_size, activation_dtype, select
+    scheme, model = scheme_of(
+        model,
+        ranges=ranges,
+        weights=weights,
+        activations=activations,
+        bits=bits,
+        per_channel=per_channel,
+        block_size=block_size,
+        activation_dtype=activation_dtype,
+        select=select,
     )
-    model = model.copy('copy')
     for path, link in scheme.targets(model):
-        formats = scheme.formats_of(link)
-        dtype = _dtype_of(link)
+        formats, dtype = scheme.formats_of(link), dtype_of(link)
         _links.change_class(link, _links.Quantized)
         for name, form in formats.items():
             _links.replace_weight(link, name, form)
@@ -99,6 +101,13 @@ def quantize(
     return model
 
 
-def _dtype_of(link):
+def scheme_of(model: Link, activations: bool | None, **options: Any) -> tuple[Scheme, Any]:
+    """Checked options, and a copy of the model."""
+    if activations is None:
+        activations = options['ranges'] is not None
+    return Scheme(activations=activations, **options), model.copy('copy')
+
+
+def dtype_of(link: Link) -> Any:
     """The dtype of the parameters of a link, which its inputs have."""
     return next(link.params()).dtype

@@ -55,6 +55,8 @@ class Scheme:
             )
         if self.block_size < 1:
             raise ValueError(f'block_size must be positive, but is {self.block_size!r}')
+        if self.activations and self.ranges is None:
+            raise ValueError('activations need ranges, as calibrate gives them')
         if self.bits == 4 and self.activations:
             raise ValueError('4 bits are for weights only: activations must be False')
         if not (self.weights or self.activations):
@@ -80,6 +82,8 @@ class Scheme:
         channels = _targets.channel_axis(link, name) % W.ndim
         if not self.per_channel:
             return WeightFormat(W.shape, self.bits, None, 0)
+        if self.activations and self.ranges is None:
+            raise ValueError('activations need ranges, as calibrate gives them')
         if self.bits == 4 and W.ndim == 2:
             return WeightFormat(W.shape, 4, 1 - channels, self.block_size)
         return WeightFormat(W.shape, self.bits, channels, 0)
