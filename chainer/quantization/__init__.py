@@ -25,4 +25,5 @@ from chainer.quantization._observers import (
     Percentile as Percentile,
 )
 from chainer.quantization._quantize import quantize as quantize
+from chainer.quantization._report import Evaluation as Evaluation, evaluate as evaluate
 from chainer.quantization._training import convert as convert, prepare as prepare
