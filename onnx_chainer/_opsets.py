@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 MINIMUM_OPSET_VERSION = 9
 MAXIMUM_OPSET_VERSION = 26
 
-# Operators of which ONNX Runtime 1.32 runs older forms only, and the last opset that has these.
-_RUNS_UNTIL = {'MaxRoiPool': 21, 'RoiAlign': 21}
+# Operators of which ONNX Runtime 1.32 runs older forms only, and the last opset that has these. Its
+# optimizer gives copies of QuantizeLinear to int8 zero points of uint8, which opset 21 refuses.
+_RUNS_UNTIL = {'MaxRoiPool': 21, 'QuantizeLinear': 20, 'RoiAlign': 21}
 
 
 def newest() -> int:

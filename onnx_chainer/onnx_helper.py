@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy
 
 from chainer.backend import from_chx
 from chainer.backends import cuda
+from chainer.quantization import _int4
 
 if TYPE_CHECKING:
     import os
@@ -142,6 +144,8 @@ def fill_tensor(tensor: TensorProto, name: str, value: Any) -> None:
     tensor.name = name
     tensor.data_type = helper.np_dtype_to_tensor_dtype(array.dtype)
     tensor.dims.extend(value.shape)
+    if array.dtype == ml_dtypes.int4:
+        array = _int4.pack(array.astype(numpy.int8))
     tensor.raw_data = array.astype(array.dtype.newbyteorder('<'), copy=False).tobytes()
 
 

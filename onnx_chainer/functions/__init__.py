@@ -21,6 +21,7 @@ from onnx_chainer.functions import (
     normalization as normalization,
     opset_version as opset_version,
     pooling as pooling,
+    quantization as quantization,
     rnn as rnn,
     special as special,
 )
