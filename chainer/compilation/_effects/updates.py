@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import optimizer
+from chainer._core.settings.half import is_half
 from chainer.compilation import _trees
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
@@ -152,10 +153,14 @@ def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
 
 def _lacks_states(opt: Any) -> bool:
     """Tells whether the next update makes states, or moves them to the device."""
-    rules = [param.update_rule for param in opt.target.params()]
     return any(
         rule is not None
         and rule.enabled
-        and (rule._state is None or any(type(v) is not _chx_ndarray for v in rule._state.values()))
-        for rule in rules
+        and (
+            rule._state is None
+            or any(type(v) is not _chx_ndarray for v in rule._state.values())
+            or (rule._use_fp32_update and is_half(param.dtype) and rule._fp32_param is None)
+        )
+        for param in opt.target.params()
+        for rule in [param.update_rule]
     )
