@@ -26,8 +26,8 @@ class Profile:
 
     Attributes:
         wall (float): Seconds that the ``with`` statement took.
-        peaks (dict): With ``memory=True``, the ``size`` in bytes of each kind of memory and the
-            line of the program that ran then.
+        peaks (dict): With ``memory=True``, for each kind of memory its peak: ``size`` in bytes, and
+            the ``line`` of the program that ran then.
         lines (dict): With ``memory=True``, bytes of Python and NumPy by the line of the program
             that asked for them, when they were most, or a tenth or a MiB less at most.
 

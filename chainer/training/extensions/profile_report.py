@@ -43,8 +43,8 @@ class ProfileReport(extension.Extension):
 
     """
 
-    trigger = 1, 'iteration'
-    priority = -1000  # after all others, which belong to the iteration
+    trigger: tuple[int, str] = (1, 'iteration')
+    priority: int = -1000  # after all others, which belong to the iteration
 
     def __init__(
         self,
