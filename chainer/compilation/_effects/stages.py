@@ -157,8 +157,9 @@ class Steps(Stage):
             raise GraphBreak(f'no kernel makes a step of {type(group.rules[0]).__name__}')
 
     def guard(self, scope: Scope) -> None:
+        kind = type(self.group.rules[0])
+        scope.visit(kind, kind.__name__)
         for rule in self.group.rules:
-            scope.visit(type(rule), type(rule).__name__)
             # Each update changes the count; arrays of states are compared one by one below.
             scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
             for hooks in rule._pre_update_hooks, rule._post_update_hooks:
@@ -169,15 +170,19 @@ class Steps(Stage):
             if self.group.has_masters():
                 entries = vars(rule._fp32_param)
                 scope.add(scope.watch.add_entry, 'a float32 copy', entries, '_array')
-            self._guard_hyperparameters(scope, rule)
+        self._guard_hyperparameters(scope, kind._defaults)
 
-    def _guard_hyperparameters(self, scope: Scope, rule: Any) -> None:
-        values = rule.hyperparam
-        while values is not None:
-            # Scalars follow numbers. Flags choose the kernel.
-            numbers = [k for k in vars(values) if type(rule._defaults.get(k)) in (int, float)]
-            scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
-            values = values._parent
+    def _guard_hyperparameters(self, scope: Scope, defaults: dict[str, Any]) -> None:
+        # Scalars follow numbers. Flags choose the kernel.
+        followed = {name for name, value in defaults.items() if type(value) in (int, float)}
+        found: dict[int, Any] = {}  # most rules share those of the optimizer
+        for rule in self.group.rules:
+            values = rule.hyperparam
+            while values is not None and id(values) not in found:
+                found[id(values)] = values
+                numbers = [name for name in vars(values) if name in followed]
+                scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
+                values = values._parent
 
     def record(self, recorder: Any) -> None:
         group = self.group
