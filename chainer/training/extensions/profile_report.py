@@ -43,7 +43,6 @@ class ProfileReport(extension.Extension):
 
     """
 
-    trigger: tuple[int, str] = (1, 'iteration')
     priority: int = -1000  # after all others, which belong to the iteration
 
     def __init__(
