@@ -66,6 +66,8 @@ if TYPE_CHECKING or is_available():
     import numpy as _numpy
     from numpy import (
         bool_ as bool_,
+        complex64 as complex64,
+        complex128 as complex128,
         dtype as dtype,
         e as e,
         euler_gamma as euler_gamma,
@@ -145,13 +147,10 @@ if TYPE_CHECKING or is_available():
         meshgrid as meshgrid,
     )
     from chainerx._standard import (
-        conj as conj,
         cumulative_prod as cumulative_prod,
         cumulative_sum as cumulative_sum,
-        imag as imag,
         isin as isin,
         positive as positive,
-        real as real,
         unique_all as unique_all,
         unique_counts as unique_counts,
         unique_inverse as unique_inverse,
@@ -172,8 +171,10 @@ if TYPE_CHECKING or is_available():
     PZERO: float = 0.0
     NZERO: float = -0.0
 
-    #: The dtypes that arrays can have, but for bfloat16, which NumPy does not have itself.
-    all_dtypes: tuple[type[_numpy.generic], ...] = tuple(d.type for d in _DTYPES.values())
+    #: The real dtypes that arrays can have, but for bfloat16, which NumPy does not have itself.
+    all_dtypes: tuple[type[_numpy.generic], ...] = tuple(
+        d.type for d in _DTYPES.values() if d.kind != 'c'
+    )
 
     if TYPE_CHECKING:
         bfloat16: type[_numpy.generic]

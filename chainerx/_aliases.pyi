@@ -7,7 +7,7 @@ from typing import Any, Literal, SupportsFloat, overload
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
 
-_Number = SupportsFloat
+_Number = SupportsFloat | complex
 _Operand = ndarray | _Number
 _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
@@ -15,7 +15,8 @@ _DeviceLike = Device | str | None
 from chainerx._core import Device, ndarray
 
 def abs(x: _Operand, out: ndarray | None = None) -> ndarray:
-    """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
+    """Elementwise absolute value :math:`|x|`; also the function ``abs``. It is real for
+    complex numbers, too."""
 
 def around(a: ndarray, decimals: int = 0) -> ndarray:
     r"""Elements rounded to a number of decimals, :math:`10^{-d} \operatorname{rint}(10^d a)`; halves go to the even one."""

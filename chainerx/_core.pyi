@@ -7,7 +7,7 @@ from typing import Any, Literal, SupportsFloat, overload
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
 
-_Number = SupportsFloat
+_Number = SupportsFloat | complex
 _Operand = ndarray | _Number
 _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
@@ -112,6 +112,7 @@ class ndarray:
     def transpose(self, *axes: Any) -> ndarray: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray: ...
     def __array_namespace__(self, api_version: str | None = None) -> Any: ...
+    def __complex__(self) -> Any: ...
     def __copy__(self) -> ndarray: ...
     def __deepcopy__(self, memo: Any = None) -> ndarray: ...
     def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
@@ -141,7 +142,7 @@ class ndarray:
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None: ...
     def is_backprop_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
     def is_grad_required(self, backprop_id: AnyGraph | BackpropId | None = None) -> bool: ...
-    def item(self) -> bool | int | float: ...
+    def item(self) -> bool | int | float | complex: ...
     def max(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def mean(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
     def min(self, axis: _Ints | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
@@ -583,6 +584,9 @@ def where(condition: _Operand, x: _Operand, y: _Operand) -> ndarray: ...
 @overload
 def where(condition: ndarray) -> tuple[ndarray, ...]: ...
 
+def _conj(x: _Operand, out: ndarray | None = None) -> ndarray:
+    """Elementwise complex conjugate."""
+
 def _clip(x: _Operand, a_min: _Operand, a_max: _Operand) -> ndarray:
     """Elementwise limits on both sides."""
 
@@ -696,13 +700,14 @@ def square(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise square :math:`x^2`."""
 
 def absolute(x: _Operand, out: ndarray | None = None) -> ndarray:
-    """Elementwise absolute value :math:`|x|`; also the function ``abs``."""
+    """Elementwise absolute value :math:`|x|`; also the function ``abs``. It is real for
+    complex numbers, too."""
 
 def fabs(x: _Operand, out: ndarray | None = None) -> ndarray:
     """Elementwise absolute value :math:`|x|`, always in floating point."""
 
 def sign(x: _Operand, out: ndarray | None = None) -> ndarray:
-    """Elementwise sign: -1, 0 or 1."""
+    """Elementwise sign: -1, 0 or 1; of complex numbers :math:`x / |x|`, or 0."""
 
 def floor(x: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise rounding down, :math:`\lfloor x \rfloor`."""
@@ -732,6 +737,20 @@ def hypot(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
 
 def logaddexp(x1: _Operand, x2: _Operand, out: ndarray | None = None) -> ndarray:
     r"""Elementwise :math:`\log(e^{x_1} + e^{x_2})`, without overflow."""
+
+# ---- complex
+
+def real(x: ndarray) -> ndarray:
+    """Elementwise real part: a view of a complex array, and a real array itself."""
+
+def imag(x: ndarray) -> ndarray:
+    """Elementwise imaginary part: a view of a complex array, and zeros for a real one."""
+
+def conj(x: ndarray) -> ndarray:
+    """Elementwise complex conjugate; a real array itself."""
+
+def angle(x: ndarray) -> ndarray:
+    r"""Elementwise angle of complex numbers with the positive real axis, in radians between :math:`-\pi` and :math:`\pi`."""
 
 # ---- trigonometric
 
@@ -973,7 +992,7 @@ def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""
 
 def vecdot(x1: ndarray, x2: ndarray, axis: int = -1) -> ndarray:
-    r"""Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis."""
+    r"""Sum products :math:`\sum_i \overline{x_{1,i}} x_{2,i}` of the vectors along an axis."""
 
 def matrix_transpose(x: ndarray) -> ndarray:
     """Transposed matrices, a view with the last two axes interchanged; also the property ``mT`` of arrays."""
@@ -982,7 +1001,7 @@ def inner(a: ndarray, b: ndarray) -> ndarray:
     r"""Sum product over the last axes, :math:`y_{i \dots j \dots} = \sum_l a_{i \dots l} \, b_{j \dots l}`."""
 
 def vdot(a: ndarray, b: ndarray) -> ndarray:
-    r"""Sum product over all elements, :math:`\sum_i a_i b_i`."""
+    r"""Sum product over all elements, :math:`\sum_i \overline{a_i} b_i`."""
 
 def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, out: ndarray | None = None) -> ndarray:
     r"""Sum over a diagonal of two axes, :math:`\sum_i a_{i, i + k}` for an offset :math:`k`."""

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 DTYPES: dict[str, numpy.dtype[Any]] = {
     name: numpy.dtype(name)
     for name in (
-        'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64'.split()
+        'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 '
+        'complex64 complex128'.split()
     )
 }
 _BFLOAT16 = 'bfloat16'
-_RANKS = {'b': 0, 'i': 1, 'u': 1, 'f': 2}
-_DTYPES_OF_NUMBERS = {bool: 'bool', int: 'int64', float: 'float32'}
+_RANKS = {'b': 0, 'i': 1, 'u': 1, 'f': 2, 'c': 3}
+_DTYPES_OF_NUMBERS = {bool: 'bool', int: 'int64', float: 'float32', complex: 'complex64'}
 _KINDS = {
     'bool': 'b',
     'signed integer': 'i',
@@ -105,6 +106,8 @@ def _dtype(value: ndarray | DTypeLike) -> numpy.dtype[Any]:
 def _promote(a: numpy.dtype[Any], b: numpy.dtype[Any]) -> numpy.dtype[Any]:
     """The dtype of results of arrays of two dtypes, as the core chooses it."""
     rank = _RANKS[_kind(a)] - _RANKS[_kind(b)]
+    if {a.name, b.name} == {'float64', 'complex64'}:
+        return DTYPES['complex128']
     if rank != 0:
         return a if rank > 0 else b
     if {a.name, b.name} == {_BFLOAT16, 'float16'}:
@@ -117,7 +120,8 @@ def astype(
 ) -> ndarray:
     """Converts the elements of an array.
 
-    Differentiable any number of times between floating point dtypes.
+    Differentiable any number of times between floating point and complex dtypes. Complex numbers
+    that become real ones lose their imaginary parts, with the warning of NumPy.
 
     Args:
         x (~chainerx.ndarray): Array.
@@ -175,7 +179,7 @@ def can_cast(from_: ndarray | DTypeLike, to: DTypeLike) -> bool:
 
 
 def finfo(type: ndarray | DTypeLike) -> FloatInfo:
-    """Tells the limits of a floating point dtype.
+    """Tells the limits of a floating point dtype, or of the parts of a complex one.
 
     Args:
         type: Array, or a dtype as a name, type or :class:`numpy.dtype`.
@@ -185,7 +189,7 @@ def finfo(type: ndarray | DTypeLike) -> FloatInfo:
         and ``dtype``.
 
     Raises:
-        ~chainerx.DtypeError: If the dtype is not of floating point.
+        ~chainerx.DtypeError: If the dtype is neither of floating point nor complex.
 
     .. admonition:: Example
 
@@ -194,6 +198,8 @@ def finfo(type: ndarray | DTypeLike) -> FloatInfo:
 
     """
     dtype = _dtype(type)
+    if dtype.kind == 'c':
+        dtype = numpy.finfo(dtype).dtype
     if _kind(dtype) != 'f':
         raise _core.DtypeError(f'finfo: the dtype must be of floating point, not {dtype}')
     info: Any
@@ -262,7 +268,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     return _numpy_dtype(dtype) == _numpy_dtype(kind)
 
 
-def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[Any]:
+def result_type(*arrays_and_dtypes: ndarray | DTypeLike | complex) -> numpy.dtype[Any]:
     """Tells the dtype of results of arrays, as the table of promotion has it.
 
     Args:
@@ -288,7 +294,7 @@ def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[
     dtypes = []
     numbers = []
     for value in arrays_and_dtypes:
-        if isinstance(value, (bool, int, float)):
+        if isinstance(value, (bool, int, float, complex)):
             numbers.append(numpy.dtype(_DTYPES_OF_NUMBERS[type(value)]))
         else:
             dtypes.append(_dtype(value))
@@ -297,5 +303,5 @@ def result_type(*arrays_and_dtypes: ndarray | DTypeLike | float) -> numpy.dtype[
     result = reduce(_promote, dtypes)
     for number in numbers:
         if _RANKS[number.kind] > _RANKS[_kind(result)]:
-            result = number
+            result = _promote(result, number)
     return result

@@ -33,64 +33,10 @@ def positive(x: ndarray) -> ndarray:
     return _core.copy(x)
 
 
-def conj(x: ndarray) -> ndarray:
-    """Elementwise complex conjugate. All arrays are real, so it is the array itself.
-
-    Args:
-        x (~chainerx.ndarray): Array of any dtype.
-
-    Returns:
-        ~chainerx.ndarray: ``x``.
-
-    .. admonition:: Example
-
-        >>> chainerx.conj(chainerx.array([1., -1.]))
-        array([ 1., -1.], shape=(2,), dtype=float64, device='native:0')
-
-    """
-    return x
-
-
-def real(x: ndarray) -> ndarray:
-    """Elementwise real part. All arrays are real, so it is the array itself.
-
-    Args:
-        x (~chainerx.ndarray): Array of any dtype.
-
-    Returns:
-        ~chainerx.ndarray: ``x``.
-
-    .. admonition:: Example
-
-        >>> chainerx.real(chainerx.array([1., -1.]))
-        array([ 1., -1.], shape=(2,), dtype=float64, device='native:0')
-
-    """
-    return x
-
-
-def imag(x: ndarray) -> ndarray:
-    """Elementwise imaginary part. All arrays are real, so it is zero. Not differentiable.
-
-    Args:
-        x (~chainerx.ndarray): Array of any dtype.
-
-    Returns:
-        ~chainerx.ndarray: Zeros of the shape and dtype of ``x``.
-
-    .. admonition:: Example
-
-        >>> chainerx.imag(chainerx.array([1., -1.]))
-        array([0., 0.], shape=(2,), dtype=float64, device='native:0')
-
-    """
-    return _core.zeros_like(x, x.device)
-
-
 def sum_dtype(x):
     """The dtype of sums and products: in contrast to those of Chainer 7, unsigned of unsigned."""
     kind = x.dtype.kind
-    return x.dtype if kind == 'f' else 'uint64' if kind == 'u' else 'int64'
+    return x.dtype if kind in 'fc' else 'uint64' if kind == 'u' else 'int64'
 
 
 def _cumulate(routine, name, x, axis, dtype, include_initial, initial):

@@ -7,7 +7,7 @@ from typing import Any, Literal, SupportsFloat, overload
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
 
-_Number = SupportsFloat
+_Number = SupportsFloat | complex
 _Operand = ndarray | _Number
 _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None
@@ -68,4 +68,4 @@ def tensordot(a: ndarray, b: ndarray, axes: int | Sequence[_Ints] = 2) -> ndarra
     """Sum product over several axes of two arrays."""
 
 def vecdot(x1: ndarray, x2: ndarray, axis: int = -1) -> ndarray:
-    r"""Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis."""
+    r"""Sum products :math:`\sum_i \overline{x_{1,i}} x_{2,i}` of the vectors along an axis."""

@@ -5,7 +5,7 @@ are written for the standard. Most functions are those of :mod:`chainerx`; other
 dtypes, names of arguments and named results, where :mod:`chainerx` keeps what programs of Chainer 7
 expect. Gradients flow through all functions that have them.
 
-There is no extension ``fft``, and there are no dtypes ``complex64`` and ``complex128``.
+There is no extension ``fft``.
 """
 
 from typing import Any as _Any, TypeAlias as _TypeAlias
@@ -37,6 +37,7 @@ from chainerx._core import (
     bitwise_or as bitwise_or,
     bitwise_xor as bitwise_xor,
     broadcast_to as broadcast_to,
+    conj as conj,
     copysign as copysign,
     cos as cos,
     cosh as cosh,
@@ -54,6 +55,7 @@ from chainerx._core import (
     greater as greater,
     greater_equal as greater_equal,
     hypot as hypot,
+    imag as imag,
     isfinite as isfinite,
     isinf as isinf,
     isnan as isnan,
@@ -80,6 +82,7 @@ from chainerx._core import (
     nonzero as nonzero,
     not_equal as not_equal,
     ones_like as ones_like,
+    real as real,
     reciprocal as reciprocal,
     remainder as remainder,
     repeat as repeat,
@@ -124,13 +127,10 @@ from chainerx._routines import (
     meshgrid as meshgrid,
 )
 from chainerx._standard import (
-    conj as conj,
     cumulative_prod as cumulative_prod,
     cumulative_sum as cumulative_sum,
-    imag as imag,
     isin as isin,
     positive as positive,
-    real as real,
     unique_all as unique_all,
     unique_counts as unique_counts,
     unique_inverse as unique_inverse,
@@ -182,3 +182,5 @@ uint64: _Dtype = _DTYPES['uint64']
 float16: _Dtype = _DTYPES['float16']
 float32: _Dtype = _DTYPES['float32']
 float64: _Dtype = _DTYPES['float64']
+complex64: _Dtype = _DTYPES['complex64']
+complex128: _Dtype = _DTYPES['complex128']

@@ -18,6 +18,8 @@ def _dtype_of(*numbers):
     """The default dtype for numbers of Python."""
     if all(isinstance(n, bool) for n in numbers):
         return 'bool'
+    if any(isinstance(n, complex) for n in numbers):
+        return 'complex128'
     return 'int64' if all(isinstance(n, int) for n in numbers) else 'float64'
 
 
@@ -57,7 +59,7 @@ def arange(
 
 def _shares_memory(y, obj):
     """Whether an array has the memory of an object in host memory."""
-    if isinstance(obj, (bool, int, float, list, tuple)):
+    if isinstance(obj, (bool, int, float, complex, list, tuple)):
         return False
     return y.data_ptr + y.offset == numpy.asarray(obj).__array_interface__['data'][0]
 
@@ -158,7 +160,7 @@ def eye(
 
 def full(
     shape: int | tuple[int, ...],
-    fill_value: float,
+    fill_value: complex,
     *,
     dtype: DTypeLike | None = None,
     device: Device | str | None = None,
@@ -168,7 +170,7 @@ def full(
     Args:
         shape (int or tuple of int): Shape.
         fill_value (number): Value.
-        dtype: Dtype; bool, int64 or float64, by the value, unless given.
+        dtype: Dtype; bool, int64, float64 or complex128, by the value, unless given.
         device (~chainerx.Device or str): Device of the result; the default one unless given.
 
     Returns:
@@ -184,8 +186,8 @@ def full(
 
 
 def linspace(
-    start: float,
-    stop: float,
+    start: complex,
+    stop: complex,
     /,
     num: int,
     *,
@@ -198,7 +200,7 @@ def linspace(
     Args:
         start, stop (number): First and last number.
         num (int): Number of elements.
-        dtype: Dtype; float64 unless given.
+        dtype: Dtype; float64, or complex128 for complex numbers, unless given.
         device (~chainerx.Device or str): Device of the result; the default one unless given.
         endpoint (bool): Whether ``stop`` is the last element, or would be the next one.
 
@@ -211,7 +213,16 @@ def linspace(
         array([0. , 0.5, 1. ], shape=(3,), dtype=float64, device='native:0')
 
     """
-    return _core.linspace(start, stop, num, endpoint, dtype or 'float64', device)
+    if not (isinstance(start, complex) or isinstance(stop, complex)):
+        return _core.linspace(start, stop, num, endpoint, dtype or 'float64', device)
+    start, stop = complex(start), complex(stop)
+    y = _core.empty(num, 'complex128', device)
+    for part, a, b in (
+        (_core.real(y), start.real, stop.real),
+        (_core.imag(y), start.imag, stop.imag),
+    ):
+        part[...] = _core.linspace(a, b, num, endpoint, 'float64', device)
+    return y.astype(dtype or 'complex128', False)
 
 
 def ones(

@@ -58,7 +58,8 @@ class Info:
             device (~chainerx.Device or str): All devices have the same ones.
 
         Returns:
-            dict: Dtypes by kind: ``'real floating'``, ``'integral'`` and ``'indexing'``.
+            dict: Dtypes by kind: ``'real floating'``, ``'complex floating'``, ``'integral'`` and
+            ``'indexing'``.
 
         .. admonition:: Example
 
@@ -67,7 +68,12 @@ class Info:
 
         """
         integer = DTYPES['int64']
-        return {'real floating': DTYPES['float64'], 'integral': integer, 'indexing': integer}
+        return {
+            'real floating': DTYPES['float64'],
+            'complex floating': DTYPES['complex128'],
+            'integral': integer,
+            'indexing': integer,
+        }
 
     def devices(self) -> list[Device]:
         """Tells the devices of the backend of the default device.

@@ -27,7 +27,7 @@ from typing import Any, Literal, SupportsFloat, overload
 import numpy
 from numpy.typing import ArrayLike, DTypeLike
 
-_Number = SupportsFloat
+_Number = SupportsFloat | complex
 _Operand = ndarray | _Number
 _Ints = int | Sequence[int]
 _DeviceLike = Device | str | None

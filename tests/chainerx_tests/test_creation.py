@@ -136,13 +136,15 @@ def test_dtype_specifiers(dtype):
     assert chainerx.zeros(2, dtype).astype(dtype).dtype == np.dtype(dtype)
 
 
-@pytest.mark.parametrize('dtype', ['complex64', 'float128', 'U3', object, 'nonsense', 5], ids=repr)
+@pytest.mark.parametrize(
+    'dtype', ['clongdouble', 'float128', 'U3', object, 'nonsense', 5], ids=repr
+)
 def test_unsupported_dtypes(dtype):
     with pytest.raises(chainerx.DtypeError):
         chainerx.zeros(2, dtype)
 
 
-@pytest.mark.parametrize('value', ['text', [1, 'a'], np.zeros(2, 'complex64'), 1j, {}], ids=repr)
+@pytest.mark.parametrize('value', ['text', [1, 'a'], np.zeros(2, 'clongdouble'), {}], ids=repr)
 def test_array_of_nonsense(value):
     with pytest.raises((chainerx.DtypeError, TypeError, ValueError)):
         chainerx.array(value)

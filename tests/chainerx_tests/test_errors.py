@@ -52,9 +52,9 @@ def test_hint_for_arrays(value):
         lambda x: chainerx.where(True, 1, 2),
         lambda x: chainerx.add(x, np.ones(3)),
         lambda x: chainerx.reshape(x, 'a'),
-        lambda x: chainerx.zeros(2, 'complex64'),
+        lambda x: chainerx.zeros(2, 'clongdouble'),
         lambda x: chainerx.n_step_lstm(1, None, None, [], [], []),
-        lambda x: x.astype(complex),
+        lambda x: x.astype('clongdouble'),
         len,
     ],
 )

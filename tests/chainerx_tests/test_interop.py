@@ -94,7 +94,7 @@ def test_gradients_of_operators_with_numpy():
     (x * np.array([5.0, 7.0])).sum().backward()
     assert x.grad.tolist() == [5, 7]
     with pytest.raises(chainerx.DtypeError):
-        x + np.ones(2, 'complex64')
+        x + np.ones(2, 'clongdouble')
 
 
 def test_the_left_operand_cannot_be_of_numpy():
@@ -346,9 +346,8 @@ def test_dlpack_of_other_objects(value):
 
 
 def test_dlpack_of_unsupported_dtypes():
-    for dtype in 'complex64', 'complex128':
-        with pytest.raises(chainerx.DtypeError):
-            chainerx.from_dlpack(np.ones(2, dtype))
+    with pytest.raises((chainerx.DtypeError, BufferError)):
+        chainerx.from_dlpack(np.ones(2, 'clongdouble'))
 
 
 # ---- raw pointers

@@ -5,13 +5,13 @@ from chainerx import ChainerxError, DimensionError, DtypeError
 from op_table.bench import Bench, small
 from op_table.row import OtherRow, zeros
 
-_COMPLEX = DtypeError, lambda f: f([1], 'complex64')
+_LONG = DtypeError, lambda f: f([1], 'clongdouble')
 _TEXT = DtypeError, lambda f: f([1, 'a'])
 _NEGATIVE = DimensionError, lambda f: f(-1)
-_LIKE = [(TypeError, lambda f: f(np.zeros(2))), (DtypeError, lambda f: f(zeros(2), dtype='complex64'))]
+_LIKE = [(TypeError, lambda f: f(np.zeros(2))), (DtypeError, lambda f: f(zeros(2), dtype='clongdouble'))]
 _DRAWN = [(DimensionError, lambda f: f((-1,), 0.0, 1.0, 'float32')),
           (DtypeError, lambda f: f((2,), 0.0, 1.0, 'int32')),
-          (DtypeError, lambda f: f((2,), 0.0, 1.0, 'complex64'))]
+          (DtypeError, lambda f: f((2,), 0.0, 1.0, 'clongdouble'))]
 
 
 def creation(name, *example, **options):
@@ -31,23 +31,24 @@ def update(name, n_states, n_scalars):
 
 
 ROWS = [
-    creation('array', [1, 2], wrong=[_TEXT, _COMPLEX, (DtypeError, lambda f: f(1j))], bench=[small("np.array([1.0, 2.0], 'f')", 'torch.tensor([1.0, 2.0])', "xp.array([1.0, 2.0], 'f')")]),
-    creation('asarray', [1, 2], wrong=[_TEXT, _COMPLEX], bench=[small('np.asarray(a)', 'torch.as_tensor(a)', 'xp.asarray(a)')]),
-    creation('ascontiguousarray', [1, 2], wrong=[_TEXT, _COMPLEX], bench=[Bench('np.ascontiguousarray(a.T)', 'a.T.contiguous()', 'xp.ascontiguousarray(a.T)', a=(1000, 1000)), Bench('np.ascontiguousarray(a.transpose(0, 2, 3, 1))', 'a.permute(0, 2, 3, 1).contiguous()', 'xp.ascontiguousarray(a.transpose(0, 2, 3, 1))', a=(16, 64, 32, 32))]),
-    creation('empty', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='complex64'))]),
-    creation('zeros', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='complex64'))], bench=[small("np.zeros((4, 4), 'f')", 'torch.zeros((4, 4))', "xp.zeros((4, 4), 'f')")]),
-    creation('ones', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='complex64'))]),
+    creation('array', [1, 2], wrong=[_TEXT, _LONG], bench=[small("np.array([1.0, 2.0], 'f')", 'torch.tensor([1.0, 2.0])', "xp.array([1.0, 2.0], 'f')")]),
+    creation('asarray', [1, 2], wrong=[_TEXT, _LONG], bench=[small('np.asarray(a)', 'torch.as_tensor(a)', 'xp.asarray(a)')]),
+    creation('ascontiguousarray', [1, 2], wrong=[_TEXT, _LONG], bench=[Bench('np.ascontiguousarray(a.T)', 'a.T.contiguous()', 'xp.ascontiguousarray(a.T)', a=(1000, 1000)), Bench('np.ascontiguousarray(a.transpose(0, 2, 3, 1))', 'a.permute(0, 2, 3, 1).contiguous()', 'xp.ascontiguousarray(a.transpose(0, 2, 3, 1))', a=(16, 64, 32, 32))]),
+    creation('empty', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='clongdouble'))]),
+    creation('zeros', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='clongdouble'))], bench=[small("np.zeros((4, 4), 'f')", 'torch.zeros((4, 4))', "xp.zeros((4, 4), 'f')")]),
+    creation('ones', 3, wrong=[_NEGATIVE, (DtypeError, lambda f: f(2, dtype='clongdouble'))]),
     creation('full', 3, 1, wrong=[(DimensionError, lambda f: f(-1, 0)), (DtypeError, lambda f: f(2, 300, 'uint8'))]),
     like('empty_like', wrong=_LIKE),
     like('zeros_like', wrong=_LIKE, bench=[small('xp.zeros_like(a)')]),
     like('ones_like', wrong=_LIKE),
-    like('full_like', 1, wrong=[(TypeError, lambda f: f(np.zeros(2), 0)), (DtypeError, lambda f: f(zeros(2), 0, dtype='complex64'))]),
+    like('full_like', 1, wrong=[(TypeError, lambda f: f(np.zeros(2), 0)), (DtypeError, lambda f: f(zeros(2), 0, dtype='clongdouble'))]),
     creation('arange', 3, wrong=[(ChainerxError, lambda f: f(0, 1, 0))]),
     creation('linspace', 0, 1, wrong=[(ChainerxError, lambda f: f(0, 1, -1))]),
     creation('identity', 3, wrong=[_NEGATIVE]),
     creation('eye', 3, wrong=[_NEGATIVE]),
     creation('tri', 3, wrong=[_NEGATIVE]),
     creation('frombuffer', bytes(8), wrong=[(ValueError, lambda f: f(bytes(6), 'int32')), (ValueError, lambda f: f(bytes(8), count=9)), (ValueError, lambda f: f(bytes(8), offset=99))]),
+    *(OtherRow(name, 'test_complex.py', lambda: (zeros(3, dtype='complex64'),), wrong=[(TypeError, lambda f: f(np.zeros(2, 'complex64')))]) for name in ('real', 'imag', 'conj', 'angle', '_conj')),
     OtherRow('dropout', 'test_random.py', lambda: (zeros(3),), wrong=[(TypeError, lambda f: f(np.zeros(2, 'float32'))), (DtypeError, lambda f: f(zeros(2, dtype='int32'))), (DimensionError, lambda f: f(zeros(2), mask=zeros(3)))]),
     random('_random_uniform', (3,), 0.0, 1.0, 'float32', wrong=_DRAWN),
     random('_random_normal', (3,), 0.0, 1.0, 'float32', wrong=_DRAWN),

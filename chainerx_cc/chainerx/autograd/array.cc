@@ -20,8 +20,8 @@ void ArrayBody::DropNode() noexcept {
 }
 
 const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
-    if (!IsFloat(dtype()))
-        throw DtypeError{"only arrays of a floating point dtype can require a gradient, not ", dtype()};
+    if (!IsInexact(dtype()))
+        throw DtypeError{"only arrays of a floating point or complex dtype can require a gradient, not ", dtype()};
     BackpropId g = internal::GetBackpropId(*this, id);
     ArrayNode* node = body_->node();
     if (node == nullptr) node = body_->SetNode(IntrusivePtr<ArrayNode>{new ArrayNode{*body_, g.mask()}});

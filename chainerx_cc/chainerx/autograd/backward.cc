@@ -306,6 +306,9 @@ BackpropId ResolveId(const std::vector<Array>& arrays, const std::optional<Backp
 }
 
 Array InitialGrad(const Array& output, Array grad, const BackwardOptions& options) {
+    if (!grad && IsComplex(output.dtype())) {
+        throw GradientError{"a complex array has no gradient to start from: set one, or take a real loss of it"};
+    }
     if (!grad) grad = FilledArray(output.shape(), Scalar{1.0}, output.dtype(), output.device());
     return options.loss_scale.has_value() ? internal::ScaleGrad(grad, *options.loss_scale) : grad;
 }

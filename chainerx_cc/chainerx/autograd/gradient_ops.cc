@@ -111,7 +111,7 @@ Array AddGrads(const Array& a, const Array& b) {
 }
 
 Array ScaleGrad(const Array& grad, double loss_scale, LossFactor factor) {
-    if (CHAINERX_UNLIKELY(!IsFloat(grad.dtype()))) {
+    if (CHAINERX_UNLIKELY(!IsInexact(grad.dtype()))) {
         return ScaleGrad(CopyGrad(grad, Dtype::kFloat64), loss_scale, factor);
     }
     Array out = Empty(grad.shape(), grad.dtype(), grad.device());
@@ -132,7 +132,7 @@ Array CopyGrad(const Array& grad, Dtype dtype) {
     CopyData(grad, out);
     if (grad.dtype() == dtype) {
         RecordLinear("copy", {&grad}, out, [](const Array& gy) { return gy; });
-    } else if (IsFloat(dtype)) {
+    } else if (IsInexact(dtype)) {
         RecordLinear("astype", {&grad}, out, [from = grad.dtype()](const Array& gy) { return CopyGrad(gy, from); });
     }
     return out;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <new>
 
+#include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/kernel_watch.h"
 
@@ -73,6 +74,9 @@ Array MakeView(const Array& a, const Shape& shape, const Strides& strides, int64
 
 Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     CheckShape(shape, GetItemSize(dtype));
+    if (CHAINERX_UNLIKELY(IsComplex(dtype) && !device.HasComplex())) {
+        throw NotImplementedError{"arrays of dtype ", dtype, " are not supported on ", device.backend().name()};
+    }
     size_t bytes = shape.GetTotalSize() * GetItemSize(dtype);
     StoragePtr storage;
     try {

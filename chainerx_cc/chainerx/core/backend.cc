@@ -36,6 +36,8 @@ KernelSlotBase::KernelSlotBase(const char* name, int functor_bytes) : name_{name
     list.slots.push_back(this);
 }
 
+KernelSlotBase::KernelSlotBase(const char* name, TakesComplex) : KernelSlotBase{name} { takes_complex_ = true; }
+
 std::vector<const KernelSlotBase*> KernelSlotBase::All() {
     SlotList& list = Slots();
     std::lock_guard<std::mutex> lock{list.mutex};

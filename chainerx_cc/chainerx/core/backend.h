@@ -15,14 +15,20 @@ namespace chainerx {
 
 class Context;
 
+struct TakesComplex {};
+inline constexpr TakesComplex kTakesComplex{};
+
 // Identifies a kernel. The kernels of a backend are a table indexed by it.
 class KernelSlotBase {
 public:
     // Kernels of elementwise operations read a functor of so many bytes.
     explicit KernelSlotBase(const char* name, int functor_bytes = 0);
+    // A kernel that also takes complex arrays.
+    KernelSlotBase(const char* name, TakesComplex);
     const char* name() const { return name_; }
     int id() const { return id_; }
     int functor_bytes() const { return functor_bytes_; }
+    bool takes_complex() const { return takes_complex_; }
     bool operator==(const KernelSlotBase& other) const { return id_ == other.id_; }
 
     // All slots in the program, ordered by id. Libraries that are loaded later may add slots.
@@ -32,15 +38,33 @@ private:
     const char* name_;
     int id_;
     int functor_bytes_;
+    bool takes_complex_{false};
 };
 
 // Increase this if code compiled with older headers no longer works with the library: if the layout of a public class,
 // the order of virtual functions or the arguments of a kernel change.
-constexpr int kAbiVersion = 8;
+constexpr int kAbiVersion = 9;
 
 namespace internal {
 template <int kVersion>
 struct AbiVersion {};
+
+template <class T>
+constexpr bool IsComplexArray(const T&) {
+    return false;
+}
+inline bool IsComplexArray(const Array& a) { return a && IsComplex(a.dtype()); }
+
+// Names the dtype of the first complex array.
+template <class T, class... Rest>
+[[noreturn]] __attribute__((noinline, cold)) void ThrowComplexArray(const char* name, const T& first,
+                                                                    const Rest&... rest) {
+    if constexpr (std::is_same_v<T, Array>) {
+        if (IsComplexArray(first)) ThrowComplex(name, first.dtype());
+    }
+    if constexpr (sizeof...(Rest) != 0) ThrowComplexArray(name, rest...);
+    ThrowComplex(name, Dtype::kComplex64);
+}
 }  // namespace internal
 
 // A set of named devices and the kernels that run on them. Third-party backends derive from this class. A shared
@@ -101,6 +125,9 @@ public:
 
     template <class... Args>
     auto operator()(Device& device, Args&&... args) const {
+        if (CHAINERX_UNLIKELY((internal::IsComplexArray(args) || ...)) && !takes_complex()) {
+            internal::ThrowComplexArray(name(), args...);
+        }
         void* kernel = device.backend().FindUnwatchedKernel(*this);
         if (CHAINERX_UNLIKELY(kernel == nullptr)) {
             return internal::CallWatched<Fn>::Call(*this, device, std::forward<Args>(args)...);

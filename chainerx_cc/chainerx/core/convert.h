@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -47,6 +48,33 @@ CHAINERX_HOST_DEVICE To Convert(From v) {
         return v < 0 ? static_cast<To>(static_cast<int64_t>(v)) : static_cast<To>(v);
     } else {
         return static_cast<To>(v);
+    }
+}
+
+template <class T>
+struct PartOf {
+    using type = T;
+};
+template <class T>
+struct PartOf<std::complex<T>> {
+    using type = T;
+};
+
+// The same for complex numbers, too, on the host. Those that become real lose their imaginary part.
+template <class From, class To>
+CHAINERX_INLINE To ConvertAny(From v) {
+    using FromPart = typename PartOf<From>::type;
+    using ToPart = typename PartOf<To>::type;
+    if constexpr (std::is_same_v<FromPart, From> && std::is_same_v<ToPart, To>) {
+        return Convert<From, To>(v);
+    } else if constexpr (std::is_same_v<FromPart, From>) {
+        return To{Convert<From, ToPart>(v), ToPart{0}};
+    } else if constexpr (!std::is_same_v<ToPart, To>) {
+        return To{static_cast<ToPart>(v.real()), static_cast<ToPart>(v.imag())};
+    } else if constexpr (std::is_same_v<To, bool>) {
+        return v != From{};
+    } else {
+        return Convert<FromPart, To>(v.real());
     }
 }
 

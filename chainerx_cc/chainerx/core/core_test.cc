@@ -51,9 +51,9 @@ TEST_F(CoreTest, Indexing) {
 TEST_F(CoreTest, Dtypes) {
     // Rows and columns in the order of the enumerators.
     const char* expected[kNumDtypes] = {
-            "?bhilBHILeEfd", "bbhilhildeEfd", "hhhilhildeEfd", "iiiiliildeEfd", "lllllllldeEfd",
-            "BhhilBHILeEfd", "HiiilHHILeEfd", "IllllIIILeEfd", "LddddLLLLeEfd", "eeeeeeeeeeffd",
-            "EEEEEEEEEfEfd", "ffffffffffffd", "ddddddddddddd",
+            "?bhilBHILeEfdFD", "bbhilhildeEfdFD", "hhhilhildeEfdFD", "iiiiliildeEfdFD", "lllllllldeEfdFD",
+            "BhhilBHILeEfdFD", "HiiilHHILeEfdFD", "IllllIIILeEfdFD", "LddddLLLLeEfdFD", "eeeeeeeeeeffdFD",
+            "EEEEEEEEEfEfdFD", "ffffffffffffdFD", "dddddddddddddDD", "FFFFFFFFFFFFDFD", "DDDDDDDDDDDDDDD",
     };
     for (int i = 0; i < kNumDtypes; ++i) {
         for (int j = 0; j < kNumDtypes; ++j) {
@@ -64,6 +64,8 @@ TEST_F(CoreTest, Dtypes) {
     EXPECT_EQ(Dtype::kFloat32, PromoteWithScalar(Dtype::kInt64, DtypeKind::kFloat));
     EXPECT_EQ(Dtype::kFloat16, PromoteWithScalar(Dtype::kFloat16, DtypeKind::kFloat));
     EXPECT_EQ(Dtype::kBfloat16, PromoteWithScalar(Dtype::kBfloat16, DtypeKind::kFloat));
+    EXPECT_EQ(Dtype::kComplex64, PromoteWithScalar(Dtype::kFloat16, DtypeKind::kComplex));
+    EXPECT_EQ(Dtype::kComplex128, PromoteWithScalar(Dtype::kFloat64, DtypeKind::kComplex));
     EXPECT_EQ(Dtype::kInt8, PromoteWithScalar(Dtype::kInt8, DtypeKind::kInt));
     Array sum = Ones(Shape{2}, Dtype::kFloat32) + Scalar{0.5};
     EXPECT_EQ(Dtype::kFloat32, sum.dtype());

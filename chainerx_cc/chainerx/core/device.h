@@ -44,6 +44,8 @@ public:
     virtual bool CanAccess(const Device& other) const { return &other == this; }
     // True if the host can read and write the memory of this device directly.
     virtual bool HasHostMemory() const { return false; }
+    // Whether arrays may be complex.
+    virtual bool HasComplex() const { return false; }
     // Copies from the memory of another device that kernels of this one cannot read, without the host. Returns false if
     // there is no such way.
     virtual bool CopyFromDevice(void* dst, Device& from, const void* src, size_t bytes);

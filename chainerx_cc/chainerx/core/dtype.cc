@@ -2,6 +2,8 @@
 
 namespace chainerx {
 
+void ThrowComplex(const char* function, Dtype dtype) { throw DtypeError{function, " does not support dtype ", dtype}; }
+
 Dtype GetDtype(const std::string& name) {
     for (int i = 0; i < kNumDtypes; ++i) {
         const internal::DtypeInfo& info = internal::kDtypeInfo[i];
@@ -10,6 +12,7 @@ Dtype GetDtype(const std::string& name) {
     if (name == "bool_") return Dtype::kBool;
     if (name == "int") return Dtype::kInt64;
     if (name == "float") return Dtype::kFloat64;
+    if (name == "complex") return Dtype::kComplex128;
     throw DtypeError{"unsupported dtype '", name, "'"};
 }
 

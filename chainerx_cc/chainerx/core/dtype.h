@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "chainerx/core/bfloat16.h"
 #include "chainerx/core/error.h"
@@ -11,7 +13,7 @@
 
 namespace chainerx {
 
-enum class DtypeKind : uint8_t { kBool, kInt, kUInt, kFloat };
+enum class DtypeKind : uint8_t { kBool, kInt, kUInt, kFloat, kComplex };
 
 template <class T>
 struct TypeTag {
@@ -40,13 +42,20 @@ struct DtypeOf;
 #define CHAINERX_DTYPES(X)             \
     X(bool, kBool, kBool, "bool", '?') \
     CHAINERX_NUMERIC_DTYPES(X)
+// Apart from the others, so that only what names them is compiled for complex numbers.
+#define CHAINERX_COMPLEX_DTYPES(X)                                 \
+    X(std::complex<float>, kComplex64, kComplex, "complex64", 'F') \
+    X(std::complex<double>, kComplex128, kComplex, "complex128", 'D')
+#define CHAINERX_ALL_DTYPES(X) \
+    CHAINERX_DTYPES(X)         \
+    CHAINERX_COMPLEX_DTYPES(X)
 
 #define CHAINERX_X(type, name, kind, str, ch) name,
-enum class Dtype : uint8_t { CHAINERX_DTYPES(CHAINERX_X) };
+enum class Dtype : uint8_t { CHAINERX_ALL_DTYPES(CHAINERX_X) };
 #undef CHAINERX_X
 
 #define CHAINERX_X(type, name, kind, str, ch) +1
-constexpr int kNumDtypes = CHAINERX_DTYPES(CHAINERX_X);
+constexpr int kNumDtypes = CHAINERX_ALL_DTYPES(CHAINERX_X);
 #undef CHAINERX_X
 
 #define CHAINERX_X(type, name, kind, str, ch)       \
@@ -54,10 +63,18 @@ constexpr int kNumDtypes = CHAINERX_DTYPES(CHAINERX_X);
     struct DtypeOf<type> {                          \
         static constexpr Dtype value = Dtype::name; \
     };
-CHAINERX_DTYPES(CHAINERX_X)
+CHAINERX_ALL_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
 
-// Calls f(TypeTag<T>{}) with the C++ type of the dtype.
+template <class T>
+inline constexpr bool kIsComplex = false;
+template <class T>
+inline constexpr bool kIsComplex<std::complex<T>> = true;
+
+// Raises the error of functions that complex numbers do not suit.
+[[noreturn]] void ThrowComplex(const char* function, Dtype dtype);
+
+// Calls f(TypeTag<T>{}) with the C++ type of the dtype, which is not complex.
 template <class F>
 decltype(auto) VisitDtype(Dtype dtype, F&& f) {
     switch (dtype) {
@@ -66,8 +83,17 @@ decltype(auto) VisitDtype(Dtype dtype, F&& f) {
         return f(TypeTag<type>{});
         CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
+        default:
+            ThrowComplex("the function", dtype);
     }
-    throw DtypeError{"invalid dtype"};
+}
+
+// The same for any dtype.
+template <class F>
+decltype(auto) VisitAnyDtype(Dtype dtype, F&& f) {
+    if (dtype == Dtype::kComplex64) return f(TypeTag<std::complex<float>>{});
+    if (dtype == Dtype::kComplex128) return f(TypeTag<std::complex<double>>{});
+    return VisitDtype(dtype, std::forward<F>(f));
 }
 
 template <class F>
@@ -94,7 +120,7 @@ struct DtypeInfo {
 
 constexpr DtypeInfo kDtypeInfo[] = {
 #define CHAINERX_X(type, name, kind, str, ch) {sizeof(type), DtypeKind::kind, ch, str},
-        CHAINERX_DTYPES(CHAINERX_X)
+        CHAINERX_ALL_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
 };
 
@@ -105,6 +131,9 @@ constexpr DtypeKind GetKind(Dtype d) { return internal::kDtypeInfo[static_cast<i
 constexpr char GetCharCode(Dtype d) { return internal::kDtypeInfo[static_cast<int>(d)].character; }
 constexpr const char* GetDtypeName(Dtype d) { return internal::kDtypeInfo[static_cast<int>(d)].name; }
 constexpr bool IsFloat(Dtype d) { return GetKind(d) == DtypeKind::kFloat; }
+constexpr bool IsComplex(Dtype d) { return GetKind(d) == DtypeKind::kComplex; }
+// Whether numbers have fractions: the dtypes that gradients have.
+constexpr bool IsInexact(Dtype d) { return GetKind(d) >= DtypeKind::kFloat; }
 constexpr bool IsInteger(Dtype d) { return GetKind(d) == DtypeKind::kInt || GetKind(d) == DtypeKind::kUInt; }
 // Half precision, which is computed in float32.
 constexpr bool IsHalf(Dtype d) { return IsFloat(d) && GetItemSize(d) == 2; }
@@ -119,6 +148,7 @@ constexpr Dtype FindPromotion(Dtype a, Dtype b) {
     Dtype low = a < b ? a : b;
     Dtype high = a < b ? b : a;
     if (IsHalf(low) && IsHalf(high) && low != high) return Dtype::kFloat32;  // neither has the values of the other
+    if (low == Dtype::kFloat64 && high == Dtype::kComplex64) return Dtype::kComplex128;
     if (GetKind(low) != DtypeKind::kInt || GetKind(high) != DtypeKind::kUInt) return high;
     if (GetItemSize(low) > GetItemSize(high)) return low;
     return high == Dtype::kUInt8    ? Dtype::kInt16
@@ -143,10 +173,10 @@ inline constexpr PromotionTable kPromotions = MakePromotionTable();
 
 }  // namespace internal
 
-// The dtype of results of arrays of two dtypes. The kind decides first (floating point over integers over booleans),
-// then the width. A signed and an unsigned integer become a signed one that has the values of both; where there is
-// none, for uint64, float64 as in NumPy. float16 and bfloat16 become float32. All operations of several arrays follow
-// this function.
+// The dtype of results of arrays of two dtypes. The kind decides first (complex over floating point over integers over
+// booleans), then the width; float64 and complex64 become complex128. A signed and an unsigned integer become a signed
+// one that has the values of both; where there is none, for uint64, float64 as in NumPy. float16 and bfloat16 become
+// float32. All operations of several arrays follow this function.
 constexpr Dtype PromoteTypes(Dtype a, Dtype b) {
     return internal::kPromotions[static_cast<int>(a)][static_cast<int>(b)];
 }
@@ -162,14 +192,20 @@ constexpr Dtype ComparisonDtype(Dtype a, Dtype b) {
 }
 
 // The dtype in which integers and booleans are summed: one of 64 bits that has their values. Others are kept.
-constexpr Dtype ToSumDtype(Dtype d) { return IsFloat(d) || d == Dtype::kUInt64 ? d : Dtype::kInt64; }
+constexpr Dtype ToSumDtype(Dtype d) { return IsInexact(d) || d == Dtype::kUInt64 ? d : Dtype::kInt64; }
 
-// The dtype of results that are always of floating point, such as quotients and means.
-constexpr Dtype ToFloatDtype(Dtype d) { return IsFloat(d) ? d : Dtype::kFloat32; }
+// The dtype of results that always have fractions, such as quotients and means.
+constexpr Dtype ToFloatDtype(Dtype d) { return IsInexact(d) ? d : Dtype::kFloat32; }
+
+// The dtype of the parts of complex numbers, and the one of complex numbers with such parts.
+constexpr Dtype ToRealDtype(Dtype d) {
+    return d == Dtype::kComplex64 ? Dtype::kFloat32 : d == Dtype::kComplex128 ? Dtype::kFloat64 : d;
+}
+constexpr Dtype ToComplexDtype(Dtype d) { return PromoteTypes(d, Dtype::kComplex64); }
 
 // Whether results of a kind can be written to an array that exists. Integers may change their width and sign.
 constexpr bool CanHold(Dtype dtype, DtypeKind kind) {
-    return IsInteger(dtype) ? kind != DtypeKind::kFloat : kind <= GetKind(dtype);
+    return IsInteger(dtype) ? kind < DtypeKind::kFloat : kind <= GetKind(dtype);
 }
 
 // A set of dtypes as a bit mask.
@@ -185,7 +221,9 @@ constexpr DtypeSet SetOf(DtypeKind kind) {
 }
 constexpr DtypeSet kBoolSet = SetOf(DtypeKind::kBool);
 constexpr DtypeSet kFloatSet = SetOf(DtypeKind::kFloat);
+constexpr DtypeSet kComplexSet = SetOf(DtypeKind::kComplex);
 constexpr DtypeSet kIntSet = SetOf(DtypeKind::kInt) | SetOf(DtypeKind::kUInt);
+// Real dtypes. Ops that complex numbers suit add kComplexSet.
 constexpr DtypeSet kNumericSet = kIntSet | kFloatSet;
 constexpr DtypeSet kAllSet = kNumericSet | kBoolSet;
 

@@ -5,8 +5,8 @@
 
 namespace chainerx {
 
-const FillKernel kFillKernel{"fill"};
-const CopyKernel kCopyKernel{"copy"};
+const FillKernel kFillKernel{"fill", kTakesComplex};
+const CopyKernel kCopyKernel{"copy", kTakesComplex};
 const ParallelForKernel kParallelForKernel{"parallel_for"};
 const ElementwiseKernel kAddKernel{"add"};
 const ElementwiseKernel kMultiplyKernel{"multiply"};

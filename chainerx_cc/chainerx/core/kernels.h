@@ -42,7 +42,7 @@ struct ElementwiseCall {
     Dtype dtype;
     const Array* out;
     const Array* in[kMaxElementwiseInputs];
-    alignas(8) char scalars[kMaxElementwiseInputs][8];
+    alignas(8) char scalars[kMaxElementwiseInputs][16];
 };
 
 using ElementwiseKernel = KernelSlot<void(const ElementwiseCall&)>;

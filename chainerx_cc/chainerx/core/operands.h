@@ -8,7 +8,10 @@
 namespace chainerx {
 
 // The dtype in which kernels compute for floating point arrays.
-constexpr Dtype GetComputeDtype(Dtype dtype) { return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32; }
+inline Dtype GetComputeDtype(Dtype dtype) {
+    if (CHAINERX_UNLIKELY(IsComplex(dtype))) ThrowComplex("the function", dtype);
+    return dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32;
+}
 
 // Calls f(TypeTag<T>{}) with float or double.
 template <class F>
@@ -31,6 +34,13 @@ inline Array Input(const Array& a, Dtype dtype) {
     return a.dtype() == dtype && a.IsContiguous() ? a : MakeContiguousCopy(a, dtype);
 }
 inline Array Contiguous(const Array& a) { return Input(a, a.dtype()); }
+
+// A view of the real parts (0) or imaginary parts (1) of complex numbers.
+inline Array PartView(const Array& a, int part) {
+    Dtype dtype = ToRealDtype(a.dtype());
+    return internal::MakeArray(a.shape(), a.strides(), dtype, a.device(), a.body()->storage,
+                               a.offset() + part * GetItemSize(dtype));
+}
 
 // A view with the dimensions in another order.
 inline Array Permuted(const Array& a, const Axes& order) {

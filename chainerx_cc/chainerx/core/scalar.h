@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <ostream>
 #include <type_traits>
@@ -29,13 +30,17 @@ public:
         }
     }
 
+    Scalar(std::complex<double> v)  // NOLINT(runtime/explicit)
+        : kind_{DtypeKind::kComplex}, float_{v.real()}, imaginary_{v.imag()} {}
+
     DtypeKind kind() const { return kind_; }
 
     template <class T>
     T To() const {
-        if (kind_ == DtypeKind::kFloat) return Convert<double, T>(float_);
-        if (kind_ == DtypeKind::kUInt) return Convert<uint64_t, T>(static_cast<uint64_t>(int_));
-        return Convert<int64_t, T>(int_);
+        if (kind_ == DtypeKind::kComplex) return ConvertAny<std::complex<double>, T>({float_, imaginary_});
+        if (kind_ == DtypeKind::kFloat) return ConvertAny<double, T>(float_);
+        if (kind_ == DtypeKind::kUInt) return ConvertAny<uint64_t, T>(static_cast<uint64_t>(int_));
+        return ConvertAny<int64_t, T>(int_);
     }
     explicit operator double() const { return To<double>(); }
     explicit operator int64_t() const { return To<int64_t>(); }
@@ -43,7 +48,7 @@ public:
 
     // Writes the value, in the given dtype, to memory of at least the item size.
     void Store(Dtype dtype, void* out) const {
-        VisitDtype(dtype, [&](auto tag) {
+        VisitAnyDtype(dtype, [&](auto tag) {
             using T = typename decltype(tag)::type;
             *static_cast<T*>(out) = To<T>();
         });
@@ -53,6 +58,9 @@ public:
         if (s.kind_ == DtypeKind::kBool) return os << (s.int_ != 0 ? "True" : "False");
         if (s.kind_ == DtypeKind::kInt) return os << s.int_;
         if (s.kind_ == DtypeKind::kUInt) return os << static_cast<uint64_t>(s.int_);
+        if (s.kind_ == DtypeKind::kComplex) {
+            return os << '(' << s.float_ << (std::signbit(s.imaginary_) ? "" : "+") << s.imaginary_ << "j)";
+        }
         return os << s.float_;
     }
 
@@ -60,13 +68,15 @@ private:
     DtypeKind kind_;
     union {
         int64_t int_;
-        double float_;
+        double float_;  // the real part of a complex number
     };
+    double imaginary_{0};
 };
 
 // The dtype of results of an array and a number: a number never widens an array, but one with a fraction makes it
-// floating point.
+// floating point, and a complex one complex.
 constexpr Dtype PromoteWithScalar(Dtype array, DtypeKind scalar) {
+    if (scalar == DtypeKind::kComplex) return ToComplexDtype(array);
     return scalar == DtypeKind::kFloat ? ToFloatDtype(array) : array;
 }
 
@@ -77,6 +87,8 @@ constexpr Dtype GetScalarDtype(DtypeKind scalar) {
             return Dtype::kBool;
         case DtypeKind::kFloat:
             return Dtype::kFloat32;
+        case DtypeKind::kComplex:
+            return Dtype::kComplex64;
         case DtypeKind::kUInt:
             return Dtype::kUInt64;
         default:
@@ -84,8 +96,11 @@ constexpr Dtype GetScalarDtype(DtypeKind scalar) {
     }
 }
 
-// Raises if a number does not fit into an integer dtype, as NumPy does. Fractions are cut off.
+// Raises if a number does not fit into a dtype: an integer one as in NumPy, where fractions are cut off, or a real one.
 inline void CheckScalarFits(const Scalar& s, Dtype dtype) {
+    if (s.kind() == DtypeKind::kComplex && !IsComplex(dtype)) {
+        throw DtypeError{"the complex number ", s, " does not fit into dtype ", dtype};
+    }
     if (s.kind() == DtypeKind::kBool || !IsInteger(dtype)) return;
     bool is_signed = GetKind(dtype) == DtypeKind::kInt;
     uint64_t most = ~uint64_t{0} >> (64 - GetItemSize(dtype) * 8 + (is_signed ? 1 : 0));

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise_impl.h"
 #include "chainerx/ops/explog.h"
@@ -62,6 +64,8 @@ Array Maximum::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * Wi
 Array Maximum::Grad1(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x2, x1, gy.dtype()); }
 Array Minimum::Grad0(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x2, x1, gy.dtype()); }
 Array Minimum::Grad1(const Array& gy, In<0> x1, In<1> x2) const { return gy * WinnerWeight(x1, x2, gy.dtype()); }
+
+Array Conjugate::Grad0(const Array& gy) const { return chainerx::Conj(gy); }
 
 Array Where::Grad1(const Array& gy, In<0> c) const { return chainerx::Where(c, gy, Scalar{0}); }
 Array Where::Grad2(const Array& gy, In<0> c) const { return chainerx::Where(c, Scalar{0}, gy); }
@@ -128,6 +132,11 @@ array([0.5, 1.2, 2.7], shape=(3,), dtype=float64, device='native:0')
 )");
 Array Round(const Array& a, int64_t decimals) {
     Array x = a.AsDetached();
+    if (IsComplex(x.dtype())) {
+        Array out = Empty(x.shape(), x.dtype(), x.device());
+        for (int part = 0; part < 2; ++part) CopyData(Round(PartView(x, part), decimals), PartView(out, part));
+        return out;
+    }
     if (!IsFloat(x.dtype()) && decimals >= 0) return Copy(x);
     if (decimals == 0) return Rint(x);
     Dtype wide = ToWideDtype(x.dtype());

@@ -8,7 +8,7 @@
 
 namespace chainerx::ops {
 
-struct Add : AnyDtype<Add, 2> {
+struct Add : AnyDtype<Add, 2, kComplexSet> {
     CHAINERX_OP("add", "x1, x2", R"(Elementwise sum :math:`x_1 + x_2`; also the operator ``+``. Of booleans: logical
 or.
 
@@ -24,7 +24,7 @@ array([11., 22., 33.], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy) const;
 };
 
-struct Subtract : Arithmetic<Subtract, 2> {
+struct Subtract : Arithmetic<Subtract, 2, kComplexSet> {
     CHAINERX_OP("subtract", "x1, x2", R"(Elementwise difference :math:`x_1 - x_2`; also the operator ``-``.
 
 >>> chainerx.subtract(chainerx.array([1., 2., 3.]), 0.5)
@@ -38,7 +38,7 @@ array([0.5, 1.5, 2.5], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy) const;
 };
 
-struct Multiply : Elementwise<Multiply, 2, DtypeRule::kPromote, kAllSet> {
+struct Multiply : Elementwise<Multiply, 2, DtypeRule::kPromote, kAllSet | kComplexSet> {
     CHAINERX_OP("multiply", "x1, x2", R"(Elementwise product :math:`x_1 x_2`; also the operator ``*``. Of booleans:
 logical and.
 
@@ -52,6 +52,8 @@ array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
             return a & b;
         } else if constexpr (std::is_integral_v<T> && sizeof(T) < 4) {
             return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+        } else if constexpr (kIsComplex<T>) {
+            return math::Product(a, b);
         } else {
             return a * b;
         }
@@ -60,7 +62,7 @@ array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1) const;
 };
 
-struct Divide : FloatMath<Divide, 2> {
+struct Divide : FloatMath<Divide, 2, kComplexSet> {
     CHAINERX_OP("divide", "x1, x2", R"(Elementwise quotient :math:`x_1 / x_2`, always in floating point; also the
 operator ``/``.
 
@@ -69,7 +71,11 @@ array([0.5, 1. , 1.5], shape=(3,), dtype=float32, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
-        return a / b;
+        if constexpr (kIsComplex<T>) {
+            return math::Quotient(a, b);
+        } else {
+            return a / b;
+        }
     }
     Array Grad0(const Array& gy, In<1> x2) const;
     Array Grad1(const Array& gy, In<1> x2, Out y) const;
@@ -118,7 +124,7 @@ array([ 1, -1], shape=(2,), dtype=int64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };
 
-struct Power : Elementwise<Power, 2, DtypeRule::kPower, kNumericSet> {
+struct Power : Elementwise<Power, 2, DtypeRule::kPower, kNumericSet | kComplexSet> {
     CHAINERX_OP("power", "x1, x2", R"(Elementwise power :math:`x_1^{x_2}`; also the operator ``**``. As in NumPy,
 integers to negative integers are a ``ValueError``: one of both must be of a floating point dtype.
 
@@ -151,7 +157,7 @@ array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1, Out y) const;
 };
 
-struct Negative : Arithmetic<Negative, 1> {
+struct Negative : Arithmetic<Negative, 1, kComplexSet> {
     CHAINERX_OP("negative", "x", R"(Elementwise negation :math:`-x`; also the operator ``-``.
 
 >>> chainerx.negative(chainerx.array([1., -2.]))
@@ -164,7 +170,7 @@ array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy) const;
 };
 
-struct Reciprocal : FloatMath<Reciprocal, 1> {
+struct Reciprocal : FloatMath<Reciprocal, 1, kComplexSet> {
     CHAINERX_OP("reciprocal", "x", R"(Elementwise reciprocal :math:`1 / x`.
 
 >>> chainerx.reciprocal(chainerx.array([1., 2., 4.]))
@@ -172,7 +178,7 @@ array([1.  , 0.5 , 0.25], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        return T{1} / x;
+        return Divide{}.Forward(T{1}, x);
     }
     Array Grad0(const Array& gy, Out y) const;
 };
@@ -209,7 +215,7 @@ array([1., 2.], shape=(2,), dtype=float64, device='native:0')
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };
 
-struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet> {
+struct Where : Elementwise<Where, 3, DtypeRule::kSelect, kAllSet | kComplexSet> {
     CHAINERX_OP("where", "condition, x=None, y=None",
                 R"(Elements of ``x`` where the condition holds, of ``y`` elsewhere.
 With the condition alone: the indices at which it holds, as :func:`chainerx.nonzero` gives them.
@@ -226,6 +232,8 @@ array([0, 2], shape=(2,), dtype=int64, device='native:0')
         // By bits: as a conditional expression it becomes a branch.
         if constexpr (std::is_floating_point_v<T>) {
             return math::Select(c, a, b);
+        } else if constexpr (kIsComplex<T>) {
+            return c ? a : b;
         } else if constexpr (std::is_same_v<T, bool>) {
             return (c & a) | (!c & b);
         } else {
@@ -235,6 +243,16 @@ array([0, 2], shape=(2,), dtype=int64, device='native:0')
     }
     Array Grad1(const Array& gy, In<0> c) const;
     Array Grad2(const Array& gy, In<0> c) const;
+};
+
+// Conj of complex arrays.
+struct Conjugate : Elementwise<Conjugate, 1, DtypeRule::kPromote, kComplexSet> {
+    CHAINERX_OP("_conj", "x", "Elementwise complex conjugate.")
+    template <class T>
+    CHAINERX_HOST_DEVICE T Forward(T x) const {
+        return {x.real(), -x.imag()};
+    }
+    Array Grad0(const Array& gy) const;
 };
 
 // x limited to [lo, hi]; `lo` and `hi` are numbers or arrays, but do not get gradients.
@@ -261,6 +279,7 @@ struct ClipBetween : AnyDtype<ClipBetween, 3> {
     X(Maximum)                     \
     X(Minimum)                     \
     X(Where)                       \
+    X(Conjugate)                   \
     X(ClipBetween)
 
 }  // namespace chainerx::ops

@@ -6,7 +6,7 @@
 
 namespace chainerx::ops {
 
-struct Equal : Comparison<Equal> {
+struct Equal : Comparison<Equal, kComplexSet> {
     CHAINERX_OP("equal", "x1, x2", R"(Elementwise :math:`x_1 = x_2`; also the operator ``==``.
 
 >>> chainerx.equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
@@ -18,7 +18,7 @@ array([ True, False,  True], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct NotEqual : Comparison<NotEqual> {
+struct NotEqual : Comparison<NotEqual, kComplexSet> {
     CHAINERX_OP("not_equal", "x1, x2", R"(Elementwise :math:`x_1 \ne x_2`; also the operator ``!=``.
 
 >>> chainerx.not_equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
@@ -115,7 +115,7 @@ array([ True,  True, False], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct LogicalNot : Predicate<LogicalNot, 1> {
+struct LogicalNot : Predicate<LogicalNot, 1, kComplexSet> {
     CHAINERX_OP("logical_not", "x", R"(Elementwise logical negation; numbers other than zero are true.
 
 >>> chainerx.logical_not(chainerx.array([0, 1, 2]))
@@ -127,7 +127,7 @@ array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct IsNan : Predicate<IsNan, 1> {
+struct IsNan : Predicate<IsNan, 1, kComplexSet> {
     CHAINERX_OP("isnan", "x", R"(True where an element is not a number.
 
 >>> chainerx.isnan(chainerx.array([1., chainerx.nan, chainerx.inf]))
@@ -139,7 +139,7 @@ array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
     }
 };
 
-struct IsInf : Predicate<IsInf, 1> {
+struct IsInf : Predicate<IsInf, 1, kComplexSet> {
     CHAINERX_OP("isinf", "x", R"(True where an element is infinite.
 
 >>> chainerx.isinf(chainerx.array([1., chainerx.nan, chainerx.inf]))
@@ -149,13 +149,15 @@ array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
             return math::Abs(x) == math::kInfinity<T>;
+        } else if constexpr (kIsComplex<T>) {
+            return Forward(x.real()) || Forward(x.imag());
         } else {
             return false;
         }
     }
 };
 
-struct IsFinite : Predicate<IsFinite, 1> {
+struct IsFinite : Predicate<IsFinite, 1, kComplexSet> {
     CHAINERX_OP("isfinite", "x", R"(True where an element is neither infinite nor not-a-number.
 
 >>> chainerx.isfinite(chainerx.array([1., chainerx.nan, chainerx.inf]))
@@ -165,6 +167,8 @@ array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
             return math::Abs(x) < math::kInfinity<T>;
+        } else if constexpr (kIsComplex<T>) {
+            return Forward(x.real()) && Forward(x.imag());
         } else {
             return true;
         }

@@ -1,5 +1,6 @@
 // Copies: in another dtype, on another device, outside of graphs, into an array that exists.
 
+#include <complex>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -17,7 +18,7 @@ Array AsType(const Array& a, Dtype dtype, bool copy) {
     if (a.dtype() == dtype && !copy) return a;
     Array out = Empty(a.shape(), dtype, a.device());
     CopyData(a, out);
-    if (!IsFloat(dtype)) return out;  // gradients stop
+    if (!IsInexact(dtype)) return out;  // gradients stop
     return internal::RecordView("astype", a, std::move(out),
                                 [d = a.dtype()](const Array& gy) { return AsType(gy, d, false); });
 }
@@ -94,13 +95,15 @@ Scalar AsScalar(const Array& a) {
         throw DimensionError{"only an array with one element can become a Python number, shape was ", a.shape()};
     }
     NoteGraphBreak("the value of an array is read");
-    alignas(8) char buffer[8];
+    alignas(16) char buffer[16];
     a.device().CopyToHost(buffer, a.raw_data(), a.GetItemSize());
-    return VisitDtype(a.dtype(), [&buffer](auto tag) -> Scalar {
+    return VisitAnyDtype(a.dtype(), [&buffer](auto tag) -> Scalar {
         using T = typename decltype(tag)::type;
         const T& v = *reinterpret_cast<const T*>(buffer);
         if constexpr (kIsHalf<T>) {
             return static_cast<double>(v);
+        } else if constexpr (kIsComplex<T>) {
+            return std::complex<double>{v};
         } else {
             return v;
         }
@@ -111,7 +114,10 @@ namespace {
 
 // Whether every value of a dtype is one of another dtype, as NumPy sees it.
 bool IsSafe(Dtype from, Dtype to) {
-    if (IsInteger(from) && IsFloat(to)) return GetItemSize(from) < GetItemSize(to) || to == Dtype::kFloat64;
+    if (IsInteger(from) && IsInexact(to)) {
+        Dtype part = ToRealDtype(to);
+        return GetItemSize(from) < GetItemSize(part) || part == Dtype::kFloat64;
+    }
     return PromoteTypes(from, to) == to;
 }
 

@@ -128,8 +128,8 @@ Dtype ResolveElementwiseDtype(const ElementwiseInfo& info, const Operand* inputs
         dtype = GetScalarDtype(scalar_kind);
     } else if (dtype == Dtype::kBool && scalar_kind == DtypeKind::kInt && CountsBooleans(info.rule)) {
         dtype = Dtype::kInt64;
-    } else if (info.rule == DtypeRule::kCompare && scalar_kind == DtypeKind::kFloat && !IsFloat(dtype)) {
-        dtype = Dtype::kFloat64;
+    } else if (info.rule == DtypeRule::kCompare && scalar_kind >= DtypeKind::kFloat && !IsInexact(dtype)) {
+        dtype = scalar_kind == DtypeKind::kFloat ? Dtype::kFloat64 : Dtype::kComplex128;
     } else {
         dtype = PromoteWithScalar(dtype, scalar_kind);
     }

@@ -18,7 +18,8 @@
 //   Array Grad0(const Array& gy, ...) const            gradient for input 0 (Grad1, Grad2: for the others)
 //
 // Further parameters of the gradients say what they read, and only that is kept: `In<i>` an input, `Out` the output.
-// They are written with differentiable operations, which gives gradients of any order. An op without them stops
+// They are written with differentiable operations, which gives gradients of any order. Those of complex arrays
+// follow from the same formulas, see ElementwiseNode. An op without them stops
 // gradients. Parameters of an op, such as a slope, are its data members.
 
 namespace chainerx {
@@ -119,17 +120,17 @@ struct Elementwise : ElementwiseCaller<Op, N> {
     static ElementwiseInfo Info() { return {Op::kName, &Op::kernel(), Rule, Dtypes, BoolOut}; }
 };
 
-// The usual dtype rules.
-template <class Op, int N>
-using Arithmetic = Elementwise<Op, N, DtypeRule::kNumber, kNumericSet>;
-template <class Op, int N>
-using AnyDtype = Elementwise<Op, N, DtypeRule::kNumber, kAllSet>;
-template <class Op, int N>
-using FloatMath = Elementwise<Op, N, DtypeRule::kFloat, kFloatSet>;
-template <class Op, int N>
-using Predicate = Elementwise<Op, N, DtypeRule::kNumber, kAllSet, true>;
-template <class Op>
-using Comparison = Elementwise<Op, 2, DtypeRule::kCompare, kAllSet, true>;
+// The usual dtype rules, for real dtypes; ops that complex numbers suit say so by kComplexSet.
+template <class Op, int N, DtypeSet More = 0>
+using Arithmetic = Elementwise<Op, N, DtypeRule::kNumber, kNumericSet | More>;
+template <class Op, int N, DtypeSet More = 0>
+using AnyDtype = Elementwise<Op, N, DtypeRule::kNumber, kAllSet | More>;
+template <class Op, int N, DtypeSet More = 0>
+using FloatMath = Elementwise<Op, N, DtypeRule::kFloat, kFloatSet | More>;
+template <class Op, int N, DtypeSet More = 0>
+using Predicate = Elementwise<Op, N, DtypeRule::kNumber, kAllSet | More, true>;
+template <class Op, DtypeSet More = 0>
+using Comparison = Elementwise<Op, 2, DtypeRule::kCompare, kAllSet | More, true>;
 template <class Op, int N>
 using Bitwise = Elementwise<Op, N, DtypeRule::kPromote, kIntSet | kBoolSet>;
 template <class Op, int N>

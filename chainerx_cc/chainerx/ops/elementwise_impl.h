@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/autograd/graph.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/manipulation.h"
 
@@ -25,6 +26,9 @@ struct TagTraits<Out> {
 template <class Op>
 inline constexpr bool kHasGrad = GradOf<Op, 0>::kExists || GradOf<Op, 1>::kExists || GradOf<Op, 2>::kExists;
 
+// Passes gradients on by the functions of the op, gy f'(x). Of complex numbers, where f is holomorphic, the gradient is
+// gy conj(f'(x)), see complex.h: the conjugate of what the function makes of conj(gy). Functions that read nothing but
+// gy multiply it by a real number.
 template <class Op>
 class ElementwiseNode final : public OpNode {
 public:
@@ -93,6 +97,11 @@ private:
 
     template <class... Tags>
     Array Invoke(Array (Op::*f)(const Array&, Tags...) const, BackwardContext& ctx) {
+        if constexpr ((Op::kDtypes & kComplexSet) != 0 && sizeof...(Tags) != 0) {
+            if (CHAINERX_UNLIKELY(IsComplex(ctx.grad().dtype()))) {
+                return Conj((op_.*f)(Conj(ctx.grad()), Provide<Tags>(ctx)...));
+            }
+        }
         return (op_.*f)(ctx.grad(), Provide<Tags>(ctx)...);
     }
 

@@ -2,6 +2,7 @@
 
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/elementwise_impl.h"
 
@@ -27,6 +28,9 @@ Array Erf::Grad0(const Array& gy, In<0> x) const {
     return gy * Scalar{kTwoOverSqrtPi} * chainerx::Exp(-chainerx::Square(x));
 }
 Array Square::Grad0(const Array& gy, In<0> x) const { return gy * x * Scalar{2}; }
+Array Absolute::Call(const Array& x) {
+    return IsComplex(x.dtype()) ? AbsoluteOfComplex(x) : ElementwiseCaller<Absolute, 1>::Call(x);
+}
 Array Absolute::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Sign(x); }
 Array Fabs::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Sign(x); }
 Array Copysign::Grad0(const Array& gy, In<0> x1, In<1> x2) const {

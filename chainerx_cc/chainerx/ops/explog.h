@@ -6,7 +6,7 @@
 
 namespace chainerx::ops {
 
-struct Exp : FloatMath<Exp, 1> {
+struct Exp : FloatMath<Exp, 1, kComplexSet> {
     CHAINERX_OP("exp", "x", R"(Elementwise exponential :math:`e^x`.
 
 >>> chainerx.exp(chainerx.array([0., 1., 2.]))
@@ -19,7 +19,7 @@ array([1.        , 2.71828183, 7.3890561 ], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct Exp2 : FloatMath<Exp2, 1> {
+struct Exp2 : FloatMath<Exp2, 1, kComplexSet> {
     CHAINERX_OP("exp2", "x", R"(Elementwise power of two :math:`2^x`.
 
 >>> chainerx.exp2(chainerx.array([0., 0.5, 3.]))
@@ -32,7 +32,7 @@ array([1.        , 1.41421356, 8.        ], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct Expm1 : FloatMath<Expm1, 1> {
+struct Expm1 : FloatMath<Expm1, 1, kComplexSet> {
     CHAINERX_OP("expm1", "x", R"(Elementwise :math:`e^x - 1`, precise near zero.
 
 >>> chainerx.expm1(chainerx.array([0., 1e-10]))
@@ -45,7 +45,7 @@ array([0.e+00, 1.e-10], shape=(2,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct Log : FloatMath<Log, 1> {
+struct Log : FloatMath<Log, 1, kComplexSet> {
     CHAINERX_OP("log", "x", R"(Elementwise natural logarithm :math:`\log x`.
 
 >>> chainerx.log(chainerx.array([1., 2., 0.5]))
@@ -58,7 +58,7 @@ array([ 0.        ,  0.69314718, -0.69314718], shape=(3,), dtype=float64, device
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Log2 : FloatMath<Log2, 1> {
+struct Log2 : FloatMath<Log2, 1, kComplexSet> {
     CHAINERX_OP("log2", "x", R"(Elementwise logarithm to the base 2.
 
 >>> chainerx.log2(chainerx.array([1., 2., 0.5]))
@@ -71,7 +71,7 @@ array([ 0.,  1., -1.], shape=(3,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Log10 : FloatMath<Log10, 1> {
+struct Log10 : FloatMath<Log10, 1, kComplexSet> {
     CHAINERX_OP("log10", "x", R"(Elementwise logarithm to the base 10.
 
 >>> chainerx.log10(chainerx.array([1., 10., 0.01]))
@@ -84,7 +84,7 @@ array([ 0.,  1., -2.], shape=(3,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Log1p : FloatMath<Log1p, 1> {
+struct Log1p : FloatMath<Log1p, 1, kComplexSet> {
     CHAINERX_OP("log1p", "x", R"(Elementwise :math:`\log(1 + x)`, precise near zero.
 
 >>> chainerx.log1p(chainerx.array([0., 1e-10]))
@@ -97,7 +97,7 @@ array([0.e+00, 1.e-10], shape=(2,), dtype=float64, device='native:0')
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Sqrt : FloatMath<Sqrt, 1> {
+struct Sqrt : FloatMath<Sqrt, 1, kComplexSet> {
     CHAINERX_OP("sqrt", "x", R"(Elementwise square root :math:`\sqrt{x}`.
 
 >>> chainerx.sqrt(chainerx.array([1., 2., 4.]))
@@ -123,7 +123,7 @@ array([-0.84270079,  0.        ,  0.84270079], shape=(3,), dtype=float64, device
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Square : Arithmetic<Square, 1> {
+struct Square : Arithmetic<Square, 1, kComplexSet> {
     CHAINERX_OP("square", "x", R"(Elementwise square :math:`x^2`.
 
 >>> chainerx.square(chainerx.array([1., -2., 3.]))
@@ -137,7 +137,8 @@ array([1., 4., 9.], shape=(3,), dtype=float64, device='native:0')
 };
 
 struct Absolute : AnyDtype<Absolute, 1> {
-    CHAINERX_OP("absolute", "x", R"(Elementwise absolute value :math:`|x|`; also the function ``abs``.
+    CHAINERX_OP("absolute", "x", R"(Elementwise absolute value :math:`|x|`; also the function ``abs``. It is real for
+complex numbers, too.
 
 >>> chainerx.absolute(chainerx.array([1, -2, 3]))
 array([1, 2, 3], shape=(3,), dtype=int64, device='native:0')
@@ -147,6 +148,7 @@ array([1, 2, 3], shape=(3,), dtype=int64, device='native:0')
         return math::Abs(x);
     }
     Array Grad0(const Array& gy, In<0> x) const;
+    static Array Call(const Array& x);
 };
 
 struct Fabs : FloatMath<Fabs, 1> {
@@ -162,15 +164,17 @@ array([1., 2., 3.], shape=(3,), dtype=float32, device='native:0')
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Sign : Arithmetic<Sign, 1> {
-    CHAINERX_OP("sign", "x", R"(Elementwise sign: -1, 0 or 1.
+struct Sign : Arithmetic<Sign, 1, kComplexSet> {
+    CHAINERX_OP("sign", "x", R"(Elementwise sign: -1, 0 or 1; of complex numbers :math:`x / |x|`, or 0.
 
 >>> chainerx.sign(chainerx.array([1.5, 0., -3.]))
 array([ 1.,  0., -1.], shape=(3,), dtype=float64, device='native:0')
 )")
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
-        if constexpr (std::is_floating_point_v<T>) {
+        if constexpr (kIsComplex<T>) {
+            return math::Sign(x);
+        } else if constexpr (std::is_floating_point_v<T>) {
             return x != x ? x : static_cast<T>((x > 0) - math::IsNegative(x));
         } else {
             return static_cast<T>((x > 0) - math::IsNegative(x));

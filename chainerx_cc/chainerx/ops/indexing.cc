@@ -10,12 +10,12 @@
 
 namespace chainerx {
 
-const TakeKernel kTakeKernel{"take"};
-const AddAtKernel kAddAtKernel{"add_at"};
-const AddSumsAtKernel kAddSumsAtKernel{"add_sums_at"};
-const PutKernel kPutKernel{"put"};
+const TakeKernel kTakeKernel{"take", kTakesComplex};
+const AddAtKernel kAddAtKernel{"add_at", kTakesComplex};
+const AddSumsAtKernel kAddSumsAtKernel{"add_sums_at", kTakesComplex};
+const PutKernel kPutKernel{"put", kTakesComplex};
 const NormalizeIndicesKernel kNormalizeIndicesKernel{"normalize_indices"};
-const NonzeroKernel kNonzeroKernel{"nonzero"};
+const NonzeroKernel kNonzeroKernel{"nonzero", kTakesComplex};
 
 namespace {
 
@@ -257,6 +257,12 @@ ArrayIndices BasicPart(const ArrayIndices& indices) {
     return basic;
 }
 
+// Real arrays take no complex numbers, which would lose their imaginary parts.
+void CheckKeepsParts(const char* op, Dtype from, Dtype to) {
+    if (!IsComplex(from) || IsComplex(to)) return;
+    throw DtypeError{op, ": numbers of dtype ", from, " cannot be written to an array of dtype ", to};
+}
+
 }  // namespace
 
 Array At(const Array& a, const ArrayIndices& indices) {
@@ -280,6 +286,7 @@ void SetAt(const Array& a, const ArrayIndices& indices, const Array& value) {
                 "an array that belongs to a computational graph cannot be assigned into another; use as_grad_stopped() "
                 "or where"};
     }
+    CheckKeepsParts("assignment to an item", value.dtype(), a.dtype());
     Array target = a.AsDetached();
     Array source = value.AsDetached();
     if (&source.device() != &a.device()) source = ToDevice(source, a.device());
@@ -427,6 +434,7 @@ CHAINERX_ROUTINE(AddAt, "_add_at", "a, indices, b, axis=0", "add_at take normali
 Array AddAt(const Array& a, const Array& indices, const Array& b, int64_t axis) {
     CheckDevices(a, b);
     CheckDevices(a, indices);
+    CheckKeepsParts("_add_at", b.dtype(), a.dtype());
     int8_t ax = NormalizeAxis(axis, a.ndim());
     Array index = Normalize(indices, a.shape()[ax], IndexMode::kRaise);
     Shape expected = TakeShape(a.shape(), ax, index.shape());

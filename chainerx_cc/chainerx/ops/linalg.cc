@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -11,7 +12,7 @@
 
 namespace chainerx {
 
-const MatmulKernel kMatmulKernel{"matmul"};
+const MatmulKernel kMatmulKernel{"matmul", kTakesComplex};
 
 namespace {
 
@@ -31,8 +32,8 @@ Array MultiplyMatrices(const Array& a, const Array& b) {
     }
     if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
         internal::Record("matmul", mask, {&a, &b}, {&out}, [x = Saved{a}, y = Saved{b}](BackwardContext& ctx) {
-            if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(ctx.grad(), SwapLast(y.Get())));
-            if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(x.Get()), ctx.grad()));
+            if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(ctx.grad(), Conj(SwapLast(y.Get()))));
+            if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(Conj(SwapLast(x.Get())), ctx.grad()));
         });
     }
     return out;
@@ -133,7 +134,7 @@ Array Matmul(const Array& a, const Array& b) {
 }
 
 CHAINERX_ROUTINE(Vecdot, "vecdot", "x1, x2, axis=-1", "", R"(
-Sum products :math:`\sum_i x_{1,i} x_{2,i}` of the vectors along an axis.
+Sum products :math:`\sum_i \overline{x_{1,i}} x_{2,i}` of the vectors along an axis.
 
 Differentiable any number of times.
 
@@ -155,7 +156,7 @@ array([21., 43.], shape=(2,), dtype=float64, device='native:0')
 Array Vecdot(const Array& x1, const Array& x2, int64_t axis) {
     Array row = ExpandDims(Moveaxis(x1, Axes{NormalizeAxis(axis, x1.ndim())}, Axes{-1}), -2);
     Array column = ExpandDims(Moveaxis(x2, Axes{NormalizeAxis(axis, x2.ndim())}, Axes{-1}), -1);
-    return Squeeze(Matmul(row, column), Axes{-2, -1});
+    return Squeeze(Matmul(Conj(row), column), Axes{-2, -1});
 }
 
 CHAINERX_ROUTINE(MatrixTranspose, "matrix_transpose", "x", "", R"(
@@ -207,7 +208,7 @@ Array Inner(const Array& a, const Array& b) {
 }
 
 CHAINERX_ROUTINE(Vdot, "vdot", "a, b", "matmul", R"(
-Sum product over all elements, :math:`\sum_i a_i b_i`.
+Sum product over all elements, :math:`\sum_i \overline{a_i} b_i`.
 
 Differentiable any number of times.
 
@@ -225,7 +226,7 @@ array(11., shape=(), dtype=float64, device='native:0')
 )");
 Array Vdot(const Array& a, const Array& b) {
     if (a.GetTotalSize() != b.GetTotalSize()) ThrowShapes("vdot", a, b);
-    return Dot(Ravel(a), Ravel(b));
+    return Dot(Conj(Ravel(a)), Ravel(b));
 }
 
 CHAINERX_METHOD_ROUTINE(Trace, "trace", "a, offset=0, axis1=0, axis2=1", "", R"(
@@ -447,8 +448,8 @@ struct LinearBackward {
     Saved w;
     void operator()(BackwardContext& ctx) const {
         const Array& gy = ctx.grad();
-        if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(gy, w.Get()));
-        if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(gy), x.Get()));
+        if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(gy, Conj(w.Get())));
+        if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(gy), Conj(x.Get())));
         if (ctx.IsWanted(2)) ctx.SetGrad(2, gy.shape()[0] == 1 ? Reshape(gy, Shape{gy.shape()[1]}) : Sum(gy, Axes{0}));
     }
 };

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "chainerx/core/macro.h"
+#include "chainerx/math/complex.h"
 #if defined(__CUDACC__)
 #include "chainerx/math/device.h"
 #else

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Array ReplaceNan(const Array& a, double value) { return IsFloat(a.dtype()) ? Where(IsNan(a), Scalar{value}, a) : a; }
+Array ReplaceNan(const Array& a, double value) { return IsInexact(a.dtype()) ? Where(IsNan(a), Scalar{value}, a) : a; }
 
 // The largest or smallest element; `lowest` never wins.
 Array NanExtreme(Array (*extreme)(const Array&, const OptionalAxes&, bool), double lowest, const Array& a,
@@ -110,7 +110,7 @@ Array NanVar(const Array& a, const OptionalAxes& axis, bool keepdims) {
     }
     // Squares of not-a-number would have no gradient, not even none.
     Array centered = Where(IsNan(a), Scalar{0}, a - NanMean(a, axis, true));
-    return NanMeanOf(Square(centered), a, axis, keepdims);
+    return NanMeanOf(Square(IsComplex(centered.dtype()) ? Absolute(centered) : centered), a, axis, keepdims);
 }
 
 CHAINERX_ROUTINE(NanStd, "nanstd", "a, axis=None, keepdims=False", "", R"(
@@ -243,6 +243,7 @@ array([1., 0., 9.], shape=(3,), dtype=float64, device='native:0')
 )");
 Array NanToNum(const Array& x, bool copy, double nan, const std::optional<double>& posinf,
                const std::optional<double>& neginf) {
+    if (IsComplex(x.dtype())) ThrowComplex("nan_to_num", x.dtype());
     Array out = x;
     if (IsFloat(x.dtype())) {
         double largest = VisitFloatDtype(x.dtype(), [](auto tag) -> double {

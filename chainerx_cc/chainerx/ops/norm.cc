@@ -47,6 +47,11 @@ Array MatrixNorm(const Array& x, const NormOrder& order, const Axes& axes, bool 
     return keepdims ? y : Squeeze(y, axes);
 }
 
+bool IsOfSingularValues(const NormOrder& order, int8_t n_axes) {
+    if (order.kind == NormOrder::kNuclear) return true;
+    return order.kind == NormOrder::kNumber && n_axes == 2 && std::fabs(order.p) == 2;
+}
+
 }  // namespace
 
 CHAINERX_ROUTINE(Norm, "linalg.norm", "x, ord=None, axis=None, keepdims=False", "svd", R"(
@@ -81,6 +86,7 @@ array([ 5., 10.], shape=(2,), dtype=float64, device='native:0')
 )");
 Array Norm(const Array& a, const NormOrder& order, const OptionalAxes& axis, bool keepdims) {
     Array x = AsType(a, ToFloatDtype(a.dtype()), false);
+    if (IsComplex(x.dtype()) && !IsOfSingularValues(order, axis.has_value() ? axis->ndim() : a.ndim())) x = Absolute(x);
     if (order.kind == NormOrder::kDefault && (!axis.has_value() || axis->ndim() <= 2)) {
         return EuclideanNorm(x, axis, keepdims);
     }

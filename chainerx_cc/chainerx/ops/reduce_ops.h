@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "chainerx/core/compute_type.h"
+#include "chainerx/core/dtype.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/ops/math.h"
 
@@ -28,7 +29,13 @@ struct ProdOp {
     using Acc = C;
     static constexpr C kInit = 1;
     CHAINERX_HOST_DEVICE static C Map(C v) { return v; }
-    CHAINERX_HOST_DEVICE static C Combine(C a, C b) { return static_cast<C>(a * b); }  // bool has no product
+    CHAINERX_HOST_DEVICE static C Combine(C a, C b) {
+        if constexpr (kIsComplex<C>) {
+            return math::Product(a, b);
+        } else {
+            return static_cast<C>(a * b);  // bool has no product
+        }
+    }
 };
 template <class C>
 constexpr C Lowest() {

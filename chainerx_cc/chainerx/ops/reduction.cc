@@ -14,13 +14,13 @@
 
 namespace chainerx {
 
-const ReduceKernel kSumKernel{"sum"};
+const ReduceKernel kSumKernel{"sum", kTakesComplex};
 const ReduceKernel kNansumKernel{"nansum"};
-const ReduceKernel kProdKernel{"prod"};
+const ReduceKernel kProdKernel{"prod", kTakesComplex};
 const ReduceKernel kAmaxKernel{"amax"};
 const ReduceKernel kAminKernel{"amin"};
-const ReduceKernel kAllKernel{"all"};
-const ReduceKernel kAnyKernel{"any"};
+const ReduceKernel kAllKernel{"all", kTakesComplex};
+const ReduceKernel kAnyKernel{"any", kTakesComplex};
 const ReduceKernel kArgmaxKernel{"argmax"};
 const ReduceKernel kArgminKernel{"argmin"};
 const ReduceKernel kLogSumExpKernel{"logsumexp"};
@@ -117,8 +117,9 @@ Raises:
 array(4., shape=(), dtype=float64, device='native:0')
 )");
 Array Nansum(const Array& a, const OptionalAxes& axis, bool keepdims) {
-    if (!IsFloat(a.dtype())) return Sum(a, axis, keepdims);
-    if (internal::GetRecordMask(a) != 0) return Sum(Where(IsNan(a), Scalar{0}, a), axis, keepdims);
+    if (!IsInexact(a.dtype())) return Sum(a, axis, keepdims);
+    if (internal::GetRecordMask(a) != 0 || IsComplex(a.dtype()))
+        return Sum(Where(IsNan(a), Scalar{0}, a), axis, keepdims);
     return SumWith(kNansumKernel, a, axis, keepdims);
 }
 
@@ -230,7 +231,8 @@ Array Var(const Array& a, const OptionalAxes& axis, bool keepdims, double correc
         return AsType(Var(AsType(a, wide), axis, keepdims, correction), ToFloatDtype(a.dtype()));
     }
     Axes axes = NormalizeAxes(axis, a.ndim());
-    Array squares = Square(a - Mean(a, axes, true));
+    Array deviation = a - Mean(a, axes, true);
+    Array squares = Square(IsComplex(a.dtype()) ? Absolute(deviation) : deviation);
     if (correction == 0) return Mean(squares, axes, keepdims);
     // As in NumPy, no degrees of freedom give infinity or not-a-number.
     double freedom = std::max(static_cast<double>(CountReduced(a.shape(), axes)) - correction, 0.0);

@@ -2,6 +2,7 @@
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
@@ -9,8 +10,8 @@
 
 namespace chainerx {
 
-const ScanKernel kCumsumKernel{"cumsum"};
-const ScanKernel kCumprodKernel{"cumprod"};
+const ScanKernel kCumsumKernel{"cumsum", kTakesComplex};
+const ScanKernel kCumprodKernel{"cumprod", kTakesComplex};
 
 namespace {
 
@@ -135,7 +136,7 @@ Array Cumprod(const Array& a, const std::optional<int64_t>& axis) {
         Saved kept{a};
         internal::Record("cumprod", mask, {&a}, {&out}, [ax, kept](BackwardContext& ctx) {
             // Of the elements that differ from zero; where products contain zeros the quotient is not defined.
-            const Array& x = kept.Get();
+            Array x = Conj(kept.Get());
             Array weighted = ctx.grad() * Cumprod(x, ax);
             ctx.SetGrad(0, Flip(Cumsum(Flip(weighted, Axes{ax}), ax), Axes{ax}) / x);
         });

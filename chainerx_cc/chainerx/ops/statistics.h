@@ -13,7 +13,7 @@ namespace chainerx {
 
 // The dtype in which means and the like are computed: a sum in half precision may overflow, one of integers in float32
 // is not exact.
-constexpr Dtype ToWideDtype(Dtype d) { return IsHalf(d) ? Dtype::kFloat32 : IsFloat(d) ? d : Dtype::kFloat64; }
+constexpr Dtype ToWideDtype(Dtype d) { return IsHalf(d) ? Dtype::kFloat32 : IsInexact(d) ? d : Dtype::kFloat64; }
 
 // One number, or several in a row.
 struct Numbers {

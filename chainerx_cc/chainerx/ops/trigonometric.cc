@@ -23,7 +23,11 @@ Array Sinh::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Cosh(x
 Array Cosh::Grad0(const Array& gy, In<0> x) const { return gy * chainerx::Sinh(x); }
 Array Tanh::Grad0(const Array& gy, Out y) const { return gy * (Scalar{1} - chainerx::Square(y)); }
 Array Arcsinh::Grad0(const Array& gy, In<0> x) const { return gy / chainerx::Sqrt(chainerx::Square(x) + Scalar{1}); }
-Array Arccosh::Grad0(const Array& gy, In<0> x) const { return gy / chainerx::Sqrt(chainerx::Square(x) - Scalar{1}); }
+Array Arccosh::Grad0(const Array& gy, In<0> x) const {
+    // One root of the product would be of the other sign for complex numbers on the left.
+    if (IsComplex(x.dtype())) return gy / (chainerx::Sqrt(x + Scalar{1}) * chainerx::Sqrt(x - Scalar{1}));
+    return gy / chainerx::Sqrt(chainerx::Square(x) - Scalar{1});
+}
 Array Arctanh::Grad0(const Array& gy, In<0> x) const { return gy / (Scalar{1} - chainerx::Square(x)); }
 
 CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_INSTANTIATE_ELEMENTWISE)

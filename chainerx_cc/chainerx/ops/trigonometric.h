@@ -5,7 +5,7 @@
 
 namespace chainerx::ops {
 
-struct Sin : FloatMath<Sin, 1> {
+struct Sin : FloatMath<Sin, 1, kComplexSet> {
     CHAINERX_OP("sin", "x", R"(Elementwise sine of radians.
 
 >>> chainerx.sin(chainerx.array([0., 0.5, 1.]))
@@ -18,7 +18,7 @@ array([0.        , 0.47942554, 0.84147098], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Cos : FloatMath<Cos, 1> {
+struct Cos : FloatMath<Cos, 1, kComplexSet> {
     CHAINERX_OP("cos", "x", R"(Elementwise cosine of radians.
 
 >>> chainerx.cos(chainerx.array([0., 0.5, 1.]))
@@ -31,7 +31,7 @@ array([1.        , 0.87758256, 0.54030231], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Tan : FloatMath<Tan, 1> {
+struct Tan : FloatMath<Tan, 1, kComplexSet> {
     CHAINERX_OP("tan", "x", R"(Elementwise tangent of radians.
 
 >>> chainerx.tan(chainerx.array([0., 0.5, 1.]))
@@ -44,7 +44,7 @@ array([0.        , 0.54630249, 1.55740772], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct Arcsin : FloatMath<Arcsin, 1> {
+struct Arcsin : FloatMath<Arcsin, 1, kComplexSet> {
     CHAINERX_OP("arcsin", "x", R"(Elementwise inverse sine, in radians, for :math:`-1 \le x \le 1`.
 
 >>> chainerx.arcsin(chainerx.array([0., 0.5, 1.]))
@@ -57,7 +57,7 @@ array([0.        , 0.52359878, 1.57079633], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Arccos : FloatMath<Arccos, 1> {
+struct Arccos : FloatMath<Arccos, 1, kComplexSet> {
     CHAINERX_OP("arccos", "x", R"(Elementwise inverse cosine, in radians, for :math:`-1 \le x \le 1`.
 
 >>> chainerx.arccos(chainerx.array([0., 0.5, 1.]))
@@ -70,7 +70,7 @@ array([1.57079633, 1.04719755, 0.        ], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Arctan : FloatMath<Arctan, 1> {
+struct Arctan : FloatMath<Arctan, 1, kComplexSet> {
     CHAINERX_OP("arctan", "x", R"(Elementwise inverse tangent, in radians.
 
 >>> chainerx.arctan(chainerx.array([0., 0.5, 1.]))
@@ -98,7 +98,7 @@ array([ 0.78539816,  2.35619449, -2.35619449], shape=(3,), dtype=float64, device
     Array Grad1(const Array& gy, In<0> x1, In<1> x2) const;
 };
 
-struct Sinh : FloatMath<Sinh, 1> {
+struct Sinh : FloatMath<Sinh, 1, kComplexSet> {
     CHAINERX_OP("sinh", "x", R"(Elementwise hyperbolic sine.
 
 >>> chainerx.sinh(chainerx.array([0., 0.5, 1.]))
@@ -111,7 +111,7 @@ array([0.        , 0.52109531, 1.17520119], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Cosh : FloatMath<Cosh, 1> {
+struct Cosh : FloatMath<Cosh, 1, kComplexSet> {
     CHAINERX_OP("cosh", "x", R"(Elementwise hyperbolic cosine.
 
 >>> chainerx.cosh(chainerx.array([0., 0.5, 1.]))
@@ -124,7 +124,7 @@ array([1.        , 1.12762597, 1.54308063], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Tanh : FloatMath<Tanh, 1> {
+struct Tanh : FloatMath<Tanh, 1, kComplexSet> {
     CHAINERX_OP("tanh", "x", R"(Elementwise hyperbolic tangent.
 
 >>> chainerx.tanh(chainerx.array([0., 0.5, 1.]))
@@ -137,7 +137,7 @@ array([0.        , 0.46211716, 0.76159416], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, Out y) const;
 };
 
-struct Arcsinh : FloatMath<Arcsinh, 1> {
+struct Arcsinh : FloatMath<Arcsinh, 1, kComplexSet> {
     CHAINERX_OP("arcsinh", "x", R"(Elementwise inverse hyperbolic sine.
 
 >>> chainerx.arcsinh(chainerx.array([0., 0.5, 1.]))
@@ -150,7 +150,7 @@ array([0.        , 0.48121183, 0.88137359], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Arccosh : FloatMath<Arccosh, 1> {
+struct Arccosh : FloatMath<Arccosh, 1, kComplexSet> {
     CHAINERX_OP("arccosh", "x", R"(Elementwise inverse hyperbolic cosine, for :math:`x \ge 1`.
 
 >>> chainerx.arccosh(chainerx.array([1., 2., 3.]))
@@ -163,7 +163,7 @@ array([0.        , 1.3169579 , 1.76274717], shape=(3,), dtype=float64, device='n
     Array Grad0(const Array& gy, In<0> x) const;
 };
 
-struct Arctanh : FloatMath<Arctanh, 1> {
+struct Arctanh : FloatMath<Arctanh, 1, kComplexSet> {
     CHAINERX_OP("arctanh", "x", R"(Elementwise inverse hyperbolic tangent, for :math:`-1 \le x \le 1`.
 
 >>> chainerx.arctanh(chainerx.array([0., 0.5, 1.]))

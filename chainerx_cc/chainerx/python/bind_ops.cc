@@ -10,6 +10,7 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/attention.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/convolution.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
@@ -181,6 +182,8 @@ void BindOps() {
     CHAINERX_COMPARISON_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "explog";
     CHAINERX_EXPLOG_OPS(CHAINERX_BIND_ELEMENTWISE)
+    family = "complex";
+    CHAINERX_COMPLEX_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "trigonometric";
     CHAINERX_TRIGONOMETRIC_OPS(CHAINERX_BIND_ELEMENTWISE)
     family = "special";

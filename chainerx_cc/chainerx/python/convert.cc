@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 #include "chainerx/core/context.h"
@@ -20,6 +21,7 @@ PyTypeObject* g_numpy_generic;
 PyTypeObject* g_numpy_bool;
 PyTypeObject* g_numpy_integer;
 PyTypeObject* g_numpy_floating;
+PyTypeObject* g_numpy_complexfloating;
 PyObject* g_numpy_dtype;
 PyTypeObject* g_numpy_array;
 
@@ -80,6 +82,7 @@ void InitConvert() {
     g_numpy_bool = type("bool_");
     g_numpy_integer = type("integer");
     g_numpy_floating = type("floating");
+    g_numpy_complexfloating = type("complexfloating");
 }
 
 bool TryScalar(PyObject* o, Scalar* out) {
@@ -106,6 +109,12 @@ bool TryScalar(PyObject* o, Scalar* out) {
         *out = Scalar{static_cast<int64_t>(v)};
         return true;
     }
+    if (PyComplex_Check(o) || PyObject_TypeCheck(o, g_numpy_complexfloating)) {
+        Py_complex v = PyComplex_AsCComplex(o);
+        if (v.real == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+        *out = Scalar{std::complex<double>{v.real, v.imag}};
+        return true;
+    }
     if (!IsNumpyScalar(o)) return false;
     if (PyObject_TypeCheck(o, g_numpy_bool)) {
         *out = Scalar{PyObject_IsTrue(o) == 1};
@@ -115,7 +124,7 @@ bool TryScalar(PyObject* o, Scalar* out) {
         PyRef v = Check(PyNumber_Long(o));
         return TryScalar(v.get(), out);
     }
-    // Text, dates and complex numbers would convert to float, too.
+    // Text and dates would convert to float, too.
     if (!PyObject_TypeCheck(o, g_numpy_floating) && !IsBfloat16Scalar(o)) return false;
     PyRef v = Check(PyNumber_Float(o));
     *out = Scalar{PyFloat_AS_DOUBLE(v.get())};

@@ -166,7 +166,13 @@ struct Arg<int> {
 template <>
 struct Arg<double> {
     static std::string Type() { return "float"; }
-    static double Get(PyObject* o, const char* name) { return static_cast<double>(Arg<Scalar>::Get(o, name)); }
+    static double Get(PyObject* o, const char* name) {
+        Scalar s = Arg<Scalar>::Get(o, name);
+        if (CHAINERX_UNLIKELY(s.kind() == DtypeKind::kComplex)) {
+            ThrowTypeError("%s must be a real number, not %s", name, Py_TYPE(o)->tp_name);
+        }
+        return static_cast<double>(s);
+    }
 };
 template <>
 struct Arg<bool> {
@@ -446,7 +452,7 @@ CHAINERX_RESULT_TYPE(HeldDevice, "Device")
 CHAINERX_RESULT_TYPE(ArrayTuple, "tuple[ndarray, ...]")
 CHAINERX_RESULT_TYPE(PyRef, "Any")
 CHAINERX_RESULT_TYPE(NumpyArray, "numpy.ndarray")
-CHAINERX_RESULT_TYPE(PyNumber, "bool | int | float")
+CHAINERX_RESULT_TYPE(PyNumber, "bool | int | float | complex")
 CHAINERX_RESULT_TYPE(PyTuple, "tuple[Any, ...]")
 CHAINERX_RESULT_TYPE(PyDict, "dict[str, Any]")
 CHAINERX_RESULT_TYPE(PyList, "list[Any]")

@@ -24,7 +24,7 @@ namespace {
 
 // ---------------------------------------------------------------- the protocol's binary interface, version 1
 
-enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBfloat = 4, kDlBool = 6 };
+enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBfloat = 4, kDlComplex = 5, kDlBool = 6 };
 constexpr int32_t kDlCpu = 1;
 constexpr int32_t kDlCuda = 2;
 constexpr int32_t kDlCudaHost = 3;  // pinned memory
@@ -102,6 +102,8 @@ uint8_t CodeOf(Dtype dtype) {
             return kDlInt;
         case DtypeKind::kUInt:
             return kDlUInt;
+        case DtypeKind::kComplex:
+            return kDlComplex;
         default:
             return dtype == Dtype::kBfloat16 ? kDlBfloat : kDlFloat;
     }

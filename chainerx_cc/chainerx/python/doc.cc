@@ -114,21 +114,23 @@ const char* DescribeElementwise(const char* text, const char* signature, const E
     std::string out = wanted.empty() ? "Not differentiable" : "Differentiable any number of times";
     if (!wanted.empty() && wanted.size() < inputs.size()) out += " with respect to " + Join(wanted, " and ", "``");
 
-    std::string dtypes = "any dtype";
+    bool takes_complex = (info.dtypes & kComplexSet) != 0;
+    std::string dtypes = takes_complex ? "any dtype" : "any real dtype";
     std::string refused;
-    if (info.dtypes == kNumericSet) {
-        dtypes = "any dtype except bool";
+    if ((info.dtypes & kAllSet) == kNumericSet) {
+        dtypes += " except bool";
         refused = "bool";
     } else if (info.dtypes == (kIntSet | kBoolSet)) {
         dtypes = "integers or booleans";
-        refused = "floating point";
+        refused = "of floating point";
     } else if (info.dtypes == kIntSet) {
         dtypes = "integers";
-        refused = "bool or floating point";
+        refused = "bool or of floating point";
     } else if (!Contains(info.dtypes, Dtype::kFloat16)) {
-        dtypes = "any dtype except float16 and bfloat16";
+        dtypes += " except float16 and bfloat16";
         refused = "float16 or bfloat16";
     }
+    if (!takes_complex) refused += refused.empty() ? "complex" : " or complex";
     out += ".\n\nArgs:\n    " + Join(inputs, ", ") + " (~chainerx.ndarray";
     out += is_unary ? " or number): Array of " + dtypes + ".\n"
                     : " or number): Arrays of " + dtypes +

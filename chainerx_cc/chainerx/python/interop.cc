@@ -1,6 +1,7 @@
 #include "chainerx/python/interop.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -21,7 +22,9 @@ namespace {
 std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
     if (format == nullptr) return Dtype::kUInt8;
     std::string f = format;
-    if (f.size() == 2 && (f[0] == '@' || f[0] == '=' || f[0] == '<')) f.erase(0, 1);
+    if (f.size() > 1 && (f[0] == '@' || f[0] == '=' || f[0] == '<')) f.erase(0, 1);
+    if (f == "Zf") return Dtype::kComplex64;
+    if (f == "Zd") return Dtype::kComplex128;
     if (f.size() != 1) return std::nullopt;
     switch (f[0]) {
         case 'i':
@@ -36,7 +39,8 @@ std::optional<Dtype> FromFormat(const char* format, Py_ssize_t item_size) {
             break;
     }
     for (int i = 0; i < kNumDtypes; ++i) {
-        if (f[0] == GetCharCode(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
+        auto dtype = static_cast<Dtype>(i);
+        if (f[0] == GetCharCode(dtype) && !IsComplex(dtype)) return dtype;
     }
     return std::nullopt;
 }
@@ -192,10 +196,11 @@ Array ArrayFromObject(PyObject* o, std::optional<Dtype> dtype, Device& device, b
         if (convert && is_number) CheckScalarFits(s, *dtype);
         if (!convert && is_number) {
             // Wider than what other functions make of numbers: this one copies objects of Python.
-            Dtype d = s.kind() == DtypeKind::kBool   ? Dtype::kBool
-                      : s.kind() == DtypeKind::kInt  ? Dtype::kInt64
-                      : s.kind() == DtypeKind::kUInt ? Dtype::kUInt64
-                                                     : Dtype::kFloat64;
+            Dtype d = s.kind() == DtypeKind::kBool    ? Dtype::kBool
+                      : s.kind() == DtypeKind::kInt   ? Dtype::kInt64
+                      : s.kind() == DtypeKind::kUInt  ? Dtype::kUInt64
+                      : s.kind() == DtypeKind::kFloat ? Dtype::kFloat64
+                                                      : Dtype::kComplex128;
             PyRef own{PyObject_GetAttrString(o, "dtype")};  // NumPy's numbers have one
             if (own) {
                 d = GetDtypeArg(own.get());
@@ -240,6 +245,10 @@ PyRef ItemOf(const Array& a) {
     Scalar s = AsScalar(a);
     if (s.kind() == DtypeKind::kBool) return PyRef::Borrow(static_cast<bool>(s) ? Py_True : Py_False);
     if (s.kind() == DtypeKind::kFloat) return Check(PyFloat_FromDouble(static_cast<double>(s)));
+    if (s.kind() == DtypeKind::kComplex) {
+        auto v = s.To<std::complex<double>>();
+        return Check(PyComplex_FromDoubles(v.real(), v.imag()));
+    }
     if (s.kind() == DtypeKind::kUInt) return Check(PyLong_FromUnsignedLongLong(s.To<uint64_t>()));
     return Check(PyLong_FromLongLong(static_cast<int64_t>(s)));
 }
@@ -272,7 +281,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
             throw PythonError{};
         }
 #define CHAINERX_X(type, name, kind, str, ch) {ch, '\0'},
-        static constexpr char kFormats[][2] = {CHAINERX_DTYPES(CHAINERX_X)};
+        static constexpr char kFormats[][3] = {CHAINERX_DTYPES(CHAINERX_X){'Z', 'f'}, {'Z', 'd'}};
 #undef CHAINERX_X
         // Shape and strides live in the body, which the view keeps alive.
         ArrayBody* body = a.body();

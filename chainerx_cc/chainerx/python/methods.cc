@@ -1,6 +1,7 @@
 #include "chainerx/python/methods.h"
 
 #include <algorithm>
+#include <complex>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -31,10 +32,26 @@ namespace {
 // ---------------------------------------------------------------- methods
 
 PyNumber Item(const Array& self) { return ItemOf(self); }
+// The warning of NumPy.
+void WarnOfLostParts() {
+    PyRef numpy = Check(PyImport_ImportModule("numpy.exceptions"));
+    PyRef warning = Check(PyObject_GetAttrString(numpy.get(), "ComplexWarning"));
+    if (PyErr_WarnEx(warning.get(), "Casting complex values to real discards the imaginary part", 1) < 0) {
+        throw PythonError{};
+    }
+}
 Array ViewMethod(const Array& self) { return View(self); }
 Array MaxMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMax(self, axis, keepdims); }
 Array MinMethod(const Array& self, const OptionalAxes& axis, bool keepdims) { return AMin(self, axis, keepdims); }
-Array AsTypeMethod(const Array& self, Dtype dtype, bool copy) { return AsType(self, dtype, copy); }
+Array AsTypeMethod(const Array& self, Dtype dtype, bool copy) {
+    if (IsComplex(self.dtype()) && !IsComplex(dtype) && dtype != Dtype::kBool) WarnOfLostParts();
+    return AsType(self, dtype, copy);
+}
+PyRef ComplexProtocol(const Array& self) {
+    Scalar s = AsScalar(self);
+    auto v = s.To<std::complex<double>>();
+    return Check(PyComplex_FromDoubles(v.real(), v.imag()));
+}
 void FillMethod(const Array& self, const std::variant<Array, Scalar>& value) {
     Scalar s;
     if (const Array* array = std::get_if<Array>(&value)) {
@@ -324,6 +341,7 @@ void AddNdarrayMethods() {
     Method<&ToNumpyProtocol>("__array__", "self, dtype=None, copy=None",
                              "Conversion to NumPy; refused for an array of a graph, or outside of host memory.");
     Method<&ArrayNamespace>("__array_namespace__", "self, api_version=None", docs::kArrayNamespace);
+    Method<&ComplexProtocol>("__complex__", "self", "The only element as a number of Python.");
     Method<&FormatProtocol>("__format__", "self, format_spec", "The text of the only element in a format.");
     Method<&WithOut<&MaxMethod>::Call>("max", "self, axis=None, keepdims=False, out=None", docs::kMaxMethod);
     Method<&WithOut<&MinMethod>::Call>("min", "self, axis=None, keepdims=False, out=None", docs::kMinMethod);

@@ -139,8 +139,9 @@ PyObject* PowerSlot(PyObject* a, PyObject* b, PyObject* modulus) {
         Operand y;
         Array kept;
         if (!TryOperand(a, &x) || !TryRightOperand(a, b, &y, &kept)) return NotImplemented(a, b);
-        if (!y.is_array() && static_cast<double>(y.scalar()) == 2.0 && x.array().dtype() != Dtype::kBool &&
-            (IsFloat(x.array().dtype()) || y.scalar().kind() == DtypeKind::kInt)) {
+        if (!y.is_array() && y.scalar().kind() != DtypeKind::kComplex && static_cast<double>(y.scalar()) == 2.0 &&
+            x.array().dtype() != Dtype::kBool &&
+            (IsInexact(x.array().dtype()) || y.scalar().kind() == DtypeKind::kInt)) {
             return ToPython(Square(x.array()));
         }
         return ToPython(Power(x, y));

@@ -20,8 +20,9 @@ __device__ To LoadAs(Dtype dtype, const char* p) {
         return Convert<type, To>(*reinterpret_cast<const type*>(p));
         CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
+        default:  // there are no complex arrays
+            return To{};
     }
-    return To{};
 }
 
 template <class To>

@@ -20,10 +20,32 @@ constexpr int64_t kGrain = 65536;
 
 using CopyTable = std::array<RowTable, kNumDtypes>;
 
+// A row function that converts from or to complex numbers; all instruction sets share it.
+template <class From, class To>
+void ConvertComplex(const void*, int64_t n, char* const* data, const int64_t* strides) {
+    for (int64_t i = 0; i < n; ++i) {
+        *reinterpret_cast<To*>(data[0] + i * strides[0]) =
+                ConvertAny<From, To>(*reinterpret_cast<const From*>(data[1] + i * strides[1]));
+    }
+}
+
+template <class T>
+void AddComplexRows(Dtype dtype, CopyTable* table) {
+    int own = static_cast<int>(dtype);
+#define CHAINERX_X(type, name, kind, str, ch)                                \
+    (*table)[own][static_cast<int>(Dtype::name)] = &ConvertComplex<T, type>; \
+    (*table)[static_cast<int>(Dtype::name)][own] = &ConvertComplex<type, T>;
+    CHAINERX_ALL_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
+}
+
 CopyTable MakeCopyTable() {
     CopyTable table;
 #define CHAINERX_X(type, name, kind, str, ch) GetCopyRows<type>(&table[static_cast<int>(Dtype::name)]);
     CHAINERX_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
+#define CHAINERX_X(type, name, kind, str, ch) AddComplexRows<type>(Dtype::name, &table);
+    CHAINERX_COMPLEX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
     return table;
 }
@@ -110,7 +132,7 @@ void Copy(const Array& src, const Array& dst) {
 void Fill(const Array& out, const Scalar& value) {
     int64_t size = out.GetTotalSize();
     if (size == 0) return;
-    VisitDtype(out.dtype(), [&](auto tag) {
+    VisitAnyDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         T v = value.To<T>();
         if (out.IsContiguous()) {

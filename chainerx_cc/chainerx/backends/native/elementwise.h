@@ -21,11 +21,15 @@ using RowTable = std::array<RowFunction, kNumDtypes>;
 
 // The row functions of an op (`T`) by dtype; null where it does not compute in the dtype.
 CHAINERX_ISA_KERNEL(GetRows, (RowTable * rows), (rows))
+// Adds those of complex dtypes, which all instruction sets share.
+template <class Op>
+void AddComplexRows(RowTable* rows);
 
 template <class Op>
 RowTable MakeRowTable() {
     RowTable rows;
     GetRows<Op>(&rows);
+    if constexpr ((Op::kDtypes & kComplexSet) != 0) AddComplexRows<Op>(&rows);
     return rows;
 }
 

@@ -158,6 +158,22 @@ void MultiplyInteger(const Array& a_, const Array& b_, double beta, const Array&
     }
 }
 
+// Four products of real and imaginary parts: as many multiplications as a product of complex numbers has.
+template <class T>
+void MultiplyComplex(const Array& a, const Array& b, double beta, const Array& out) {
+    Dtype dtype = DtypeOf<T>::value;
+    Array parts_a[] = {MakeContiguousCopy(PartView(a, 0), dtype), MakeContiguousCopy(PartView(a, 1), dtype)};
+    Array parts_b[] = {MakeContiguousCopy(PartView(b, 0), dtype), MakeContiguousCopy(PartView(b, 1), dtype)};
+    Array sums[] = {MakeContiguousCopy(PartView(out, 0), dtype), MakeContiguousCopy(PartView(out, 1), dtype)};
+    MultiplyFloat<T>(parts_a[0], parts_b[0], beta, sums[0]);
+    MultiplyFloat<T>(parts_a[0], parts_b[1], beta, sums[1]);
+    MultiplyFloat<T>(parts_a[1], parts_b[0], 1, sums[1]);
+    T* negated = parts_a[1].data<T>();
+    for (int64_t i = 0; i < a.GetTotalSize(); ++i) negated[i] = -negated[i];
+    MultiplyFloat<T>(parts_a[1], parts_b[1], 1, sums[0]);
+    for (int part = 0; part < 2; ++part) CopyData(sums[part], PartView(out, part));
+}
+
 void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     switch (out.dtype()) {
@@ -165,6 +181,10 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
             return MultiplyFloat<float>(a, b, beta, out);
         case Dtype::kFloat64:
             return MultiplyFloat<double>(a, b, beta, out);
+        case Dtype::kComplex64:
+            return MultiplyComplex<float>(a, b, beta, out);
+        case Dtype::kComplex128:
+            return MultiplyComplex<double>(a, b, beta, out);
         case Dtype::kBfloat16:
             if (HasBf16()) return MultiplyFloat<Bfloat16>(a, b, beta, out);
             [[fallthrough]];

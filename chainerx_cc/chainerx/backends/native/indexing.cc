@@ -55,7 +55,7 @@ void TakeTyped(const Array& a, const Array& indices, const TakeGeometry& g, cons
 
 void Take(const Array& a, const Array& indices, const TakeGeometry& g, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    VisitDtype(a.dtype(), [&](auto tag) { TakeTyped<typename decltype(tag)::type>(a, indices, g, out); });
+    VisitAnyDtype(a.dtype(), [&](auto tag) { TakeTyped<typename decltype(tag)::type>(a, indices, g, out); });
 }
 
 // Serial over indices, because they can repeat.
@@ -75,7 +75,7 @@ void Scatter(const Array& out, const Array& indices, const TakeGeometry& g, cons
 }
 
 void AddAt(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
-    VisitDtype(out.dtype(), [&](auto tag) {
+    VisitAnyDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         Scatter<T>(out, indices, g, b,
@@ -112,11 +112,11 @@ void AddSumsTyped(const Array& out, const Array& indices, const TakeGeometry& g,
 
 void AddSumsAt(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
     BlockingScope blocking{b.GetTotalSize() > kGrain};
-    VisitDtype(out.dtype(), [&](auto tag) { AddSumsTyped<typename decltype(tag)::type>(out, indices, g, b); });
+    VisitAnyDtype(out.dtype(), [&](auto tag) { AddSumsTyped<typename decltype(tag)::type>(out, indices, g, b); });
 }
 
 void Put(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
-    VisitDtype(out.dtype(), [&](auto tag) {
+    VisitAnyDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         Scatter<T>(out, indices, g, b, [](T& d, const T& s) { d = s; });
     });

@@ -30,6 +30,7 @@ public:
     void CopyToHost(void* dst, const void* src, size_t bytes) override;
     bool CanAccess(const Device& other) const override { return &other.backend() == &backend(); }
     bool HasHostMemory() const override { return true; }
+    bool HasComplex() const override { return true; }
     void FreeUnusedBlocks() override;
 };
 

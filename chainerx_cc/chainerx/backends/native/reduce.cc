@@ -90,11 +90,47 @@ bool ReduceInTwoSteps(const Array& a, const Axes& axes, const Array& out, const 
     return true;
 }
 
+// An array of complex numbers as real ones, whose parts are a last axis.
+Array SplitParts(const Array& a) {
+    Dtype dtype = ToRealDtype(a.dtype());
+    Shape shape = a.shape();
+    Strides strides = a.strides();
+    shape.push_back(2);
+    strides.push_back(GetItemSize(dtype));
+    return internal::MakeArray(shape, strides, dtype, a.device(), a.body()->storage, a.offset());
+}
+
+// Products of complex numbers, one after the other.
+void MultiplyComplex(const Array& a, const Axes& axes, const Array& out) {
+    ReduceLayout l = MakeReduceLayout(a, axes);
+    BlockingScope blocking{l.outer * l.reduce * l.inner > kGrain};
+    VisitAnyDtype(out.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (kIsComplex<T>) {
+            for (int64_t o = 0; o < l.outer; ++o) {
+                T* result = out.data<T>() + o * l.inner;
+                std::fill_n(result, l.inner, ProdOp<T>::kInit);
+                const T* in = l.in.template data<T>() + o * l.reduce * l.inner;
+                for (int64_t r = 0; r < l.reduce; ++r, in += l.inner) {
+                    for (int64_t i = 0; i < l.inner; ++i) result[i] = ProdOp<T>::Combine(result[i], in[i]);
+                }
+            }
+        }
+    });
+}
+
 // Sums and products: the input has the type of the result, or is a boolean or integer array summed in int64. Join
 // combines partial results of Op.
 template <template <class> class Op, template <class> class Join = Op>
 void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
+    if (IsComplex(a.dtype())) {
+        if constexpr (std::is_same_v<Op<float>, SumOp<float>>) {
+            return ReduceSame<SumOp>(SplitParts(a), axes, SplitParts(out));
+        } else {
+            return MultiplyComplex(a, axes, out);
+        }
+    }
     if (ReduceInTwoSteps(a, axes, out, &ReduceSame<Op, Join>, &ReduceSame<Join>)) return;
     ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(out.dtype(), [&](auto tag) {
@@ -111,6 +147,7 @@ void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
 template <template <class> class Op>
 void ReduceBool(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
+    if (IsComplex(a.dtype())) return ReduceBool<Op>(Input(a, Dtype::kBool), axes, out);
     if (ReduceInTwoSteps(a, axes, out, &ReduceBool<Op>, &ReduceBool<Op>)) return;
     ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) { ReduceTyped<Op, typename decltype(tag)::type, bool>(l, out); });

@@ -19,7 +19,7 @@ void Scan(const Array& a_, int8_t axis, const Array& out) {
     AxisSizes sizes{a.shape(), axis};
     int64_t n = sizes.n;
     int64_t inner = sizes.inner;
-    VisitDtype(out.dtype(), [&](auto tag) {
+    VisitAnyDtype(out.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
         using Op = Operation<C>;
