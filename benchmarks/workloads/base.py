@@ -13,7 +13,7 @@ class Workload:
 
     unit = 'torch'  # the engine whose time is 1
     on_cpu = True  # whether it is small enough for CPUs
-    precision = 'float32'  # on GPUs; see devices.set_precision
+    precision = 'float32'  # or 'tf32' on GPUs, 'mixed16', 'mixed_bfloat16'
     tolerance = 1e-3  # relative, of the first losses
     engines: tuple[str, ...] = ('torch', 'hand', 'numpy', 'chainerx', 'bare', 'cupy')
     measure_memory = False
@@ -78,8 +78,9 @@ class Training(Workload):
         import chainer
 
         device = chainer.get_device(device)
-        dtype = chainer.mixed16 if self.precision == 'mixed16' else numpy.float32
-        with chainer.using_config('dtype', dtype):
+        mixed = {'mixed16': chainer.mixed16, 'mixed_bfloat16': 'mixed_bfloat16'}
+        with chainer.using_config('dtype', mixed.get(self.precision, numpy.float32)):
+            dtype = chainer.get_dtype()
             model, params = self.chainer_model()
         arrays = self.parameters()
         assert len(arrays) == len(params) == len(list(model.params()))
@@ -87,7 +88,8 @@ class Training(Workload):
             param.array[...] = array
         model.to_device(device)
         x, t = self.data()
-        return model, *device.send((x.astype('e') if self.precision == 'mixed16' else x, t))
+        x = x.astype(dtype) if x.dtype.kind == 'f' else x
+        return model, *device.send((x, t))
 
     def _chainer_step(self, device):
         import chainer
@@ -95,8 +97,9 @@ class Training(Workload):
 
         model, x, t = self.chainer_parts(device)
         optimizer = chainer.optimizers.SGD(lr=self.lr).setup(model)
-        if self.precision == 'mixed16':
+        if self.precision.startswith('mixed'):
             optimizer.use_fp32_update()
+        if self.precision == 'mixed16':
             optimizer.loss_scaling()
 
         def step():
@@ -147,7 +150,7 @@ class Training(Workload):
 
         model, x, t = self.torch_parts()
         optimizer = torch.optim.SGD(model.parameters(), lr=self.lr)
-        if self.precision == 'mixed16':
+        if self.precision.startswith('mixed'):
             return self._torch_mixed_step(model, x, t, optimizer)
 
         def step():
@@ -163,10 +166,12 @@ class Training(Workload):
         import torch
         import torch.nn.functional as F
 
-        scaler = torch.amp.GradScaler()
+        device = devices.torch_device().partition(':')[0]
+        is_half = self.precision == 'mixed16'
+        scaler = torch.amp.GradScaler(device, enabled=is_half)
 
         def step():
-            with torch.autocast('cuda', torch.float16):
+            with torch.autocast(device, torch.float16 if is_half else torch.bfloat16):
                 loss = F.cross_entropy(model(x), t)
             optimizer.zero_grad()
             scaler.scale(loss).backward()

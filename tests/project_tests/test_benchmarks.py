@@ -24,6 +24,7 @@ COMMANDS = [
     'conv_layers.py 1x64x56 --rounds 1 --seconds 1e-5',
     'node_cost.py --rounds 1',
     'first_call.py mlp-tiny --repeats 1',
+    'precision.py mlp-tiny --precisions mixed16,mixed_bfloat16 --rounds 1 --seconds 1e-5 --updates 2',
     'shapes.py --counts 2 --repeats 1',
     'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',

@@ -138,7 +138,8 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(12, 1, 32, 37, {{5, 3, 1, 3, 1}, {6, 3, 1, 6, 1}}),
             MakeShape(1, 1, 32, 32, {{9, 3, 1, 0, 1}, {120, 3, 1, 0, 1}}),
             MakeShape(1, 1, 32, 33, {{40, 3, 1, 1, 1, 1}, {22, 3, 1, 0, 1, 2}}),
-            MakeShape(1, 1, 2, 3, {{0, 3, 1, 2, 1}, {4, 3, 1, 1, 1}}),  // nothing but padding
+            MakeShape(2, 1, 36, 44, {{11, 3, 1, 1, 1}, {12, 3, 1, 1, 1}}),  // few tiles
+            MakeShape(1, 1, 2, 3, {{0, 3, 1, 2, 1}, {4, 3, 1, 1, 1}}),      // nothing but padding
             MakeShape(3, 1, 5, 4, {}),
             MakeShape(0, 1, 3, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),
             MakeShape(2, 1, 0, 4, {{5, 3, 1, 1, 1}, {5, 3, 1, 1, 1}}),

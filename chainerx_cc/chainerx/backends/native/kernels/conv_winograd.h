@@ -19,9 +19,9 @@ public:
           channels_{p.filters.channels},
           panel_rows_{PanelRows(rows_)},
           panels_{(rows_ + panel_rows_ - 1) / panel_rows_},
-          filter_step_{panels_ * PanelSize() + kWinogradPadding<T>},
-          column_step_{channels_ * kTileColumns<T> + kWinogradPadding<T>},
-          filters_{kWinogradProducts * filter_step_} {}
+          blocks_{(tiles_.count() + kTileColumns<T> - 1) / kTileColumns<T>},
+          filter_step_{(blocks_ > 1 ? panels_ : 1) * PanelSize() + kWinogradPadding<T>},
+          column_step_{channels_ * kTileColumns<T> + kWinogradPadding<T>} {}
 
     static bool Fits(const Problem<T>& p) {
         return p.packed == nullptr && p.addend == nullptr && !p.relu &&
@@ -29,29 +29,34 @@ public:
     }
 
     void Multiply() {
-        PackFilters();
+        // All at once if several blocks use them, or else a panel at a time, which stays in the cache.
+        bool packs_all = blocks_ > 1;
+        Scratch<T> all{packs_all ? kWinogradProducts * filter_step_ : 0};
+        if (packs_all) PackFilters(all.data());
         int64_t wanted = InParallelRegion() ? 1 : GetNumThreads();
         // Blocks of about equal size; if there are few, also parts of the rows, for each of which columns are packed.
-        int64_t blocks = (tiles_.count() + kTileColumns<T> - 1) / kTileColumns<T>;
-        int64_t parts = blocks < wanted ? (wanted + blocks - 1) / blocks : 1;
+        int64_t parts = blocks_ < wanted ? (wanted + blocks_ - 1) / blocks_ : 1;
         parts = parts < panels_ ? parts : panels_;
         const Window& w = p_.window;
         TileSource<T> source{p_.x, p_.x_image, w.image[0], w.image[1], w.offsets[0], w.offsets[1]};
-        ParallelFor(blocks * parts, 1, [&](int64_t begin, int64_t end) {
+        ParallelFor(blocks_ * parts, 1, [&](int64_t begin, int64_t end) {
             Scratch<T> columns{kWinogradProducts * column_step_};
             Scratch<T> products{kWinogradProducts * ProductSize()};
+            Scratch<T> one{packs_all ? 0 : kWinogradProducts * filter_step_};
             for (int64_t i = begin; i < end; ++i) {
                 int64_t block = i / parts;
                 int64_t part = i % parts;
-                int64_t first = tiles_.count() * block / blocks;
-                int count = static_cast<int>(tiles_.count() * (block + 1) / blocks - first);
+                int64_t first = tiles_.count() * block / blocks_;
+                int count = static_cast<int>(tiles_.count() * (block + 1) / blocks_ - first);
                 if (i == begin || part == 0) {
                     TransformTiles<T, 6>(
                             tiles_, source, channels_, first, count, columns.data(), column_step_, kTileColumns<T>,
                             [](const auto& x, auto& out) __attribute__((always_inline)) { TransformImage(x, out); });
                 }
                 for (int64_t panel = panels_ * part / parts; panel < panels_ * (part + 1) / parts; ++panel) {
-                    MultiplyPanel(panel, first, count, columns.data(), products.data());
+                    if (!packs_all) PackPanel(panel, one.data());
+                    const T* filters = packs_all ? all.data() + panel * PanelSize() : one.data();
+                    MultiplyPanel(panel, first, count, filters, columns.data(), products.data());
                 }
             }
         });
@@ -70,39 +75,51 @@ private:
     }
 
     // [product][panel][channel][row]
-    void PackFilters() {
-        typedef T RowVector __attribute__((vector_size(kRowLanes * sizeof(T))));
-        const Filters<T>& f = p_.filters;
+    void PackFilters(T* out) const {
         ParallelFor(panels_, 1 + 4096 / PanelSize(), [&](int64_t begin, int64_t end) {
-            for (int64_t panel = begin; panel < end; ++panel) {
-                int64_t rows = Rows(panel);
-                const T* w = f.w + panel * panel_rows_ * f.row;
-                T* out = filters_.data() + panel * PanelSize();
-                for (int64_t c = 0; c < channels_; ++c, w += f.channel, out += rows) {
-                    for (int i = 0; i < 9 * kRowLanes; i += static_cast<int>(64 / sizeof(T))) {
-                        __builtin_prefetch(w + kAheadColumns * f.channel + i);
-                    }
-                    RowVector taps[3][3];
-                    RowVector products[6][6];
-                    for (int t = 0; t < 9; ++t) {
-                        T lanes[kRowLanes] = {};
-                        for (int64_t r = 0; r < rows; ++r) lanes[r] = w[r * f.row + f.tap[t]];
-                        __builtin_memcpy(&taps[t / 3][t % 3], lanes, sizeof(lanes));
-                    }
-                    TransformBoth(
-                            taps, products, [](const auto& x, auto& out) __attribute__((always_inline)) {
-                                TransformFilter<T>(x, out);
-                            });
-                    for (int e = 0; e < kWinogradProducts; ++e) {
-                        __builtin_memcpy(out + e * filter_step_, &products[e / 6][e % 6], rows * sizeof(T));
-                    }
-                }
-            }
+            for (int64_t panel = begin; panel < end; ++panel) PackPanel(panel, out + panel * PanelSize());
         });
     }
 
-    // Multiplies a panel with columns, [product][channel][tile], to products, [product][row][tile]; writes tiles of y.
-    void MultiplyPanel(int64_t panel, int64_t first, int count, const T* columns, T* products) const {
+    // [product][channel][row]
+    void PackPanel(int64_t panel, T* out) const {
+        if (Rows(panel) == kRowLanes) {
+            TransformRows<kRowLanes>(panel, out);
+        } else {
+            TransformRows<0>(panel, out);
+        }
+    }
+
+    // `kRows`: the number of rows, or 0 for any. Where all lanes are rows, copies of lanes are fast.
+    template <int kRows>
+    void TransformRows(int64_t panel, T* out) const {
+        typedef T RowVector __attribute__((vector_size(kRowLanes * sizeof(T))));
+        int64_t rows = kRows > 0 ? kRows : Rows(panel);
+        const Filters<T>& f = p_.filters;
+        const T* w = f.w + panel * panel_rows_ * f.row;
+        for (int64_t c = 0; c < channels_; ++c, w += f.channel, out += rows) {
+            for (int i = 0; i < 9 * kRowLanes; i += static_cast<int>(64 / sizeof(T))) {
+                __builtin_prefetch(w + kAheadColumns * f.channel + i);
+            }
+            RowVector taps[3][3];
+            RowVector products[6][6];
+            for (int t = 0; t < 9; ++t) {
+                T lanes[kRowLanes] = {};
+                for (int64_t r = 0; r < rows; ++r) lanes[r] = w[r * f.row + f.tap[t]];
+                __builtin_memcpy(&taps[t / 3][t % 3], lanes, sizeof(lanes));
+            }
+            TransformBoth(
+                    taps, products,
+                    [](const auto& x, auto& out) __attribute__((always_inline)) { TransformFilter<T>(x, out); });
+            for (int e = 0; e < kWinogradProducts; ++e) {
+                __builtin_memcpy(out + e * filter_step_, &products[e / 6][e % 6], rows * sizeof(T));
+            }
+        }
+    }
+
+    // Multiplies a panel of filters with columns, [product][channel][tile], to products, [product][row][tile]; writes
+    // tiles of y.
+    void MultiplyPanel(int64_t panel, int64_t first, int count, const T* filters, const T* columns, T* products) const {
         Prefetch(panel, first, count);
         int64_t rows = Rows(panel);
         int vectors = (count + Simd<T>::kSize - 1) / Simd<T>::kSize;
@@ -112,7 +129,7 @@ private:
         out.columns = vectors * Simd<T>::kSize;
         for (int e = 0; e < kWinogradProducts; ++e) {
             out.c = products + e * ProductSize();
-            const T* a = filters_.data() + e * filter_step_ + panel * PanelSize();
+            const T* a = filters + e * filter_step_;
             const T* b = columns + e * column_step_;
             for (int64_t c = 0; c < channels_; c += kChannels) {
                 out.accumulate = c > 0;
@@ -178,9 +195,9 @@ private:
     int64_t channels_;
     int64_t panel_rows_;
     int64_t panels_;
+    int64_t blocks_;       // of tiles
     int64_t filter_step_;  // from product to product
     int64_t column_step_;
-    Scratch<T> filters_;
 };
 
 }  // namespace chainerx::native::CHAINERX_ISA

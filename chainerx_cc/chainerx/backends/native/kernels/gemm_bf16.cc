@@ -11,6 +11,10 @@ namespace chainerx::native {
 
 #if CHAINERX_ISA_X86
 
+namespace {
+constexpr int64_t kFewRows = 8;  // up to which a product that packs B is slower
+}  // namespace
+
 bool HasBf16() {
     static const bool has_bf16 = [] {
         __builtin_cpu_init();
@@ -24,13 +28,19 @@ bool HasBf16() {
 void GemmBf16(int64_t m, int64_t n, int64_t k, const Bf16Matrix& a, const Bf16Matrix& b, float beta, uint16_t* c,
               int64_t ldc) {
     if (m <= 0 || n <= 0) return;
+    bool is_few = m <= kFewRows;
+    bool is_ready = !a.trans && (is_few || k % 2 == 0);
+    int64_t width = is_ready ? a.ld : (k + 1) / 2 * 2;
+    Scratch<uint16_t> packed_rows{is_ready ? 0 : m * width};
+    if (!is_ready) bf16::PackBf16Rows(m, k, a, packed_rows.data());
+    const uint16_t* rows = is_ready ? a.data : packed_rows.data();
+    if (is_few) {
+        bf16::MultiplyFewBf16(m, n, k, rows, width, b, beta, c, ldc);
+        return;
+    }
     Scratch<uint16_t> columns{bf16::GetPackedBf16Size(k, n)};
     bf16::PackBf16Columns(k, n, b, columns.data());
-    bool is_ready = !a.trans && k % 2 == 0;
-    int64_t width = is_ready ? a.ld : (k + 1) / 2 * 2;
-    Scratch<uint16_t> rows{is_ready ? 0 : m * width};
-    if (!is_ready) bf16::PackBf16Rows(m, k, a, rows.data());
-    bf16::MultiplyBf16(m, n, k, is_ready ? a.data : rows.data(), width, columns.data(), beta, c, ldc);
+    bf16::MultiplyBf16(m, n, k, rows, width, columns.data(), beta, c, ldc);
 }
 
 #else

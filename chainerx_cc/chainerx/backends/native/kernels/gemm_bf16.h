@@ -36,6 +36,10 @@ void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, uint16_t* packed);
 void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* packed, float beta,
                   uint16_t* c, int64_t ldc);
 
+// Product of few rows without packing B, which would take longer than to multiply.
+void MultiplyFewBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
+                     uint16_t* c, int64_t ldc);
+
 }  // namespace bf16
 #endif
 

@@ -2,6 +2,7 @@
 // of some columns. An instruction multiplies it by a pair of elements of a row of A and adds both products within
 // columns.
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/gemm_bf16.h"
 #include "chainerx/backends/native/kernels/half.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -102,7 +103,116 @@ struct Part {
     int64_t last_row;  // exclusive
 };
 
+constexpr int kPairLanes = 2 * kLanes;  // elements of a vector
+
+CHAINERX_INLINE __m512bh LoadBf16(const uint16_t* p, __mmask32 mask) {
+    return (__m512bh)_mm512_maskz_loadu_epi16(mask, p);
+}
+
+// Mask of the first n elements of a vector.
+CHAINERX_INLINE __mmask32 FirstLanes(int64_t n) { return n >= kPairLanes ? ~__mmask32{0} : (__mmask32{1} << n) - 1; }
+
+// Dot products of a row of A with kColumns columns of B, `ldb` elements apart.
+template <int kColumns>
+void Dots(int64_t k, const uint16_t* a, const uint16_t* b, int64_t ldb, float* sums) {
+    __m512 acc[kColumns] = {};
+    for (int64_t q = 0; q < k; q += kPairLanes) {
+        __mmask32 mask = FirstLanes(k - q);
+        __m512bh row = LoadBf16(a + q, mask);
+#pragma GCC unroll 8
+        for (int i = 0; i < kColumns; ++i) acc[i] = _mm512_dpbf16_ps(acc[i], row, LoadBf16(b + i * ldb + q, mask));
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) sums[i] = _mm512_reduce_add_ps(acc[i]);
+}
+
+// Products of rows of A with columns of B that are stored one after the other.
+void MultiplyByColumns(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* b, int64_t ldb,
+                       float beta, uint16_t* c, int64_t ldc) {
+    constexpr int kColumns = 8;
+    float sums[kColumns];
+    for (int64_t column = 0; column < n; column += kColumns) {
+        int columns = n - column < kColumns ? static_cast<int>(n - column) : kColumns;
+        for (int64_t r = 0; r < m; ++r) {
+            const uint16_t* row = a + r * lda;
+            const uint16_t* first = b + column * ldb;
+            if (columns == kColumns) {
+                Dots<kColumns>(k, row, first, ldb, sums);
+            } else {
+                for (int i = 0; i < columns; ++i) Dots<1>(k, row, first + i * ldb, ldb, sums + i);
+            }
+            StoreSums(sums, 1, columns, 0, beta, c + r * ldc + column, ldc);
+        }
+    }
+}
+
+// Products of rows of A with B stored by rows: a few rows of B at a time are added to sums, which stay in the cache.
+void MultiplyByRows(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* b, int64_t ldb,
+                    float beta, uint16_t* c, int64_t ldc) {
+    constexpr int kRows = 8;
+    int64_t width = (n + kPairLanes - 1) / kPairLanes * kPairLanes;
+    Scratch<float> sums{m * width};
+    for (int64_t i = 0; i < m * width; ++i) sums.data()[i] = 0;
+    for (int64_t q = 0; q < k; q += kRows) {
+        int64_t rows = k - q < kRows ? k - q : kRows;
+        for (int64_t column = 0; column < n; column += kPairLanes) {
+            __mmask32 mask = FirstLanes(n - column);
+            // Unpacking interleaves two rows within each 128 bits: [0] has the first four columns of each, [1] the
+            // rest.
+            __m512bh pairs[kRows / 2][2];
+#pragma GCC unroll 4
+            for (int i = 0; i < kRows / 2; ++i) {
+                const uint16_t* from = b + (q + 2 * i) * ldb + column;
+                auto even = (__m512i)LoadBf16(from, 2 * i < rows ? mask : 0);
+                auto odd = (__m512i)LoadBf16(from + ldb, 2 * i + 1 < rows ? mask : 0);
+                pairs[i][0] = (__m512bh)_mm512_unpacklo_epi16(even, odd);
+                pairs[i][1] = (__m512bh)_mm512_unpackhi_epi16(even, odd);
+            }
+            for (int64_t r = 0; r < m; ++r) {
+                float* to = sums.data() + r * width + column;
+                __m512 acc[2] = {_mm512_loadu_ps(to), _mm512_loadu_ps(to + kLanes)};
+                __m128i row = _mm_maskz_loadu_epi16(static_cast<__mmask8>((1 << rows) - 1), a + r * lda + q);
+                int weights[kRows / 2];
+                _mm_storeu_si128(reinterpret_cast<__m128i*>(weights), row);
+#pragma GCC unroll 4
+                for (int i = 0; i < kRows / 2; ++i) {
+                    auto weight = (__m512bh)_mm512_set1_epi32(weights[i]);
+                    acc[0] = _mm512_dpbf16_ps(acc[0], weight, pairs[i][0]);
+                    acc[1] = _mm512_dpbf16_ps(acc[1], weight, pairs[i][1]);
+                }
+                _mm512_storeu_ps(to, acc[0]);
+                _mm512_storeu_ps(to + kLanes, acc[1]);
+            }
+        }
+    }
+    const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    for (int64_t r = 0; r < m; ++r) {
+        float* row = sums.data() + r * width;
+        for (int64_t column = 0; column < width; column += kPairLanes) {
+            __m512 first = _mm512_loadu_ps(row + column);
+            __m512 second = _mm512_loadu_ps(row + column + kLanes);
+            _mm512_storeu_ps(row + column, _mm512_permutex2var_ps(first, low, second));
+            _mm512_storeu_ps(row + column + kLanes, _mm512_permutex2var_ps(first, high, second));
+        }
+        StoreSums(row, 1, static_cast<int>(n), 0, beta, c + r * ldc, ldc);
+    }
+}
+
 }  // namespace
+
+void MultiplyFewBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
+                     uint16_t* c, int64_t ldc) {
+    // Every column is summed in the same order, so threads do not change the bits.
+    constexpr int64_t kBlock = 4 * kPairLanes;
+    ParallelFor((n + kBlock - 1) / kBlock, 1 + (int64_t{1} << 18) / (m * k * kBlock + 1),
+                [&](int64_t begin, int64_t end) {
+                    int64_t first = begin * kBlock;
+                    int64_t columns = (end * kBlock < n ? end * kBlock : n) - first;
+                    auto multiply = b.trans ? MultiplyByColumns : MultiplyByRows;
+                    multiply(m, columns, k, a, lda, b.data + first * (b.trans ? b.ld : 1), b.ld, beta, c + first, ldc);
+                });
+}
 
 int64_t GetPackedBf16Size(int64_t k, int64_t n) { return VectorTiles<float>{n}.vectors() * kLanes * Pairs(k) * 2; }
 

@@ -72,7 +72,8 @@ TEST_P(GemmBf16Test, EveryLayout) {
 INSTANTIATE_TEST_SUITE_P(Sizes, GemmBf16Test,
                          ::testing::Values(Case{1, 1, 1}, Case{1, 1, 0}, Case{3, 5, 2}, Case{8, 48, 64},
                                            Case{9, 49, 33}, Case{17, 100, 7}, Case{70, 15, 130}, Case{128, 200, 301},
-                                           Case{33, 1, 65}, Case{1, 97, 64}));
+                                           Case{33, 1, 65}, Case{1, 97, 64}, Case{1, 300, 301}, Case{5, 141, 33},
+                                           Case{8, 130, 70}, Case{12, 5, 2}));
 
 }  // namespace
 }  // namespace chainerx::native

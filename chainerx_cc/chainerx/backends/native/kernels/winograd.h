@@ -128,7 +128,7 @@ public:
             }
         }
         int64_t outputs = batch * w.columns[0] * w.columns[1];
-        return outputs >= 768 && outputs * 2 >= WinogradTiles{w, batch}.count() * 16;
+        return outputs >= 256 && outputs * 2 >= WinogradTiles{w, batch}.count() * 16;
     }
 
     int64_t height() const { return height_; }
