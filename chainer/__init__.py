@@ -116,6 +116,7 @@ if TYPE_CHECKING:  # for editors: they do not run __getattr__
         links as links,
         optimizer_hooks as optimizer_hooks,
         optimizers as optimizers,
+        profiler as profiler,
         serializers as serializers,
         training as training,
     )
@@ -141,6 +142,7 @@ _lazy.attach(
             'links',
             'optimizer_hooks',
             'optimizers',
+            'profiler',
             'serializers',
             'training',
         )

@@ -15,7 +15,7 @@ MAX_PAUSE = 4096
 _MAX_UNUSED = 4
 #: Calls of so many forms are recorded at once, as few come again before all have come. Of more, it
 #: is not sure that they come again at all: sentences of all lengths would be recorded in vain.
-FORMS_AT_ONCE = 64
+FORMS_AT_ONCE = 256
 _MAX_SEEN = 4096  # forms; then calls do without for a while
 _GAIN_OF_RUN = 4  # in searches for a plan
 _MAX_IN_VAIN = 64  # searches; then calls do without for a while

@@ -61,8 +61,10 @@ class Recording:
         recorder.watch_data(lambda array: _call(on_data, array))
         gradients = Gradients(scope, recorder)
         self._scales = LossScales(scope, recorder)
-        self._updates = Updates(scope, recorder, gradients.end_segment, self._scales)
-        self._random = RandomNumbers(recorder, self._updates.draw, scope.names)
+        self._random = RandomNumbers(recorder, scope.names)
+        self._updates = Updates(
+            scope, recorder, gradients.end_segment, self._scales, self._random.expect_update
+        )
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
         self._observers: tuple[Observer, ...] = (
@@ -145,6 +147,7 @@ class Recording:
     ) -> Any:
         """Calls a function of ``numpy.random`` for a frame."""
         with self._aside():
+            self._random.expect()
             values = function(*args, **kwargs)
             taker = numpy_draws.taker_of(frame, function.__name__, args, kwargs)
             self._random.note_drawn(DrawnArray(function, args, kwargs, values, frame, taker))

@@ -33,6 +33,7 @@ NAMESPACES = [
     'chainer.serializers.npz',
     'chainer.function_hooks',
     'chainer.link_hooks',
+    'chainer.profiler',
     'chainer.quantization',
     'chainer.reporter',
     'chainer.variable',

@@ -31,7 +31,7 @@ def test_summary(device):
     model = Net()
     model.to_device(device)
     summary = chainer.model_summary(model, (2, 3, 8, 8))
-    assert [tuple(row) for row in summary.rows] == [
+    assert [tuple(row[:5]) for row in summary.rows] == [
         ('/', 'Net', (2, 10), 0, 0),
         ('/conv', 'Convolution2D', (2, 8, 8, 8), 8 * 3 * 9 + 8, 2 * 2 * 64 * 8 * 27),
         ('/a_last', 'Sequential', (2, 10), 0, 0),
@@ -39,10 +39,28 @@ def test_summary(device):
         ('/a_last/1', 'Linear', (2, 10), 170, 2 * 2 * 160),
         ('/unused', 'Linear', None, 2, 0),
     ]
-    assert summary.n_params == sum(p.size for p in model.params(include_uninit=False))
+    bytes_of_rows = [(row.param_bytes, row.output_bytes) for row in summary.rows]
+    assert bytes_of_rows == [
+        (0, 0),
+        (4 * (8 * 3 * 9 + 8), 4 * 2 * 8 * 64),
+        (0, 0),
+        (4 * (128 * 16 + 16), 4 * 2 * 16),
+        (4 * 170, 4 * 2 * 10),
+        (4 * 2, 0),
+    ]
+    assert summary.n_params == 224 + 2064 + 170 + 2
+    assert summary.param_bytes == 4 * summary.n_params
+    assert summary.output_bytes == 4096 + 128 + 80
     assert summary.flops == sum(row.flops for row in summary.rows)
-    assert str(summary).splitlines()[0].split() == ['Link', 'Output', 'Parameters', 'FLOPs']
-    assert str(summary).splitlines()[-1].split() == ['Total', f'{summary.n_params:,}', '64,128']
+    assert str(summary).splitlines()[0].split() == [
+        'Link',
+        'Output',
+        'Parameters',
+        'FLOPs',
+        'Bytes',
+    ]
+    total = ['Total', '2,460', '64,128', f'{9840 + 4304:,}']
+    assert str(summary).splitlines()[-1].split() == total
     assert len({len(line) for line in str(summary).splitlines()}) == 1
     table = xml.etree.ElementTree.fromstring(summary._repr_html_())
     assert len(table.findall('tr')) == len(summary.rows) + 2
@@ -137,8 +155,65 @@ def test_summary_of_shared_links_and_other_outputs():
     rows = chainer.model_summary(model, np.ones((1, 2), np.float32)).rows
     assert [row.flops for row in rows] == [0, 16, 0]
     assert [row.n_params for row in rows] == [0, 6, 0]
+    assert [row.param_bytes for row in rows] == [0, 24, 0]
+    assert [row.output_bytes for row in rows] == [0, 16, 0]
     assert rows[0].output is None
     assert not model.local_link_hooks and not chainer.get_function_hooks()
+
+
+@pytest.mark.parametrize('dtype', [np.float16, np.float64])
+def test_bytes_of_dtypes_and_of_several_calls(dtype):
+    class Model(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.cell = L.Linear(3, 3)
+                self.same = chainer.Sequential(lambda x: x)
+
+        def forward(self, x):
+            h = self.cell(self.cell(x))
+            return {'one': self.same(h), 'two': (h, [F.exp(h)], None)}
+
+    with chainer.using_config('dtype', dtype):
+        rows = chainer.model_summary(Model(), (2, 3)).rows
+    size = np.dtype(dtype).itemsize
+    assert [(row.path, row.param_bytes, row.output_bytes) for row in rows] == [
+        ('/', 0, size * 6),
+        ('/cell', size * 12, size * 12),
+        ('/same', 0, 0),
+    ]
+    assert rows[1].flops == 2 * 2 * 2 * 9
+
+
+@pytest.mark.parametrize('device', devices())
+def test_summary_leaves_the_model_unchanged(device):
+    model = chainer.Sequential(L.LSTM(4), L.BatchNormalization(4), L.Linear(2))
+    model.to_device(device)
+    x = model.device.send(np.ones((3, 2), np.float32))
+    np.random.seed(0)
+    expected = np.random.rand(3)
+    np.random.seed(0)
+    chainer.model_summary(model, x)
+    uninitialized = [path for path, p in model.namedparams() if not p.is_initialized]
+    # Chainer 7 counts the links of a Sequential in this order.
+    assert uninitialized == ['/0/upward/W', '/1/W']
+    assert model[0].h is None and model[0].c is None
+    np.testing.assert_array_equal(np.random.rand(3), expected)
+    # With shapes and a state: the same numbers before and after.
+    with chainer.using_config('train', False):
+        model(x)
+        h, arrays = model[0].h, [(p, p.array) for p in model.params()]
+        chainer.model_summary(model, (3, 2))
+        assert model[0].h is h
+        assert all(p.array is array for p, array in arrays)
+
+
+def test_an_error_leaves_the_model_unchanged():
+    model = chainer.Sequential(L.Linear(None, 4), L.Linear(3, 2))
+    with pytest.raises(chainer.utils.type_check.InvalidType):
+        chainer.model_summary(model, (1, 5))
+    assert not model[0].W.is_initialized
+    assert chainer.get_function_hooks() == {}
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,14 @@ def test_defaults_reach_97_percent(run, tmp_path, device):
 
 
 @pytest.mark.parametrize('device', DEVICES)
+def test_profile(run, tmp_path, device):
+    out = run('train_mnist.py', '-d', device, '--noplot', '-u', 16, '-e', 3, '--profile')
+    assert re.search(r'LinearFunction +forward +\d+ ', out)
+    events = json.loads((tmp_path / 'result' / 'trace.json').read_text())['traceEvents']
+    assert [e['name'] for e in events].count('StandardUpdater.update_core') == 20
+
+
+@pytest.mark.parametrize('device', DEVICES)
 def test_resume(run, tmp_path, device):
     options = '-d', device, '-u', 16, '-f', 1, '--noplot'
     run('train_mnist.py', *options, '-e', 3, '-o', 'whole', '--seed', 0)

@@ -40,7 +40,7 @@ def state_of(link, *optimizers):
         state[name, 'grad'] = bits(param._get_known_grad())
         rule = param.update_rule
         if rule is not None:
-            state[name, 'rule'] = bits([rule.t, rule.state])
+            state[name, 'rule'] = bits([rule.t, rule.state, rule._fp32_param])
     for i, optimizer in enumerate(optimizers):
         state['optimizer', i] = optimizer.t, optimizer.epoch
     return state

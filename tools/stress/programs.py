@@ -55,6 +55,24 @@ PARTS = (
         ),
     ),
     Part(
+        'h = F.cast(self.half{i}(F.cast(h, self.half{i}.W.dtype)), "float32")',
+        """
+            with chainer.using_config('dtype', chainer.mixed16):
+                self.half{i} = L.Linear(6, 6)
+        """,
+        '',
+        (
+            'optimizer.use_fp32_update({v} == 1)',
+            'optimizer.use_fp32_update()',
+            'model.half{i}.W.update_rule.use_fp32_update({v} == 1)',
+            'model.half{i}.W.update_rule._fp32_param = None',
+            'model.half{i}.b.update_rule._fp32_param.array[...] = {v}',
+            'model.half{i}.b.update_rule._fp32_param.array *= 0.5',
+            'model.half{i}.W.array = model.half{i}.W.array.astype("float32")',
+            'model.half{i}.b.update_rule.add_hook(hooks.WeightDecay({v}))',
+        ),
+    ),
+    Part(
         'h = self.bn{i}(h)',
         'self.bn{i} = L.BatchNormalization(6)',
         '',

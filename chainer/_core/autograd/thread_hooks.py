@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chainer._core.autograd.base_function import BaseFunction
 
@@ -24,11 +24,19 @@ class Hook(Protocol):
     ) -> None: ...
 
 
+#: Gives the hooks that a thread begins with, where something watches all threads.
+initial: Callable[[], dict[str, Any]] | None = None
+
+
 class ThreadHooks(threading.local):
     """Hooks of the current thread."""
 
     #: Hooks by name that are active for all functions; ``None`` before the first one.
     hooks: dict[str, Any] | None = None
+
+    def __init__(self) -> None:
+        if initial is not None:
+            self.hooks = initial()
 
 
 thread_hooks = ThreadHooks()

@@ -254,9 +254,8 @@ class Group:
         """Updates the parameters."""
         self.count()
         if self.has_masters():
-            self._masters()._run(buffers)
-            for rule, param in zip(self.rules, self.params):
-                rule._give_master(param)
+            self.take_masters()._run(buffers)
+            self.give_masters()
             return
         for i, param in enumerate(self.params):
             if param._loss_scale is not None:
@@ -264,7 +263,7 @@ class Group:
                 self.grads[i] = param.grad
         self._run(buffers)
 
-    def _masters(self) -> Group:
+    def take_masters(self) -> Group:
         """Returns the group of the float32 copies, whose gradients have no loss scale any more."""
         group = Group()
         group.rules = self.rules
@@ -272,6 +271,11 @@ class Group:
         group.arrays = [master.array for master in group.params]
         group.grads = [master.grad for master in group.params]
         return group
+
+    def give_masters(self) -> None:
+        """Copies the values of the float32 copies to the parameters."""
+        for rule, param in zip(self.rules, self.params):
+            rule._give_master(param)
 
     def _run(self, buffers: Buffers) -> None:
         step = self.step()

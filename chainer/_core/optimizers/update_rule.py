@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+import chainerx
 from chainer import backend, serializer as serializer_module
 from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.models import saving
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.serializer import AbstractSerializer
+
+_chx_ndarray = chainerx.ndarray
 
 
 class UpdateRule:
@@ -185,6 +188,12 @@ class UpdateRule:
         master = self._fp32_param
         # It would keep memory of twice the parameter's size until the next update.
         master.cleargrad()
+        array = param._array
+        if type(array) is _chx_ndarray:
+            # One pass, and the array keeps its gradient. Plans of `chainer.compile` read it there.
+            target, source = array.as_grad_stopped(), master.array.as_grad_stopped()
+            chainerx.copyto(target, source, casting='unsafe')
+            return
         # The conversion makes an array anyway. To copy it into the old one would be a second pass.
         param.array = master.array.astype(param.dtype)
 

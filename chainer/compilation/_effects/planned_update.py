@@ -72,9 +72,9 @@ class PlannedUpdate(Effect):
 
     @property
     def arrays(self) -> list[Any]:
-        """The arrays that kernels use besides parameters and gradients: the states."""
+        """The arrays that kernels use besides parameters and gradients."""
         rules = [rule for step in self._steps for rule in step.group.rules]
-        return [state for rule in rules for state in rule._state.values()]
+        return [array for rule in rules for array in undo.arrays_of(rule)]
 
     def guard(self, scope: Scope) -> None:
         opt = self._optimizer

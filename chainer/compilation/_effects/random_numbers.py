@@ -80,18 +80,16 @@ class RandomNumbers(Observer):
 
     Args:
         recorder: Is told of draws that no run can repeat.
-        updates_draw: Tells whether updates so far may draw, too.
         names: The names in code of the program.
 
     """
 
-    def __init__(
-        self, recorder: Any, updates_draw: Callable[[], bool], names: Collection[str]
-    ) -> None:
+    def __init__(self, recorder: Any, names: Collection[str]) -> None:
         self._recorder = recorder
         # Functions are replaced for all threads, so only where the program calls one.
         self._may_replace = not numpy_draws.DRAWS.isdisjoint(names)
-        self._updates_draw = updates_draw
+        self._updates_draw = False
+        self._may_have_drawn = False
         self._state: Any = None
         self._noted: list[_Noted] = []
         self._is_replacing = False
@@ -107,8 +105,22 @@ class RandomNumbers(Observer):
             numpy_draws.replaced.stop()
             self._is_replacing = False
 
+    def expect(self) -> None:
+        """Notes what has been drawn, before something draws that tells it by itself."""
+        # Only here and at the end: to look at the state of two generators takes as long as an
+        # eager step of a small model.
+        if self._state != _state_of_generators():
+            self._recorder.note(_REASON)
+        self._may_have_drawn = True
+
+    def expect_update(self) -> None:
+        """The same, before an update that may draw."""
+        self.expect()
+        self._updates_draw = True
+
     def draw(self, make: Callable[[], Any]) -> Any:
         """Draws an array for ChainerX."""
+        self.expect()
         self._check_order()
         array = make()
         self._noted.append(_Noted(make=make, array=array))
@@ -134,15 +146,13 @@ class RandomNumbers(Observer):
     def _check_order(self) -> None:
         # Runs draw before their first segment. If an update of before draws too, the order would be
         # another one.
-        if self._updates_draw():
+        if self._updates_draw:
             self._recorder.note('random numbers are drawn after an update that may draw some')
 
-    def note(self) -> None:
-        if self._state != _state_of_generators():
-            self._recorder.note(_REASON)
-
     def renew(self) -> None:
-        self._state = _state_of_generators()
+        if self._may_have_drawn:
+            self._state = _state_of_generators()
+            self._may_have_drawn = False
 
     def check(self) -> None:
         # The numbers are constants of the plan now, wherever they went.

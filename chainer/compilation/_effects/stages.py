@@ -157,8 +157,9 @@ class Steps(Stage):
             raise GraphBreak(f'no kernel makes a step of {type(group.rules[0]).__name__}')
 
     def guard(self, scope: Scope) -> None:
+        kind = type(self.group.rules[0])
+        scope.visit(kind, kind.__name__)
         for rule in self.group.rules:
-            scope.visit(type(rule), type(rule).__name__)
             # Each update changes the count; arrays of states are compared one by one below.
             scope.add(scope.watch.add_attributes, 'an update rule', rule, ['t', '_state'])
             for hooks in rule._pre_update_hooks, rule._post_update_hooks:
@@ -166,25 +167,36 @@ class Steps(Stage):
             if rule._state:
                 label = 'the state of an update rule'
                 scope.add(scope.watch.add_items_of_entry, label, vars(rule), '_state')
-            self._guard_hyperparameters(scope, rule)
+            if self.group.has_masters():
+                entries = vars(rule._fp32_param)
+                scope.add(scope.watch.add_entry, 'a float32 copy', entries, '_array')
+        self._guard_hyperparameters(scope, kind._defaults)
 
-    def _guard_hyperparameters(self, scope: Scope, rule: Any) -> None:
-        values = rule.hyperparam
-        while values is not None:
-            # Scalars follow numbers. Flags choose the kernel.
-            numbers = [k for k in vars(values) if type(rule._defaults.get(k)) in (int, float)]
-            scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
-            values = values._parent
+    def _guard_hyperparameters(self, scope: Scope, defaults: dict[str, Any]) -> None:
+        # Scalars follow numbers. Flags choose the kernel.
+        followed = {name for name, value in defaults.items() if type(value) in (int, float)}
+        found: dict[int, Any] = {}  # most rules share those of the optimizer
+        for rule in self.group.rules:
+            values = rule.hyperparam
+            while values is not None and id(values) not in found:
+                found[id(values)] = values
+                numbers = [name for name in vars(values) if name in followed]
+                scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
+                values = values._parent
 
     def record(self, recorder: Any) -> None:
         group = self.group
         # First, as in eager updates: hooks of rules read the count.
         group.count()
-        self._step()
+        if group.has_masters():
+            self._step(group.take_masters())
+            group.give_masters()
+        else:
+            self._step(group)
         group.grads.clear()  # the plan has its own
 
-    def _step(self) -> None:
-        step = self.group.step()
+    def _step(self, group: Group) -> None:
+        step = group.step()
         if not step.run_on_chainerx():
             raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
 
@@ -203,7 +215,7 @@ class HookedSteps(Steps):
     def __init__(self, group: Group) -> None:
         super().__init__(group)
         # Hooks of a rule see one parameter, so that its group has no other.
-        (self._rule,), (self._param,) = group.rules, group.params
+        (self._rule,) = group.rules
         self._hooks = [*self._rule._pre_update_hooks.values()]
         self._late_hooks = [*self._rule._post_update_hooks.values()]
         for hook in self._hooks + self._late_hooks:
@@ -215,26 +227,39 @@ class HookedSteps(Steps):
         for hook in self._hooks + self._late_hooks:
             _guard_hook(scope, hook)
 
-    def _step(self) -> None:
+    def _step(self, group: Group) -> None:
+        (param,) = group.params
         for hook in self._hooks:
-            hook(self._rule, self._param)
-        super()._step()
+            hook(self._rule, param)
+        super()._step(group)
         for hook in self._late_hooks:
-            hook(self._rule, self._param)
+            hook(self._rule, param)
 
 
 def _has_one_kernel(group: Group) -> bool:
-    return (
-        is_framework_module(type(group.rules[0]).__module__)
-        and not group.has_masters()
-        and all(map(_has_fitting_states, group.rules, group.arrays))
+    if not is_framework_module(type(group.rules[0]).__module__):
+        return False
+    arrays = [*map(_master_of, group.rules, group.arrays)] if group.has_masters() else group.arrays
+    return all(map(_has_fitting_states, group.rules, arrays))
+
+
+def _master_of(rule: Any, array: Any) -> Any:
+    """Returns the float32 copy of a parameter, or ``None`` if the update makes another one."""
+    master = None if rule._fp32_param is None else rule._fp32_param._array
+    is_fitting = (
+        type(master) is _chx_ndarray
+        and master.dtype == 'float32'
+        and master.shape == array.shape
+        and master.device is array.device
     )
+    return master if is_fitting else None
 
 
 def _has_fitting_states(rule: Any, array: Any) -> bool:
     state = rule._state
     return (
-        state is not None
+        array is not None
+        and state is not None
         and state.keys() == set(rule._state_names)
         and all(
             type(value) is _chx_ndarray

@@ -60,7 +60,14 @@ def save_optimizer(opt: Any) -> Callable[[], None]:
 
 
 def states_of(opt: Any) -> list[Any]:
-    """Returns the arrays of the states of an optimizer that are of ChainerX."""
+    """Returns the arrays of ChainerX that the update rules of an optimizer keep."""
     rules = [param.update_rule for param in opt.target.params()]
-    states = [rule._state for rule in rules if rule is not None and rule._state is not None]
-    return [v for state in states for v in state.values() if type(v) is _chx_ndarray]
+    return [array for rule in rules if rule is not None for array in arrays_of(rule)]
+
+
+def arrays_of(rule: Any) -> list[Any]:
+    """Returns the arrays of ChainerX that a rule keeps: states and a float32 copy."""
+    arrays = [*(rule._state or {}).values()]
+    if rule._fp32_param is not None:
+        arrays.append(rule._fp32_param._array)
+    return [array for array in arrays if type(array) is _chx_ndarray]

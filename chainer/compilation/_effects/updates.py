@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import optimizer
+from chainer._core.settings.half import is_half
 from chainer.compilation import _trees
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
@@ -32,28 +33,35 @@ class Updates(Observer):
         recorder: Records the kernels.
         end_segment: Ends a segment of the plan, with the gradients that it sets.
         scales: The loss scales of the optimizers.
+        expect_draws: Is called before an update that may draw random numbers of NumPy.
 
     """
 
     def __init__(
-        self, scope: Scope, recorder: Any, end_segment: Callable[[], None], scales: LossScales
+        self,
+        scope: Scope,
+        recorder: Any,
+        end_segment: Callable[[], None],
+        scales: LossScales,
+        expect_draws: Callable[[], None],
     ) -> None:
         self._scope = scope
         self._recorder = recorder
         self._end_segment = end_segment
         self._scales = scales
+        self._expect_draws = expect_draws
         self._effects: list[Effect] = []
         self._arrays: list[Any] = []
         self._needs_states = False
         #: Plans read parameters where they are, so that no update may replace their arrays.
         self._fixed = chainerx._core._Watch()
-        self._state: list[Any] = []
+        self._state: list[tuple[Any, dict[str, Any]]] = []  # objects and their attributes
 
     def start(self) -> None:
         self._state = self._find_state()
 
     def note(self) -> None:
-        if self._state != self._find_state():
+        if self._has_changed():
             self._recorder.note(_CHANGE)
 
     def renew(self) -> None:
@@ -61,7 +69,7 @@ class Updates(Observer):
 
     def check(self) -> None:
         # Attributes of optimizers are not watched one by one: plans follow most of them.
-        if self._state != self._find_state():
+        if self._has_changed():
             raise GraphBreak(_CHANGE)
         if self._needs_states:
             raise Again
@@ -72,10 +80,6 @@ class Updates(Observer):
         # Only eager updates can replace an array: kernels write to the one that is there.
         for variable in self._scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
-
-    def draw(self) -> bool:
-        """Tells whether updates so far may draw random numbers of NumPy."""
-        return any(effect.draws for effect in self._effects)
 
     def is_known(self, opt: Any) -> bool:
         """Tells whether an optimizer is watched."""
@@ -94,6 +98,8 @@ class Updates(Observer):
             optimizer.GradientMethod.update(opt)
         else:
             self._arrays += planned.arrays
+            if planned.draws:
+                self._expect_draws()
             planned.record(self._recorder, self._end_segment)
             self._effects.append(planned)
 
@@ -114,6 +120,7 @@ class Updates(Observer):
         eager = self._eager_update(opt)
         eager.reason = f'{type(opt).__name__} updates eagerly, as {reason}'
         self._effects.append(eager)
+        self._expect_draws()
         optimizer.GradientMethod.update(opt)
         if opt._loss_scaling_isnan:
             # Runs would leave the kernels for each update, although most can be kernels.
@@ -126,7 +133,7 @@ class Updates(Observer):
         eager.scale = self._scales.of(opt)
         return eager
 
-    def _find_state(self) -> list[Any]:
+    def _find_state(self) -> list[tuple[Any, dict[str, Any]]]:
         owners: list[Any] = []
         for opt in self._scope.optimizers:
             owners += (opt, opt.hyperparam)
@@ -134,12 +141,22 @@ class Updates(Observer):
             rule = getattr(variable, 'update_rule', None)
             if rule is not None:
                 owners += (rule, rule.hyperparam)
-        # Loss scales that runs read are observed by others.
-        followed = {id(o): '_loss_scale' for o in owners if self._scales.of(o) is not None}
-        return [
-            {k: _trees.key(v) for k, v in vars(o).items() if k != followed.get(id(o))}
-            for o in owners
-        ]
+        return [(owner, dict(vars(owner))) for owner in owners]
+
+    def _has_changed(self) -> bool:
+        now = self._find_state()
+        if len(now) != len(self._state):
+            return True
+        for (owner, new), (known, old) in zip(now, self._state):
+            # Loss scales that runs read are observed by others.
+            followed = '_loss_scale' if self._scales.of(owner) is not None else None
+            if owner is not known or new.keys() != old.keys():
+                return True
+            # Most are the same objects, whose keys need not be made.
+            changed = [name for name in new if new[name] is not old[name] and name != followed]
+            if any(_trees.key(new[name]) != _trees.key(old[name]) for name in changed):
+                return True
+        return False
 
 
 def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
@@ -152,10 +169,14 @@ def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
 
 def _lacks_states(opt: Any) -> bool:
     """Tells whether the next update makes states, or moves them to the device."""
-    rules = [param.update_rule for param in opt.target.params()]
     return any(
         rule is not None
         and rule.enabled
-        and (rule._state is None or any(type(v) is not _chx_ndarray for v in rule._state.values()))
-        for rule in rules
+        and (
+            rule._state is None
+            or any(type(v) is not _chx_ndarray for v in rule._state.values())
+            or (rule._use_fp32_update and is_half(param.dtype) and rule._fp32_param is None)
+        )
+        for param in opt.target.params()
+        for rule in [param.update_rule]
     )

@@ -37,6 +37,7 @@ from chainer.training.extensions.parameter_statistics import (
 )
 from chainer.training.extensions.plot_report import PlotReport as PlotReport  # NOQA
 from chainer.training.extensions.polynomial_shift import PolynomialShift as PolynomialShift  # NOQA
+from chainer.training.extensions.profile_report import ProfileReport as ProfileReport  # NOQA
 from chainer.training.extensions.step_shift import StepShift as StepShift  # NOQA
 from chainer.training.extensions.tensorboard_report import TensorBoardReport as TensorBoardReport  # NOQA
 from chainer.training.extensions.value_observation import (

@@ -32,7 +32,13 @@ private:
         return out;
     }
 
+    // On a GPU one instruction converts, with the same results but for the bits of NaN.
     CHAINERX_HOST_DEVICE static float ToFloat(uint16_t h) {
+#ifdef __CUDA_ARCH__
+        float v;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(h));
+        return v;
+#else
         uint32_t sign = static_cast<uint32_t>(h & 0x8000U) << 16;
         uint32_t magnitude = static_cast<uint32_t>(h & 0x7fffU) << 13;
         // Scaling by 2^112 moves the exponent bias and normalises subnormal values.
@@ -40,9 +46,15 @@ private:
         uint32_t special = magnitude | 0x7f800000U;
         uint32_t bits = (h & 0x7c00U) == 0x7c00U ? special : Bits<uint32_t>(scaled);
         return Bits<float>(bits | sign);
+#endif
     }
 
     CHAINERX_HOST_DEVICE static uint16_t FromFloat(float v) {
+#ifdef __CUDA_ARCH__
+        uint16_t h;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(v));
+        return h;
+#else
         uint32_t f = Bits<uint32_t>(v);
         uint32_t sign = (f >> 16) & 0x8000U;
         f &= 0x7fffffffU;
@@ -54,6 +66,7 @@ private:
         out = f >= 0x47800000U ? 0x7c00U : out;
         out = f > 0x7f800000U ? 0x7e00U : out;
         return static_cast<uint16_t>(out | sign);
+#endif
     }
 
     uint16_t bits_;

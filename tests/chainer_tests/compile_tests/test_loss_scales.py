@@ -328,17 +328,6 @@ def test_the_warning_of_the_first_overflow():
         assert pair.run(batch(1) * HUGE)
 
 
-def test_master_copies():
-    def make():
-        training = Training(interval=3)
-        training.optimizer.use_fp32_update()
-        return training
-
-    pair = Pair(make)
-    run(pair, range(12), huge=[7])
-    assert pair.function.replays == 0 or updates(pair) == [EagerUpdate]
-
-
 @pytest.mark.parametrize('hook', [None, hooks.GradientClipping(0.1)])
 @pytest.mark.parametrize('make', [Training, OwnLoop])
 def test_check(make, hook):

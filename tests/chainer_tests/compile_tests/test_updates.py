@@ -415,17 +415,6 @@ def test_gradients_of_before():
     assert pair.function.replays == 6
 
 
-def test_master_copies():
-    def make():
-        training = Training(ADAM(), 'e')
-        training.optimizer.use_fp32_update()
-        return training
-
-    pair = Pair(make)
-    for i in range(6):
-        pair.run(batch(i, 'e'))
-
-
 def test_check():
     pair = Pair(lambda: Training(ADAM()), check=True)
     for i in range(8):

@@ -75,24 +75,28 @@ struct FlatOperands {
     CHAINERX_HOST_DEVICE bool IsNumber(int k) const { return in[k] == nullptr || fixed[k]; }
 };
 
+// The loops over a pack are unrolled and their counts are constant: only so it stays in registers.
 template <class T, int N>
 __device__ void LoadFlat(const char* data, bool fixed, const char* number, int64_t first, int count, bool whole,
                          Pack<T, N>* to) {
     if (data == nullptr || fixed) {
         T value = *reinterpret_cast<const T*>(data == nullptr ? number : data);
+#pragma unroll
         for (int j = 0; j < N; ++j) to->values[j] = value;
         return;
     }
     const T* p = reinterpret_cast<const T*>(data) + first;
     if (whole) {
         *to = *reinterpret_cast<const Pack<T, N>*>(p);
-    } else {
-        for (int j = 0; j < count; ++j) to->values[j] = p[j];
+        return;
     }
+#pragma unroll
+    for (int j = 0; j < N; ++j) to->values[j] = j < count ? p[j] : T{};
 }
 
 template <class Op, class T>
-__global__ void FlatKernel(Op op, int64_t n, FlatOperands<Op::kArity> operands) {
+__global__ void FlatKernel(const __grid_constant__ Op op, int64_t n,
+                           const __grid_constant__ FlatOperands<Op::kArity> operands) {
     using Types = ElementTypes<Op, T>;
     using R = typename Types::Result;
     constexpr int kCount = Types::kCount;
@@ -111,7 +115,9 @@ __global__ void FlatKernel(Op op, int64_t n, FlatOperands<Op::kArity> operands) 
     if constexpr (Op::kArity > 2) {
         LoadFlat(operands.in[2], operands.fixed[2], operands.numbers[2], first, count, whole, &x2);
     }
-    for (int j = 0; j < count; ++j) {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+        if (j >= count) break;
         if constexpr (Op::kArity == 1) {
             y.values[j] = Apply<R>(op, Widen(x0.values[j]));
         } else if constexpr (Op::kArity == 2) {
@@ -123,21 +129,27 @@ __global__ void FlatKernel(Op op, int64_t n, FlatOperands<Op::kArity> operands) 
     R* out = reinterpret_cast<R*>(operands.out) + first;
     if (whole) {
         *reinterpret_cast<Pack<R, kCount>*>(out) = y;
-    } else {
-        for (int j = 0; j < count; ++j) out[j] = y.values[j];
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+        if (j < count) out[j] = y.values[j];
     }
 }
 
 // Operands with any strides.
 template <class Op, class T>
-__global__ void StridedKernel(Op op, uint32_t n, Layout<Op::kArity + 1> layout, FlatOperands<Op::kArity> operands) {
+__global__ void StridedKernel(const __grid_constant__ Op op, uint32_t n,
+                              const __grid_constant__ Layout<Op::kArity + 1> layout,
+                              const __grid_constant__ FlatOperands<Op::kArity> operands) {
     using Types = ElementTypes<Op, T>;
     using R = typename Types::Result;
     auto i = static_cast<uint32_t>(ThreadIndex());
     if (i >= n) return;
     int64_t offsets[Op::kArity + 1];
     layout.GetOffsets(i, offsets);
-    const char* x[3];
+    const char* x[Op::kArity];
+#pragma unroll
     for (int k = 0; k < Op::kArity; ++k) {
         x[k] = operands.in[k] == nullptr ? operands.numbers[k] : operands.in[k] + offsets[k + 1];
     }

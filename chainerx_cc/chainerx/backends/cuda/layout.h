@@ -49,6 +49,7 @@ struct Layout {
     }
 
     CHAINERX_HOST_DEVICE void GetOffsets(uint32_t index, int64_t* offsets) const {
+#pragma unroll
         for (int k = 0; k < N; ++k) offsets[k] = 0;
         for (int d = ndim - 1; d > 0; --d) {
             uint32_t rest = lengths[d].Divide(index);
