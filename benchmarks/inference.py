@@ -3,8 +3,8 @@
 The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
 by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
 process. The table gives medians and ratios to ONNX Runtime. A second one compares the perceptron
-in 8 bits, as ONNX Runtime's ``quantize_dynamic`` writes it, and a third one gives the peak memory
-of a process that loads and runs ResNet-50.
+in 8 bits, as ONNX Runtime's ``quantize_dynamic`` and ``chainer.quantization`` (QDQ) write it, and a
+third one gives the peak memory of a process that loads and runs ResNet-50.
 """
 
 import argparse
@@ -124,23 +124,35 @@ def compare(name, rounds, seconds, threads):
     ]
 
 
-def compare_int8(batch, rounds, seconds, threads):
+def write_int8(form, model, x, path, small):
+    """Writes a model as a file, and as one in 8 bits."""
+    from onnxruntime.quantization import quantize_dynamic
+
+    import onnx_chainer
+    from chainer import quantization
+
+    onnx_chainer.export(model, x, filename=path)
+    if form == 'dynamic':
+        quantize_dynamic(path, small)
+    else:
+        quantized = quantization.quantize(model, quantization.calibrate(model, [x]))
+        onnx_chainer.export(quantized, x, filename=small)
+
+
+def compare_int8(form, batch, rounds, seconds, threads):
     """Times a perceptron in 8 bits, and returns a row of the table."""
     import harness
     import numpy as np
-    from onnxruntime.quantization import quantize_dynamic
     from workloads import WORKLOADS
 
     import chainer
-    import onnx_chainer
 
     model, x, _ = WORKLOADS['mlp'].chainer_parts('@numpy')
     x = x[:batch]
     with tempfile.TemporaryDirectory() as folder:
         path, small = (os.path.join(folder, name) for name in ('model.onnx', 'int8.onnx'))
         with chainer.using_config('train', False):
-            onnx_chainer.export(model, x, filename=path)
-        quantize_dynamic(path, small)
+            write_int8(form, model, x, path, small)
         runs = {
             'onnxruntime': runner('onnxruntime', 'mlp', small, x, threads),
             'float32': runner('chainerx', 'mlp', path, x, threads),
@@ -152,7 +164,7 @@ def compare_int8(batch, rounds, seconds, threads):
     times = time_interleaved(runs, rounds, seconds)
     ours = times['chainerx']
     return [
-        f'mlp, batch {batch}',
+        f'mlp, {form}, batch {batch}',
         *map(harness.format_time, times.values()),
         *(f'{ours / times[each]:.2f}x' for each in ('onnxruntime', 'float32')),
     ]
@@ -209,7 +221,11 @@ def main():
     harness.print_table(['forward', *ENGINES.values()], rows)
     if 'mlp' in args.model:
         engines = 'ONNX Runtime', 'chainerx.onnx in float32', 'chainerx.onnx'
-        rows = [compare_int8(n, args.rounds, args.seconds, args.threads) for n in (1, 100)]
+        rows = [
+            compare_int8(form, n, args.rounds, args.seconds, args.threads)
+            for form in ('dynamic', 'QDQ')
+            for n in (1, 100)
+        ]
         harness.print_table(['int8', *engines, 'to ONNX Runtime', 'to float32'], rows)
     if 'resnet50' in args.model and not args.no_memory:
         harness.print_table(['resnet50', 'peak memory added'], list(memory_rows()))

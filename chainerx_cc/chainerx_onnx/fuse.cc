@@ -1,18 +1,21 @@
 // Simplifications of a graph between its nodes and its steps.
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "chainerx/chainerx.h"
 #include "chainerx_onnx/planner.h"
+#include "chainerx_onnx/registry.h"
 #include "chainerx_onnx/tensor.h"
 
 namespace chainerx::onnx {
-namespace {
 
 bool Is(const Node& node, const char* op_type) {
-    return node.message->domain.empty() && node.message->op_type == op_type;
+    return node.op != nullptr && node.message->domain.empty() && node.op->name == std::string_view{op_type};
 }
+
+namespace {
 
 class Fuser {
 public:

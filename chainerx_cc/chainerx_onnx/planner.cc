@@ -368,6 +368,7 @@ private:
 Plan Planner::Finish(const std::vector<std::string>& outputs) {
     for (const std::string& name : outputs) outputs_.push_back(ValueOf(name));
     CountUses();
+    FuseIntegers(*this);
     Fuse(*this);
     return PlanEmitter{*this}.Emit();
 }

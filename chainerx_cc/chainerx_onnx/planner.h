@@ -81,8 +81,14 @@ private:
     friend class PlanEmitter;
 };
 
+// Whether a node runs an operator of ONNX's own domain. A simplification may have given it another one than the file.
+bool Is(const Node& node, const char* op_type);
+
 // Folds batch normalization into convolutions, adds biases to products and convolutions, and joins them with the Relu
 // that follows.
 void Fuse(Planner& planner);
+
+// Makes products of integers of products between pairs of QuantizeLinear and DequantizeLinear.
+void FuseIntegers(Planner& planner);
 
 }  // namespace chainerx::onnx

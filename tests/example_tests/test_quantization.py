@@ -24,3 +24,16 @@ def test_loses_little(run_example, tmp_path, device):
     assert re.search(r'^int8, metric: .* before, .* after', out, re.M)
     with numpy.load(tmp_path / 'result' / 'model.npz') as arrays:
         assert arrays['fc1/W_quantized'].dtype == numpy.int8
+
+
+def test_a_language_model_loses_little(run_example, tmp_path, device):
+    (tmp_path / 'text.txt').write_text('the quick brown fox jumps over the lazy dog. ' * 100)
+    out = run_example(
+        'quantization/quantize_text.py', '-t', 'text.txt', '-e', 2, '-u', 24, '-b', 8, '-d', device
+    )
+    rows = re.findall(r'^(\w+(?: \w+)?) +perplexity +([\d.]+) \(([+-][\d.]+) %\)$', out, re.M)
+    names, values, changes = zip(*rows)
+    assert names == ('float32', 'int8', 'int8 weights', 'int4 weights')
+    assert float(values[0]) < 20  # of 28 characters
+    assert changes[0] == '+0.00' and 0 < abs(float(changes[3])) < 3
+    assert max(abs(float(change)) for change in changes[1:3]) < 1

@@ -1,11 +1,7 @@
 """Models of `chainer.quantization` in ONNX: what is in the file, and what all that read it compute."""
 
-import ml_dtypes
 import numpy as np
-import onnx
 import pytest
-from onnx import numpy_helper
-from onnx.reference import ReferenceEvaluator
 from onnx_chainer_tests import helpers_of_export
 
 import chainer
@@ -15,6 +11,11 @@ import chainerx
 import onnx_chainer
 from chainer import quantization
 from onnx_chainer import _opsets
+
+onnx = pytest.importorskip('onnx')
+import ml_dtypes  # noqa: E402
+from onnx import numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 
 class _Net(chainer.Chain):
