@@ -58,7 +58,7 @@ def sum_up(spans: Iterable[Span]) -> list[Row]:
 
 def cells_of(title: str, rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Returns the texts of a table, with a line of titles."""
-    cells = [(title, 'Kind', 'Calls', 'Total ms', 'Self ms', 'Self %')]
+    cells: list[tuple[str, ...]] = [(title, 'Kind', 'Calls', 'Total ms', 'Self ms', 'Self %')]
     wall = sum(row.own for row in rows) or 1.0
     for row in rows:
         times = f'{row.total * 1e3:.2f}', f'{row.own * 1e3:.2f}', f'{row.own / wall:.1%}'
