@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import chainerx
+from chainer._core.reports import html_table
 from chainer.compilation import _check, _trees
 from chainer.compilation._budget import Budget
 from chainer.compilation._kinds.kind import Kind
@@ -72,6 +73,10 @@ class CompiledFunction(Generic[_P, _R]):
     def __repr__(self) -> str:
         name = getattr(self, '__qualname__', type(self._compiled_function).__name__)
         return f'<compiled {name}: {self.calls} calls, {self.replays} of them by a plan>'
+
+    def _repr_html_(self) -> str:
+        plans = f'\n\n{self.summary()}' if self._plans.by_key else ''
+        return html_table.unfolding(repr(self), self.report() + plans)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:

@@ -7,6 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.reports import html_table
 from chainer.profiler import _spans, _table, _trace_file
 from chainer.profiler._hook import SpanHook
 from chainer.profiler._memory import Memory, Peak
@@ -130,10 +131,19 @@ class Profile:
         tracks = [track.spans for track in self._recorder.tracks if track.name == thread]
         return _table.sum_up([span for spans in tracks for span in spans])
 
+    def _cells(self) -> list[tuple[str, ...]]:
+        return _table.cells_of(f'Profile of {self.wall * 1e3:.1f} ms', self.rows)
+
+    def _repr_html_(self) -> str | None:
+        if self._state != 'ended':
+            return None
+        head, *rows = self._cells()
+        return html_table.table(head, rows)
+
     def __str__(self) -> str:
         if self._state != 'ended':
             return f'<profile, {self._state}>'
-        parts = [_table.render(f'Profile of {self.wall * 1e3:.1f} ms', self.rows)]
+        parts = [_table.render(self._cells())]
         parts += [f'Peak of {k}: {p.size:,} bytes at {p.line}' for k, p in self.peaks.items()]
         parts += [f'{size:>16,} bytes by {line}' for line, size in list(self.lines.items())[:10]]
         return '\n'.join(parts)

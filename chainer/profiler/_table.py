@@ -56,18 +56,23 @@ def sum_up(spans: Iterable[Span]) -> list[Row]:
     return sorted(rows, key=lambda row: (-row.own, row.category, row.name))
 
 
-def render(title: str, rows: Sequence[Row]) -> str:
-    """Returns rows as lines of text."""
-    cells = [(title, 'Kind', 'Calls', 'Total ms', 'Self ms', 'Self %')]
+def cells_of(title: str, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Returns the texts of a table, with a line of titles."""
+    cells: list[tuple[str, ...]] = [(title, 'Kind', 'Calls', 'Total ms', 'Self ms', 'Self %')]
     wall = sum(row.own for row in rows) or 1.0
     for row in rows:
         times = f'{row.total * 1e3:.2f}', f'{row.own * 1e3:.2f}', f'{row.own / wall:.1%}'
         cells.append((row.name, row.category, f'{row.calls:,}', *times))
+    return cells
+
+
+def render(cells: Sequence[tuple[str, ...]]) -> str:
+    """Returns a table as lines of text."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
-    for row_cells in cells:
-        texts = [text.ljust(width) for text, width in zip(row_cells[:2], widths[:2], strict=True)]
-        texts += [text.rjust(width) for text, width in zip(row_cells[2:], widths[2:], strict=True)]
+    for row in cells:
+        texts = [text.ljust(width) for text, width in zip(row[:2], widths[:2], strict=True)]
+        texts += [text.rjust(width) for text, width in zip(row[2:], widths[2:], strict=True)]
         lines.append('  '.join(texts))
     lines.insert(1, '-' * len(lines[0]))
     return '\n'.join(lines)

@@ -247,6 +247,50 @@ def test_names_are_escaped():
     assert '<script' not in computational_graph.build_computational_graph(x * 1).to_svg()
 
 
+@pytest.mark.parametrize(
+    ('variable', 'title', 'body'),
+    [
+        (lambda: chainer.Variable(np.ones((2, 1), 'f')), 'variable: (2, 1) float32', '[[1.],'),
+        (lambda: chainer.Variable(np.array(3), name='<n>'), 'variable <n>: () int64', '3'),
+        (lambda: chainer.Variable(np.ones((0, 2), 'e')), 'variable: (0, 2) float16', '[]'),
+        (lambda: chainer.Parameter(1.0, (2,)), 'parameter: (2,) float32', '[1., 1.]'),
+    ],
+    ids=['array', 'name', 'empty', 'parameter'],
+)
+@pytest.mark.parametrize('device', devices())
+def test_variables_in_notebooks(variable, title, body, device):
+    variable = variable()
+    variable.to_device(device)
+    tree = xml.etree.ElementTree.fromstring(variable._repr_html_())
+    assert tree.find('summary').text == f'{title} on {chainer.get_device(device)}'
+    assert tree.find('pre').text.startswith(body)
+
+
+def test_variables_without_an_array_in_notebooks():
+    text = 'parameter of a shape that the first input sets'
+    assert text in chainer.Parameter(1.0)._repr_html_()
+    assert 'variable of a shape' in chainer.Variable()._repr_html_()
+
+
+def test_large_variables_are_cut_in_notebooks():
+    assert len(chainer.Variable(np.zeros((2000, 2000), 'f'))._repr_html_()) < 1000
+
+
+@pytest.mark.chainerx
+def test_compiled_functions_in_notebooks():
+    link = L.Linear(3, 2)
+    link.to_device('native:0')
+    step = chainer.compile(lambda x: F.sum(link(x)))
+    assert xml.etree.ElementTree.fromstring(step._repr_html_()).find('pre').text == step.report()
+    x = link.device.send(np.ones((4, 3), 'f'))
+    with chainer.no_backprop_mode():
+        for _ in range(5):
+            step(x)
+    tree = xml.etree.ElementTree.fromstring(step._repr_html_())
+    assert tree.find('summary').text == repr(step)
+    assert tree.find('pre').text == f'{step.report()}\n\n{step.summary()}'
+
+
 def test_a_link_without_init_has_no_tree():
     assert chainer.Chain.__new__(chainer.Chain)._repr_html_() is None
 

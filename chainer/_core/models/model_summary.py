@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import numbers
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +12,7 @@ from chainer._core.devices.array_types import get_array_types
 from chainer._core.models import flops as counting
 from chainer._core.models.unchanged import unchanged
 from chainer._core.names.set_module import set_module
+from chainer._core.reports import html_table
 from chainer._core.settings.dtype import get_dtype
 from chainer.function import no_backprop_mode
 from chainer.function_hook import FunctionHook
@@ -137,15 +137,8 @@ class ModelSummary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *body = self._cells()
-        rows = [f'<tr>{"".join(f"<th>{text}</th>" for text in head)}</tr>']
-        for name, *others in body:
-            text = html.escape(name.lstrip())
-            indent = (len(name) - len(name.lstrip())) * 0.6
-            cells = f'<td style="text-align: left; padding-left: {indent + 0.5:.1f}em">{text}</td>'
-            cells += ''.join(f'<td>{html.escape(cell)}</td>' for cell in others)
-            rows.append(f'<tr>{cells}</tr>')
-        return f'<table>{"".join(rows)}</table>'
+        head, *rows = self._cells()
+        return html_table.table(head, rows)
 
 
 def _numbers(row: LinkSummary | ModelSummary) -> list[str]:

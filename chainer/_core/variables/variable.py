@@ -16,7 +16,12 @@ from chainer._core.variables.conversions import VariableConversions
 from chainer._core.variables.operators import VariableOperators
 from chainer._core.variables.transfers import VariableTransfers
 from chainer._core.variables.variable_graph import VariableGraph
-from chainer._core.variables.variable_text import debug_text, variable_repr, variable_str
+from chainer._core.variables.variable_text import (
+    debug_text,
+    variable_html,
+    variable_repr,
+    variable_str,
+)
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -150,6 +155,9 @@ class Variable(
         args = self.array, self._name, self.grad, self._requires_grad, self.device
         cls = type(self)
         return _create_variable, args if cls is Variable else (*args, cls)
+
+    def _repr_html_(self) -> str:
+        return variable_html(self)
 
     def __repr__(self) -> str:
         return variable_repr(self)

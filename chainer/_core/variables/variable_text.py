@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
+from chainer._core.reports import html_table
 
 if TYPE_CHECKING:
     from chainer._core.autograd.variable_state import VariableState
@@ -58,6 +59,16 @@ def variable_str(var: VariableState) -> str:
 
     """
     return _text(var, ' ')
+
+
+def variable_html(var: VariableState) -> str:
+    """Returns what notebooks show of a variable: a line that unfolds to the array."""
+    array = var.raw_array
+    title = type(var).__name__.lower() + ('' if var.name is None else f' {var.name}')
+    if array is None:
+        return html_table.unfolding(f'{title} of a shape that the first input sets', 'None')
+    title += f': {tuple(array.shape)} {array.dtype} on {var.device}'
+    return html_table.unfolding(title, numpy.array2string(_cpu_array(var), separator=', '))
 
 
 def _statistics(array: Any) -> str:

@@ -151,6 +151,9 @@ def test_text(clock):
     assert rows[0].split()[:3] == ['Wait', 'forward', '2']
     assert rows[0].split()[-1] == '100.0%'
     assert rows[1].startswith('outside of spans')
+    assert prof._repr_html_().count('<tr>') == 1 + len(prof.rows)
+    assert '<td>forward</td><td>2</td>' in prof._repr_html_()
+    assert profiler.profile()._repr_html_() is None
 
 
 def test_real_times_sum_to_the_wall(tmp_path):

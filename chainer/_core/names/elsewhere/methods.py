@@ -31,7 +31,7 @@ NAMES: tuple[Name, ...] = (
         ('buffers', 'model.links()', 'whose attributes persistent values are'),
         ('double', "chainer.using_config('dtype', 'float64')", 'when making the model'),
         ('register_full_backward_hook', 'chainer.FunctionHook', 'a context manager'),
-        ('summary', 'print(model)', 'or model.count_params()'),
+        ('summary', 'chainer.model_summary(model, x)', 'or print(model)'),
         ('freeze', 'model.disable_update()'),
         ('fit', 'chainer.training.Trainer'),
         ('compile', 'chainer.compile(model)'),
