@@ -27,7 +27,7 @@ class Converted:
     __dict__: dict[str, Any]
     _prefix = 'Quantized'
     _base: Any
-    _formats: dict[str, WeightFormat]
+    _formats: dict[str, tuple[Any, ...]]  # plain tuples, which `chainer.compile` can watch
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # The class of this object is made at run time: pickle finds it by those it is made of.
@@ -84,9 +84,8 @@ class Quantized(Converted):
         return super().__getattribute__(name)
 
     def weight(self, name: str) -> Any:
-        form = self._formats[name]
-        shape = form.shape if form.bits == 4 else None
-        function = _functions.DequantizeLinear(form.axis or 0, form.block_size, shape)
+        shape, bits, axis, block_size = self._formats[name]
+        function = _functions.DequantizeLinear(axis or 0, block_size, shape if bits == 4 else None)
         values = self.__dict__
         return function.apply((values[f'{name}_quantized'], values[f'{name}_scale']))[0]
 
@@ -165,6 +164,6 @@ def replace_weight(link: Any, name: str, form: WeightFormat) -> None:
     scale = _scales.scale_of_weight(W, form.bits, form.axis, form.block_size)
     q = _scales.integers_of(W, scale, form.bits, form.axis, form.block_size)
     delattr(link, name)
-    link._formats[name] = form
+    link._formats[name] = tuple(form)
     link.add_persistent(f'{name}_quantized', device.send(_int4.pack(q) if form.bits == 4 else q))
     link.add_persistent(f'{name}_scale', device.send(scale))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainer.quantization import _targets
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from chainer.quantization._targets import Select
 
 
-@dataclasses.dataclass(frozen=True)
-class WeightFormat:
+class WeightFormat(NamedTuple):
     """How a link holds a weight as integers.
 
     Attributes:

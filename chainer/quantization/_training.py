@@ -14,13 +14,13 @@ from chainer.functions.util.forget import remember
 from chainer.quantization import _functions, _links, _scales
 from chainer.quantization._observers import MovingAverageMinMax
 from chainer.quantization._quantize import dtype_of, scheme_of
+from chainer.quantization._scheme import WeightFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from chainer.link import Link
     from chainer.quantization._calibration import LinkRanges
-    from chainer.quantization._scheme import WeightFormat
     from chainer.quantization._targets import Select
 
 
@@ -33,9 +33,9 @@ class Trained(_links.Converted):
     _decay: float
 
     def weight(self, name: str) -> Any:
-        form = self._formats[name]
+        _, *options = self._formats[name]
         W = self.__dict__[name]
-        (scale,) = _ScaleOfWeight(form).apply((W,))
+        (scale,) = _ScaleOfWeight(*options).apply((W,))
         # The scale lets none be clipped, but for errors of the division.
         return _functions.rounded(W / scale) * scale
 
@@ -82,14 +82,15 @@ class _ScaleOfWeight(Operation):
 
     _kernels = NO_KERNELS
 
-    def __init__(self, form: WeightFormat) -> None:
-        self.form = form
+    def __init__(self, bits: int, axis: int | None, block_size: int) -> None:
+        self.bits = bits
+        self.axis = axis
+        self.block_size = block_size
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (W,) = inputs
-        form = self.form
-        scale = _scales.scale_of_weight(W, form.bits, form.axis, form.block_size)
-        return (_functions.aligned(scale, W.shape, form.axis or 0, form.block_size),)
+        scale = _scales.scale_of_weight(W, self.bits, self.axis, self.block_size)
+        return (_functions.aligned(scale, W.shape, self.axis or 0, self.block_size),)
 
     def forward_chainerx(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return self.forward((inputs[0].as_grad_stopped(),))
@@ -168,7 +169,7 @@ def prepare(
     for path, link in scheme.targets(model):
         formats, dtype = scheme.formats_of(link), dtype_of(link)
         _links.change_class(link, Trained)
-        link._formats.update(formats)
+        link._formats.update({name: tuple(form) for name, form in formats.items()})
         link._activation_dtype, link._decay, link._learned = activation_dtype, decay, {}
         for place, limits in scheme.inputs_of(path).items():
             _add_input(link, place, limits, learn, dtype)
@@ -221,7 +222,7 @@ def convert(model: Link) -> Any:
 def _convert(link):
     kind = link._activation_dtype
     inputs = {place: link.scale_of_input(place) for place in link._inputs}
-    formats = link._formats
+    formats = {name: WeightFormat(*form) for name, form in link._formats.items()}
     link.forget_inputs()
     link.__class__ = link._base
     dtype = dtype_of(link)
