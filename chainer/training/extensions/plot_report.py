@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import warnings
@@ -10,6 +11,7 @@ import numpy
 from chainer import reporter, serializer as serializer_module
 from chainer._core.models import saving
 from chainer.training import _files, _serialization, extension, util
+from chainer.training.extensions import _ipynb
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -47,7 +49,8 @@ class PlotReport(extension.Extension):
     """Extension that plots observed values to an image file.
 
     A trigger sets the intervals. At the end of each interval, the extension adds the means and
-    rewrites the file. Without matplotlib, it warns and plots nothing. It needs no display.
+    rewrites the file. Without matplotlib, it warns and plots nothing. It needs no display. In a
+    Jupyter notebook, it also shows the plot, which changes in its place.
 
     Args:
         y_keys (iterable of strs): Keys of the values to plot.
@@ -102,6 +105,8 @@ class PlotReport(extension.Extension):
         self._grid = grid
         self._summary = reporter.DictSummary()
         self._data: dict[str, list[Any]] = {key: [] for key in self._y_keys}
+        self._is_in_notebook = _ipynb.is_notebook()
+        self._display: Any = None
 
     @staticmethod
     def available() -> bool:
@@ -151,6 +156,20 @@ class PlotReport(extension.Extension):
         )
         with _files.atomic_file(path, durable=False) as temp_path:
             fig.savefig(temp_path, bbox_extra_artists=(legend,), bbox_inches='tight')
+        if self._is_in_notebook:
+            self._show(fig, legend)
+
+    def _show(self, fig, legend):
+        """Shows the figure in the output of the cell, in the place of the last one."""
+        from IPython import display
+
+        png = io.BytesIO()
+        fig.savefig(png, format='png', bbox_extra_artists=(legend,), bbox_inches='tight')
+        image = display.Image(png.getvalue())
+        if self._display is None:
+            self._display = display.display(image, display_id=True)
+        else:
+            self._display.update(image)
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         key = f'_plot_{self._file_name}'

@@ -1,5 +1,6 @@
 """The extensions that notebooks show as widgets, and as text where widgets are not installed."""
 
+import builtins
 import io
 import os
 import subprocess
@@ -97,6 +98,41 @@ def test_widgets(trainer, monkeypatch):
     assert (total.value, epoch.value) == (1, 1)
     assert '4 iter, 2 epoch / 4 iterations' in status.value
     assert out.getvalue() == ''
+
+
+class Handle:
+    """Stands for IPython's handle of an output, and counts what it is asked to show."""
+
+    def __init__(self):
+        self.shown = []
+
+    def display(self, image, display_id):
+        assert display_id is True
+        self.shown.append(image)
+        return self
+
+    def update(self, image):
+        self.shown.append(image)
+
+
+@pytest.mark.parametrize('is_notebook', [False, True])
+def test_plots(trainer, monkeypatch, tmp_path, is_notebook):
+    pytest.importorskip('matplotlib')
+    handle = Handle()
+    ipython = types.ModuleType('IPython')
+    ipython.version_info = (9, 0)  # which Matplotlib looks at
+    ipython.display = types.SimpleNamespace(display=handle.display, Image=bytes)
+    monkeypatch.setitem(sys.modules, 'IPython', ipython)
+    if is_notebook:
+        shell = type('ZMQInteractiveShell', (), {})
+        monkeypatch.setattr(builtins, 'get_ipython', shell, raising=False)
+    report = training.extensions.PlotReport(['x'], trigger=(1, 'iteration'), filename='x.pdf')
+    trainer.extend(report)
+    trainer.run()
+    assert (tmp_path / 'x.pdf').read_bytes().startswith(b'%PDF')
+    assert len(handle.shown) == (4 if is_notebook else 0)
+    assert all(image.startswith(b'\x89PNG') for image in handle.shown)
+    assert len(set(handle.shown)) == len(handle.shown)
 
 
 def test_notebook_without_widgets(tmp_path):
