@@ -12,6 +12,7 @@
 namespace chainerx {
 
 const MatmulKernel kMatmulKernel{"matmul"};
+const MatmulSumKernel kMatmulSumKernel{"matmul_sum"};
 
 namespace {
 
