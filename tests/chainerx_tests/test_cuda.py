@@ -40,7 +40,9 @@ MISSING = {
         ('pack_integers', 'conv_integers', 'quantize', 'dequantize', 'quantize_dynamically'),
         'it has no kernels of 8-bit integers',
     ),
-    **dict.fromkeys(('add_sums_at', 'parallel_for'), 'only plans of native devices call them'),
+    **dict.fromkeys(
+        ('add_sums_at', 'matmul_sum', 'parallel_for'), 'only plans of native devices call them'
+    ),
 }
 
 

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/capture/call_uses.h"
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/product_sums.h"
 #include "chainerx/capture/tiled_call.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/kernels.h"
@@ -18,35 +20,26 @@
 namespace chainerx {
 namespace {
 
-bool IsCallOf(const std::unique_ptr<KernelCall>& call, const KernelSlotBase& slot) {
-    return call != nullptr && call->slot() == slot;
-}
-
-bool IsWhole(const Array& a) {
-    return a.IsContiguous() && a.offset() == 0 && static_cast<size_t>(a.GetNBytes()) == a.body()->storage->bytes();
-}
-
 class Fusion {
 public:
     Fusion(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory)
         : device_{recording.device},
           calls_{recording.calls},
           segment_ends_{recording.segment_ends},
-          get_memory_{std::move(get_memory)} {}
+          get_memory_{std::move(get_memory)},
+          uses_{FindUses(calls_)} {}
     void Run();
 
 private:
-    // The numbers of the calls that use some memory, in order.
-    using Uses = std::vector<size_t>;
+    using Uses = CallUses::mapped_type;
 
-    void FindUses();
     void LeaveOutCopies();
     void AddSumsDirectly();
     void WriteInPlace();
     void MakeTiles();
     void RemoveGaps();
 
-    std::vector<Array> ArraysOf(size_t call) const;
+    std::vector<Array> ArraysOf(size_t call) const { return chainerx::ArraysOf(*calls_[call]); }
     FusedMemory MemoryOf(const Array& a) const { return get_memory_(*a.body()->storage); }
     const Uses& UsesOf(const Array& a) const { return uses_.at(a.body()->storage.get()); }
     // Whether an array whose memory is all of `from` can lie in that of `to`, which the call `i` is the first to use,
@@ -61,35 +54,18 @@ private:
     static std::unique_ptr<KernelCall> MakeSumCall(const KernelCall& add_at, const Array& out);
 
     Device& device_;
-    std::vector<std::unique_ptr<KernelCall>>& calls_;  // null ones are left out
+    KernelCalls& calls_;
     std::vector<size_t>& segment_ends_;
     std::function<FusedMemory(const Storage&)> get_memory_;
-    std::unordered_map<const Storage*, Uses> uses_;
+    CallUses uses_;
 };
 
 void Fusion::Run() {
-    FindUses();
     LeaveOutCopies();
     AddSumsDirectly();
     WriteInPlace();
     MakeTiles();
     RemoveGaps();
-}
-
-std::vector<Array> Fusion::ArraysOf(size_t call) const {
-    std::vector<Array> arrays;
-    CallVisitor visitor{[&arrays](const Array& a) { arrays.push_back(a); }};
-    calls_[call]->Accept(visitor);
-    return arrays;
-}
-
-void Fusion::FindUses() {
-    for (size_t i = 0; i < calls_.size(); ++i) {
-        for (const Array& a : ArraysOf(i)) {
-            Uses& uses = uses_[a.body()->storage.get()];
-            if (uses.empty() || uses.back() != i) uses.push_back(i);
-        }
-    }
 }
 
 bool Fusion::CanMove(const Array& from, const Array& to, size_t i) const {
@@ -253,6 +229,7 @@ void Fusion::RemoveGaps() {
 }  // namespace
 
 void FuseCalls(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory) {
+    JoinProductSums(recording, get_memory);
     Fusion{recording, std::move(get_memory)}.Run();
 }
 

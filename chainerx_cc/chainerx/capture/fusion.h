@@ -17,6 +17,7 @@ enum class FusedMemory : uint8_t {
 
 // Rewrites recorded calls, for fewer passes over memory. Results stay the same to the last bit:
 //
+//   - products of matrices that are added one after the other are one call,
 //   - a kernel writes directly to where its output would be copied,
 //   - an elementwise kernel writes over an operand that nothing reads afterwards,
 //   - sums at indices that are added to an array go there, without an array of zeros,

@@ -13,6 +13,7 @@
 namespace chainerx {
 
 const MatmulKernel kMatmulKernel{"matmul", kTakesComplex};
+const MatmulSumKernel kMatmulSumKernel{"matmul_sum"};
 
 namespace {
 

@@ -16,6 +16,11 @@ namespace chainerx {
 using MatmulKernel = KernelSlot<void(const Array& a, const Array& b, double beta, const Array& out)>;
 extern const MatmulKernel kMatmulKernel;
 
+// out = a[0] b[0] + a[1] b[1] + ... for matrices of float32 or float64: to the last bit what products by MatmulKernel
+// give if they are added in this order.
+using MatmulSumKernel = KernelSlot<void(const std::vector<Array>& a, const std::vector<Array>& b, const Array& out)>;
+extern const MatmulSumKernel kMatmulSumKernel;
+
 // Sums over the last axis of `a` and the last but one of `b`.
 Array Dot(const Array& a, const Array& b);
 // Matrix product with broadcasting of leading dimensions.

@@ -201,6 +201,32 @@ void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
     }
 }
 
+void MatmulSum(const std::vector<Array>& a, const std::vector<Array>& b, const Array& out) {
+    if (out.GetTotalSize() == 0) return;
+    int64_t rows = out.shape()[0];
+    int64_t columns = out.shape()[1];
+    VisitComputeDtype(out.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        std::vector<Array> operands;  // of which some are copies
+        std::vector<GemmTerm<T>> terms;
+        operands.reserve(2 * a.size());
+        terms.reserve(a.size());
+        int64_t work = 0;
+        for (size_t i = 0; i < a.size(); ++i) {
+            Matrix ma;
+            Matrix mb;
+            const Array& x = operands.emplace_back(MakeReadable(a[i], &ma));
+            const T* x_data = x.data<T>();
+            int64_t inner = x.shape()[1];
+            const T* y_data = operands.emplace_back(MakeReadable(b[i], &mb)).template data<T>();
+            terms.push_back({ma.transposed, x_data, ma.leading, mb.transposed, y_data, mb.leading, inner});
+            work += rows * columns * inner;
+        }
+        BlockingScope blocking{work > kBlocking};
+        GemmSum<T>(rows, columns, terms, out.data<T>());
+    });
+}
+
 template <class T>
 class NativeWeights final : public PackedWeights {
 public:
@@ -236,6 +262,7 @@ std::unique_ptr<PackedWeights> PackWeights(const Array& w_) {
 
 const NativeKernels g_gemm_kernels{[](Backend& backend) {
     kMatmulKernel.Register(backend, &Matmul);
+    kMatmulSumKernel.Register(backend, &MatmulSum);
     kPackWeightsKernel.Register(backend, &PackWeights);
 }};
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/gemm_grid.h"
 #include "chainerx/backends/native/kernels/gemm_small.h"
@@ -275,11 +276,43 @@ void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n
     }
 }
 
+template <class T>
+void GemmSum(int64_t m, int64_t n, const std::vector<GemmTerm<T>>& terms, T* c) {
+    // GemmSmall sums these in one order for any number of rows. BLAS may round otherwise when it adds to C.
+    bool has_one_order = std::all_of(terms.begin(), terms.end(), [m, n](const GemmTerm<T>& t) {
+        return n > 1 && t.k > 0 && !t.trans_b && ChooseRoutine(t.trans_a, false, m, n, t.k) == Routine::kSmall;
+    });
+    if (!has_one_order) {
+        Scratch<T> product{m * n};
+        for (size_t i = 0; i < terms.size(); ++i) {
+            const GemmTerm<T>& t = terms[i];
+            T* out = i == 0 ? c : product.data();
+            Gemm(t.trans_a, t.trans_b, m, n, t.k, T{1}, t.a, t.lda, t.b, t.ldb, T{0}, out, n);
+            for (int64_t j = 0; i > 0 && j < m * n; ++j) c[j] += product.data()[j];
+        }
+        return;
+    }
+    constexpr int64_t kCache = int64_t{1} << 17;  // bytes of a block of C
+    int64_t rows = std::max<int64_t>(16, kCache / static_cast<int64_t>(sizeof(T)) / n / 16 * 16);
+    ParallelFor((m + rows - 1) / rows, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin * rows; row < std::min(m, end * rows); row += rows) {
+            T beta{0};
+            for (const GemmTerm<T>& t : terms) {
+                const T* a = Operand<T>{t.trans_a, t.a, t.lda}.At(row, 0);
+                GemmSmall(t.trans_a, t.trans_b, std::min(rows, m - row), n, t.k, T{1}, a, t.lda, t.b, t.ldb, beta,
+                          c + row * n, n);
+                beta = T{1};
+            }
+        }
+    });
+}
+
 #define CHAINERX_INSTANTIATE(T)                                                                                  \
     template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, \
                           int64_t);                                                                              \
     template void GemmBatched<T>(bool, bool, int64_t, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t,  \
-                                 const T*, int64_t, int64_t, T, T*, int64_t, int64_t);
+                                 const T*, int64_t, int64_t, T, T*, int64_t, int64_t);                           \
+    template void GemmSum<T>(int64_t, int64_t, const std::vector<GemmTerm<T>>&, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace chainerx::native {
 
@@ -21,6 +22,23 @@ template <class T>
 void GemmBatched(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t n, int64_t k, T alpha, const T* a,
                  int64_t lda, int64_t stride_a, const T* b, int64_t ldb, int64_t stride_b, T beta, T* c, int64_t ldc,
                  int64_t stride_c);
+
+// A product op(A) op(B) of a sum of products, whose results have the same size.
+template <class T>
+struct GemmTerm {
+    bool trans_a;
+    const T* a;
+    int64_t lda;
+    bool trans_b;
+    const T* b;
+    int64_t ldb;
+    int64_t k;
+};
+
+// C = the sum of the products, without gaps, for m, n > 0 and at least one of them: to the last bit what Gemm gives if
+// its results are added one after the other. Where gemm_small.h multiplies, blocks of C stay in the cache.
+template <class T>
+void GemmSum(int64_t m, int64_t n, const std::vector<GemmTerm<T>>& terms, T* c);
 
 // Loads OpenBLAS, at the first call. For callers that use BLAS or LAPACK directly.
 void InitBlas();

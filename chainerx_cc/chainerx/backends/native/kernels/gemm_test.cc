@@ -68,10 +68,46 @@ double GemmError(const F& gemm, bool ta, bool tb, Shape s, T alpha, T beta) {
     return GemmError(gemm, ta, tb, s, alpha, beta, [](int64_t, double sum) { return sum; });
 }
 
+// Sums by GemmSum have the bits of products by Gemm that are added one after the other.
+template <class T>
+void CheckSum(bool ta, bool tb, Shape s) {
+    constexpr int kCount = 3;
+    int64_t lda = (ta ? s.m : s.k) + 1;
+    int64_t ldb = (tb ? s.k : s.n) + 2;
+    auto a = RandomVector<T>(kCount * s.m * s.k * 2 + kCount * (s.m + s.k), 1);
+    auto b = RandomVector<T>(kCount * s.n * s.k * 2 + kCount * (s.n + s.k) * 2, 2);
+    std::vector<GemmTerm<T>> terms;
+    std::vector<T> expected(s.m * s.n);
+    std::vector<T> c = expected;
+    std::vector<T> product(s.m * s.n);
+    for (int i = 0; i < kCount; ++i) {
+        GemmTerm<T> t{ta, a.data() + i * s.m, lda, tb, b.data() + i * s.n, ldb, s.k};
+        terms.push_back(t);
+        Gemm<T>(ta, tb, s.m, s.n, s.k, T{1}, t.a, lda, t.b, ldb, T{0}, product.data(), s.n);
+        for (int64_t j = 0; j < s.m * s.n; ++j) {
+            expected[j] = i == 0 ? product[j] : expected[j] + product[j];
+        }
+    }
+    GemmSum<T>(s.m, s.n, terms, c.data());
+    EXPECT_EQ(c, expected) << ta << tb << ' ' << s.m << ' ' << s.n << ' ' << s.k;
+}
+
 template <class T>
 class GemmTest : public ::testing::Test {};
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmTest, Types);
+
+TYPED_TEST(GemmTest, Sums) {
+    int original = GetNumThreads();
+    for (int threads : {1, 3}) {
+        SetNumThreads(threads);
+        for (Shape s : {Shape{300, 512, 20}, Shape{65, 512, 20}, Shape{37, 40, 20}, Shape{1, 1, 9}, Shape{9, 1, 30},
+                        Shape{1, 70, 3}, Shape{150, 140, 60}, Shape{20, 30, 600}, Shape{3, 4, 5}, Shape{5, 6, 0}}) {
+            for (int layout = 0; layout < 4; ++layout) CheckSum<TypeParam>((layout & 1) != 0, (layout & 2) != 0, s);
+        }
+    }
+    SetNumThreads(original);
+}
 
 TYPED_TEST(GemmTest, AllShapes) {
     using T = TypeParam;
