@@ -41,6 +41,7 @@ MISSING = {
         'it has no kernels of 8-bit integers',
     ),
     **dict.fromkeys(('add_sums_at', 'parallel_for'), 'only plans of native devices call them'),
+    'complex_absolute': 'its arrays are real',
 }
 
 
