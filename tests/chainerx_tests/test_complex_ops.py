@@ -268,3 +268,16 @@ def test_complex_losses_have_no_gradient():
         (z * z).backward()
     with pytest.raises(chainerx.GradientError, match='dtype float64'):
         z.set_grad(chainerx.array(1.0))
+
+
+@pytest.mark.parametrize('dtype', COMPLEX)
+def test_absolute_without_overflow(dtype):
+    tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max / 4
+    a = np.array(
+        [tiny + 1j * tiny, huge - 1j * huge, 3j * huge, complex(np.inf, np.nan), 0, 3 + 4j]
+    )
+    a = np.tile(a.astype(dtype), 20001)
+    y = chainerx.absolute(chainerx.array(a))
+    np.testing.assert_allclose(to_numpy(y), np.abs(a), rtol=TOLERANCE[dtype])
+    strided = chainerx.absolute(chainerx.array(a.reshape(3, -1)).T)
+    np.testing.assert_allclose(to_numpy(strided), np.abs(a).reshape(3, -1).T, rtol=TOLERANCE[dtype])

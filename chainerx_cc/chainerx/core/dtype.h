@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
-#include <utility>
 
 #include "chainerx/core/bfloat16.h"
 #include "chainerx/core/error.h"
@@ -91,9 +90,14 @@ decltype(auto) VisitDtype(Dtype dtype, F&& f) {
 // The same for any dtype.
 template <class F>
 decltype(auto) VisitAnyDtype(Dtype dtype, F&& f) {
-    if (dtype == Dtype::kComplex64) return f(TypeTag<std::complex<float>>{});
-    if (dtype == Dtype::kComplex128) return f(TypeTag<std::complex<double>>{});
-    return VisitDtype(dtype, std::forward<F>(f));
+    switch (dtype) {
+#define CHAINERX_X(type, name, kind, str, ch) \
+    case Dtype::name:                         \
+        return f(TypeTag<type>{});
+        CHAINERX_ALL_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
+    }
+    throw DtypeError{"invalid dtype"};
 }
 
 template <class F>
@@ -131,7 +135,7 @@ constexpr DtypeKind GetKind(Dtype d) { return internal::kDtypeInfo[static_cast<i
 constexpr char GetCharCode(Dtype d) { return internal::kDtypeInfo[static_cast<int>(d)].character; }
 constexpr const char* GetDtypeName(Dtype d) { return internal::kDtypeInfo[static_cast<int>(d)].name; }
 constexpr bool IsFloat(Dtype d) { return GetKind(d) == DtypeKind::kFloat; }
-constexpr bool IsComplex(Dtype d) { return GetKind(d) == DtypeKind::kComplex; }
+constexpr bool IsComplex(Dtype d) { return d >= Dtype::kComplex64; }  // the last ones
 // Whether numbers have fractions: the dtypes that gradients have.
 constexpr bool IsInexact(Dtype d) { return GetKind(d) >= DtypeKind::kFloat; }
 constexpr bool IsInteger(Dtype d) { return GetKind(d) == DtypeKind::kInt || GetKind(d) == DtypeKind::kUInt; }

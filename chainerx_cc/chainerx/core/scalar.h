@@ -31,15 +31,17 @@ public:
     }
 
     Scalar(std::complex<double> v)  // NOLINT(runtime/explicit)
-        : kind_{DtypeKind::kComplex}, float_{v.real()}, imaginary_{v.imag()} {}
+        : kind_{DtypeKind::kComplex}, parts_{v.real(), v.imag()} {}
 
     DtypeKind kind() const { return kind_; }
 
     template <class T>
     T To() const {
-        if (kind_ == DtypeKind::kComplex) return ConvertAny<std::complex<double>, T>({float_, imaginary_});
         if (kind_ == DtypeKind::kFloat) return ConvertAny<double, T>(float_);
         if (kind_ == DtypeKind::kUInt) return ConvertAny<uint64_t, T>(static_cast<uint64_t>(int_));
+        if (CHAINERX_UNLIKELY(kind_ == DtypeKind::kComplex)) {
+            return ConvertAny<std::complex<double>, T>({parts_[0], parts_[1]});
+        }
         return ConvertAny<int64_t, T>(int_);
     }
     explicit operator double() const { return To<double>(); }
@@ -59,7 +61,7 @@ public:
         if (s.kind_ == DtypeKind::kInt) return os << s.int_;
         if (s.kind_ == DtypeKind::kUInt) return os << static_cast<uint64_t>(s.int_);
         if (s.kind_ == DtypeKind::kComplex) {
-            return os << '(' << s.float_ << (std::signbit(s.imaginary_) ? "" : "+") << s.imaginary_ << "j)";
+            return os << '(' << s.parts_[0] << (std::signbit(s.parts_[1]) ? "" : "+") << s.parts_[1] << "j)";
         }
         return os << s.float_;
     }
@@ -68,9 +70,9 @@ private:
     DtypeKind kind_;
     union {
         int64_t int_;
-        double float_;  // the real part of a complex number
+        double float_;
+        double parts_[2];  // of a complex number
     };
-    double imaginary_{0};
 };
 
 // The dtype of results of an array and a number: a number never widens an array, but one with a fraction makes it

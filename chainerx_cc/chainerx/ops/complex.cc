@@ -13,6 +13,8 @@
 
 namespace chainerx {
 
+const ComplexAbsoluteKernel kComplexAbsoluteKernel{"complex_absolute", kTakesComplex};
+
 CHAINERX_ROUTINE(Real, "real", "x", "", R"(
 Elementwise real part: a view of a complex array, and a real array itself.
 
@@ -87,8 +89,8 @@ array([1.57079633, 3.14159265], shape=(2,), dtype=float64, device='native:0')
 Array Angle(const Array& x) { return Arctan2(Imag(x), Real(x)); }
 
 Array AbsoluteOfComplex(const Array& x) {
-    Array detached = x.AsDetached();
-    Array out = Hypot(Real(detached), Imag(detached));
+    Array out = Empty(x.shape(), ToRealDtype(x.dtype()), x.device());
+    kComplexAbsoluteKernel(x.device(), x, out);
     if (GraphMask mask = internal::GetRecordMask(x)) {
         internal::Record("absolute", mask, {&x}, {&out}, [kept = Saved{x}](BackwardContext& ctx) {
             const Array& z = kept.Get();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/backend.h"
 #include "chainerx/ops/routine.h"
 
 // Parts of complex numbers. Real arrays are complex ones without an imaginary part.
@@ -17,6 +18,10 @@ Array Imag(const Array& x);
 Array Conj(const Array& x);
 // Angles in radians, between -pi and pi.
 Array Angle(const Array& x);
+
+// |z| of the numbers of a complex array, to a contiguous real one.
+using ComplexAbsoluteKernel = KernelSlot<void(const Array& x, const Array& out)>;
+extern const ComplexAbsoluteKernel kComplexAbsoluteKernel;
 
 // |z| of a complex array. Its gradient at zero is zero.
 Array AbsoluteOfComplex(const Array& x);
