@@ -168,19 +168,26 @@ class Trace:
     def start(self) -> None:
         """Starts or goes on."""
         # From Python 3.12 on, this rewrites the code that is running, so each start has its cost.
-        gc.callbacks.append(self._on_collection)
+        # Around the callbacks of others, which run in this order both times.
+        gc.callbacks.insert(0, self._on_collection_start)
+        gc.callbacks.append(self._on_collection_stop)
         sys.setprofile(self._on_event)
 
     def stop(self) -> None:
         """Stops or interrupts."""
         sys.setprofile(None)
-        gc.callbacks.remove(self._on_collection)
+        gc.callbacks.remove(self._on_collection_start)
+        gc.callbacks.remove(self._on_collection_stop)
 
-    def _on_collection(self, phase: str, info: Any) -> None:
+    def _on_collection_start(self, phase: str, info: Any) -> None:
         # Finalizers and callbacks of garbage have nothing to do with the call. They may warn, close
         # files and so on, at a moment of the collector's choice, and would end a plan by chance.
-        if threading.get_ident() == self._thread:
-            self._is_collecting = phase == 'start'
+        if phase == 'start' and threading.get_ident() == self._thread:
+            self._is_collecting = True
+
+    def _on_collection_stop(self, phase: str, info: Any) -> None:
+        if phase == 'stop' and threading.get_ident() == self._thread:
+            self._is_collecting = False
 
     def _on_event(self, frame: types.FrameType, event: str, arg: Any) -> None:
         if self._is_collecting:

@@ -340,11 +340,16 @@ def starts_the_collector(x):
     return x * len(objects)
 
 
+def watches_the_collector(phase, info):
+    COUNTS['collections'] += abs(1)
+
+
 def test_finalizers_of_garbage_end_no_plan(monkeypatch):
     monkeypatch.setattr(warnings, 'showwarning', lambda *args: None)
     monkeypatch.setattr(warnings, 'filters', [])
     function = chainer.compile(starts_the_collector)
-    thresholds, before = gc.get_threshold(), COUNTS['closed']
+    thresholds, before = gc.get_threshold(), COUNTS.copy()
+    gc.callbacks.append(watches_the_collector)
     for _ in range(3):
         gc.collect()
         gc.set_threshold(20000)
@@ -354,7 +359,9 @@ def test_finalizers_of_garbage_end_no_plan(monkeypatch):
         finally:
             gc.set_threshold(*thresholds)
             gc.collect()
-    assert COUNTS['closed'] == before + 3
+    gc.callbacks.remove(watches_the_collector)
+    assert COUNTS['closed'] == before['closed'] + 3
+    assert COUNTS['collections'] > before['collections']
     assert function.replays == 1, function.report()
 
 
