@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from chainer._core.reports.text_table import lines_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -68,11 +70,6 @@ def cells_of(title: str, rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def render(cells: Sequence[tuple[str, ...]]) -> str:
     """Returns a table as lines of text."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in cells:
-        texts = [text.ljust(width) for text, width in zip(row[:2], widths[:2], strict=True)]
-        texts += [text.rjust(width) for text, width in zip(row[2:], widths[2:], strict=True)]
-        lines.append('  '.join(texts))
+    lines = lines_of(cells)
     lines.insert(1, '-' * len(lines[0]))
     return '\n'.join(lines)

@@ -13,6 +13,7 @@ from chainer._core.models import flops as counting
 from chainer._core.models.unchanged import unchanged
 from chainer._core.names.set_module import set_module
 from chainer._core.reports import html_table
+from chainer._core.reports.text_table import lines_of
 from chainer._core.settings.dtype import get_dtype
 from chainer.function import no_backprop_mode
 from chainer.function_hook import FunctionHook
@@ -124,13 +125,7 @@ class ModelSummary:
         return [*cells, ('Total', '', *_numbers(self))]
 
     def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = []
-        for row in cells:
-            texts = [text.ljust(width) for text, width in zip(row[:2], widths[:2], strict=True)]
-            texts += [text.rjust(width) for text, width in zip(row[2:], widths[2:], strict=True)]
-            lines.append('  '.join(texts))
+        lines = lines_of(self._cells())
         line = '-' * len(lines[0])
         return '\n'.join([lines[0], line, *lines[1:-1], line, lines[-1]])
 
