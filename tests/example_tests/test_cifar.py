@@ -36,7 +36,7 @@ def test_learns(run_example, read_log):
         '-u',
         4,
         '-e',
-        4,
+        8,
         '-b',
         20,
         '--model',

@@ -10,7 +10,6 @@
 
 #include "chainerx/capture/plan.h"
 #include "chainerx/capture/recorder.h"
-#include "chainerx/chainerx.h"
 #include "chainerx/testing/context_fixture.h"
 
 namespace chainerx {
