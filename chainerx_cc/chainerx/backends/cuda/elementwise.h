@@ -176,11 +176,11 @@ void RunTyped(const ElementwiseCall& call) {
     int64_t n = out.GetTotalSize();
     FlatOperands<kArity> operands;
     operands.out = out.raw_data();
-    std::memcpy(operands.numbers, call.scalars, sizeof(operands.numbers));
     bool flat = out.IsContiguous();
     auto addresses = reinterpret_cast<uintptr_t>(out.raw_data()) % (Types::kCount * out.GetItemSize());
     for (int k = 0; k < kArity; ++k) {
         const Array* a = call.in[k];
+        std::memcpy(operands.numbers[k], call.scalars[k], sizeof(operands.numbers[k]));  // no complex ones
         operands.in[k] = a == nullptr ? nullptr : a->raw_data();
         operands.fixed[k] = a != nullptr && a->GetTotalSize() == 1;
         if (a == nullptr || operands.fixed[k]) continue;
