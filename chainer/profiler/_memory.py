@@ -99,7 +99,7 @@ def _meters() -> dict[str, Callable[[], int]]:
     if os.path.exists('/proc/self/statm'):  # it includes native arrays of ChainerX
         meters['process'] = _resident_size
     if cuda.available:
-        meters['CuPy'] = cuda.memory_pool.used_bytes
+        meters['CuPy'] = cuda.cupy.get_default_memory_pool().used_bytes
     device = chainerx.get_default_device() if chainerx.is_available() else None
     if device is not None and device.backend.name == 'cuda':
         meters[device.name] = lambda: device.memory_statistics()['used']

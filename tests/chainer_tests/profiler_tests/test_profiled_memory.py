@@ -10,6 +10,7 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer import profiler
+from chainer.backends import cuda
 
 MIB = 2**20
 
@@ -64,3 +65,12 @@ def test_functions_of_the_gradient_belong_to_the_call_of_backward():
         i for i, text in enumerate(lines) if 'backward()' in text and 'def' not in text
     )
     assert prof.lines[f'{__file__}:{line}'] >= 16 * MIB
+
+
+@pytest.mark.gpu
+def test_memory_of_cupy():
+    x = cuda.cupy.zeros(MIB, 'f')
+    with profiler.profile(memory=True) as prof:
+        y = F.exp(x)
+    assert y.shape == x.shape
+    assert prof.peaks['CuPy'].size >= 8 * MIB
