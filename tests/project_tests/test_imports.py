@@ -40,6 +40,7 @@ RANKS = {
 # Modules that are imported at their first use because few programs need them.
 ON_FIRST_USE = {
     'chainer.iterators._worker_pool',
+    'chainer.profiler',
     'chainer.serializers',
     'chainer.training',
     'chainerx._core',

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from chainer.profiler import profile
 from chainer.training import extension
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ class ProfileReport(extension.Extension):
             self._start(trainer)
 
     def _start(self, trainer: Trainer) -> None:
+        from chainer.profiler import profile
+
         name = self._filename
         path = None if name is None else os.path.join(trainer.out, name)
         self._profile = profile(path, memory=self._memory).__enter__()

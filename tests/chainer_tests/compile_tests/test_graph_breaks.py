@@ -344,12 +344,13 @@ def watches_the_collector(phase, info):
     COUNTS['collections'] += abs(1)
 
 
-def test_finalizers_of_garbage_end_no_plan(monkeypatch):
+def test_finalizers_of_garbage_end_no_plan(monkeypatch, request):
     monkeypatch.setattr(warnings, 'showwarning', lambda *args: None)
     monkeypatch.setattr(warnings, 'filters', [])
     function = chainer.compile(starts_the_collector)
     thresholds, before = gc.get_threshold(), COUNTS.copy()
     gc.callbacks.append(watches_the_collector)
+    request.addfinalizer(lambda: gc.callbacks.remove(watches_the_collector))
     for _ in range(3):
         gc.collect()
         gc.set_threshold(20000)
@@ -359,7 +360,6 @@ def test_finalizers_of_garbage_end_no_plan(monkeypatch):
         finally:
             gc.set_threshold(*thresholds)
             gc.collect()
-    gc.callbacks.remove(watches_the_collector)
     assert COUNTS['closed'] == before['closed'] + 3
     assert COUNTS['collections'] > before['collections']
     assert function.replays == 1, function.report()
