@@ -121,7 +121,7 @@ class _Histogram(Observer):
         if bins < 1024 or bins % 4:
             raise ValueError(f'bins must be a multiple of four from 1024 on, but is {bins}')
         self.bins = bins
-        self.limit = 0.0
+        self.limit: float = 0.0
         self.counts: numpy.typing.NDArray[Any] = numpy.zeros(bins, numpy.int64)
         self._extremes = MinMax()
 
