@@ -64,8 +64,11 @@ class Builder(KnownCall):
         """Raises an error if the opset does not have an operator for bfloat16, which is young."""
         schemas = schemas_of('', op_name)
         first = given[0] if given else None
-        is_input = isinstance(first, str) and first in self.names
-        takes_it = is_input and _letter(self.dtype(self.names.index(first))) == 'w'
+        takes_it = (
+            isinstance(first, str)
+            and first in self.names
+            and _letter(self.dtype(self.names.index(first))) == 'w'
+        )
         makes_it = op_name == 'Cast' and attributes['to'] == _BFLOAT16
         if not (takes_it or makes_it):
             return
