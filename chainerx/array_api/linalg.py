@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from chainerx import _core, _results
+from chainerx import _core, _linalg, _results
 from chainerx._core import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -23,12 +23,14 @@ from chainerx._linalg import (
     matrix_power as matrix_power,
     matrix_rank as matrix_rank,
     svdvals as svdvals,
-    trace as trace,
     vector_norm as vector_norm,
 )
+from chainerx._standard import sum_dtype as _sum_dtype
 from chainerx.linalg import det as det, eigvalsh as eigvalsh, inv as inv, solve as solve
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from chainerx._core import ndarray
 
 
@@ -196,3 +198,25 @@ def svd(x: ndarray, /, *, full_matrices: bool = True) -> _results.SVDResult:
 
     """
     return _results.SVDResult(*_core._linalg.svd(x, full_matrices))
+
+
+def trace(x: ndarray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> ndarray:
+    """Sums over the diagonals of matrices; see :func:`chainerx.linalg.trace`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`.
+        offset (int): Distance from the main diagonal, positive above it.
+        dtype: Dtype of the sums, by default that of :func:`chainerx.array_api.sum`.
+
+    Returns:
+        ~chainerx.ndarray: Sums, of shape :math:`(...)`.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.linalg.trace(chainerx.array([[1, 2], [3, 4]], 'uint8'))
+        array(5, shape=(), dtype=uint64, device='native:0')
+
+    """
+    return _linalg.trace(x, offset, dtype or _sum_dtype(x))
