@@ -194,9 +194,10 @@ class CompiledFunction(Generic[_P, _R]):
     def _keep(self, found: Recorded, arrays: list[Any]) -> None:
         found.plan.set_measured(self._measure)
         key = key_of(arrays, found.form, found.environment)
-        changed = self._plans.find_change()
+        before = self._plans.last_scope
         self.recordings += 1
         if self._budget.count_plan(*self._plans.keep(found, key)):
+            changed = None if before is None else before.find_change()
             self._refuse(f'{changed or "an argument"} changes at every call')
 
     def _give_up(self) -> None:

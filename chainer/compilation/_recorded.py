@@ -76,12 +76,10 @@ class Recorded:
 
     def shares_scope(self, other: Recorded) -> bool:
         """Takes the scope of another plan if it is the same, which saves memory and time."""
-        # What each noted while its call ran is the same, too, if it is still so for both.
         # Hundreds of plans with one scope also find it in the cache of the processor.
-        mine, others = self.scope, other.scope
-        is_same = mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged()
+        is_same = self.scope.watches_as(other.scope)
         if is_same:
-            self._set_scope(others)
+            self._set_scope(other.scope)
         return is_same
 
     def _set_scope(self, scope: Scope) -> None:
