@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def differentiate(
-    ys: Iterable[Variable | None],
+    ys: Sequence[Variable | None],
     xs: Sequence[Variable],
     gys: Sequence[Variable] | None,
     recorded: bool,
 ) -> list[Variable | None]:
     """Gradients of those outputs that exist and are floating point."""
-    used = [i for i, y in enumerate(ys) if y is not None and y.dtype.kind in FLOAT_KINDS]
+    used = {i: y for i, y in enumerate(ys) if y is not None and y.dtype.kind in FLOAT_KINDS}
     if not used:
         return [None] * len(xs)
     gys = None if gys is None else [gys[i] for i in used]
-    return grad([ys[i] for i in used], xs, gys, enable_double_backprop=recorded)
+    return grad(list(used.values()), xs, gys, enable_double_backprop=recorded)
 
 
 def filled(values: Iterable[Variable | None], like: Iterable[Variable]) -> list[Variable]:
