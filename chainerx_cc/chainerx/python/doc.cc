@@ -17,7 +17,7 @@ const std::pair<const char*, const char*> kCommon[] = {
          "nor the others may belong to a graph."},
         {"@keepdims", "keepdims (bool): Whether the reduced axes stay, with length one."},
         {"@axis_error", "~chainerx.DimensionError: If an axis is out of range or given twice."},
-        {"@lapack_error", "~chainerx.DtypeError: If the dtype is neither float32 nor float64."},
+        {"@lapack_error", "~chainerx.DtypeError: If the dtype is none of float32, float64, complex64 and complex128."},
         {"@shape", "shape (int or tuple of int): Shape of the result."},
         {"@dtype",
          "dtype: Dtype of the result, as a name, type or :class:`numpy.dtype`; that of the elements unless given."},
