@@ -1,7 +1,10 @@
 """Convolutions between pairs of QuantizeLinear and DequantizeLinear, which the runner does in integers."""
 
+import contextlib
+
 import numpy as np
 import pytest
+from helpers.mutations import mutations
 
 import chainerx
 
@@ -378,3 +381,15 @@ def test_scales_that_are_no_scales(name, scale):
         y = np.where(np.isnan(y), -128 - zero, np.clip(y, -128 - zero, 127 - zero))
     expected = (np.rint(y) + zero).astype('b')
     np.testing.assert_array_equal(run(pair.model(), pair.x())[0][0], expected)
+
+
+@pytest.mark.parametrize('case', range(0, len(CASES), 3))
+def test_damaged_files(case):
+    """Errors of the loader, or results, but nothing else."""
+    pair = Pair(*CASES[case], zeros='each', after=[('Relu', [], {})])
+    ran = 0
+    for damaged in mutations(pair.model().SerializeToString(), case, 100):
+        with contextlib.suppress(chainerx.ChainerxError, MemoryError):
+            chainerx.onnx.load(damaged)(pair.x())
+            ran += 1
+    assert ran > 0
