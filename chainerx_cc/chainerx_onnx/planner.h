@@ -88,7 +88,8 @@ bool Is(const Node& node, const char* op_type);
 // that follows.
 void Fuse(Planner& planner);
 
-// Makes products of integers of products between pairs of QuantizeLinear and DequantizeLinear.
+// Makes products and convolutions of integers of those between pairs of QuantizeLinear and DequantizeLinear, and joins
+// such convolutions with what follows.
 void FuseIntegers(Planner& planner);
 
 }  // namespace chainerx::onnx
