@@ -178,7 +178,7 @@ def uses_a_cache(x):
 
 
 def falls_back(x):
-    return F.fft((x, x * 0))[0]
+    return F.decorrelated_batch_normalization(x[:, None], groups=1)
 
 
 def leaves_a_graph(x):
