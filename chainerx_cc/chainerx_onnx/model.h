@@ -28,6 +28,10 @@ enum class ElementType : int32_t {
     kFloat64 = 11,
     kUInt32 = 12,
     kUInt64 = 13,
+    kUInt4 = 21,
+    kInt4 = 22,
+    kUInt2 = 25,
+    kInt2 = 26,
 };
 
 struct TensorMessage {
