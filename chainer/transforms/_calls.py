@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import chainerx
+from chainer._core.autograd.batched_array import BatchedArray
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer.functions.math.identity import identity
 from chainer.variable import Variable, as_variable
@@ -51,9 +52,19 @@ def _input(i: int, x: VariableLike) -> Variable:
             f'primals[{i}] must be floating point to differentiate by it, not {var.dtype}: '
             'let f refer to other arguments itself, as in jvp(lambda x: f(x, t), ...)'
         )
+    return own_variable(var)
+
+
+def own_variable(var: Variable) -> Variable:
+    """A variable that requires a gradient, in the graph of ``var`` if it has one.
+
+    It differs from others even where the same variable is given twice.
+    """
+    array = var._array
+    if isinstance(array, BatchedArray):
+        return array.mapping.wrap(own_variable(array.variable))
     if not var.requires_grad:
         return Variable(var.array)
-    # A variable of its own even where the same variable is given twice.
     return as_variable(var.chx_array.view()) if var.xp is chainerx else identity(var)
 
 
