@@ -1,7 +1,6 @@
 #include "chainerx/ops/factorization.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
@@ -11,6 +10,7 @@
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/matrices.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
 
@@ -19,9 +19,8 @@
 
 namespace chainerx {
 
-const SolveKernel kSolveKernel{"solve", kTakesComplex};
-const InverseKernel kInverseKernel{"inverse", kTakesComplex};
-const SlogdetKernel kSlogdetKernel{"slogdet", kTakesComplex};
+using namespace matrices;  // NOLINT(build/namespaces)
+
 const SvdKernel kSvdKernel{"svd", kTakesComplex};
 const QrKernel kQrKernel{"qr", kTakesComplex};
 const CholeskyKernel kCholeskyKernel{"cholesky", kTakesComplex};
@@ -29,49 +28,10 @@ const EighKernel kEighKernel{"eigh", kTakesComplex};
 
 namespace {
 
-void CheckDtype(const char* name, const Array& a) {
-    if (IsInexact(a.dtype()) && !IsHalf(a.dtype())) return;
-    throw DtypeError{name, ": dtype must be float32, float64, complex64 or complex128, not ", a.dtype()};
-}
-
-void CheckMatrix(const char* name, const Array& a, bool square) {
-    CheckDtype(name, a);
-    if (a.ndim() < 2 || (square && a.shape()[a.ndim() - 2] != a.shape().back())) {
-        throw DimensionError{name, ": a must be ", square ? "square matrices" : "matrices",
-                             " in its last two dimensions, got shape ", a.shape()};
-    }
-}
-
-int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
-int64_t Columns(const Array& a) { return a.shape().back(); }
-
-Shape Lead(const Array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
-
-Array EmptyStack(const Array& like, std::initializer_list<int64_t> sizes, Dtype dtype) {
-    Shape shape = Lead(like);
-    for (int64_t n : sizes) shape.push_back(n);
-    return Empty(shape, dtype, like.device());
-}
-Array EmptyStack(const Array& like, std::initializer_list<int64_t> sizes) {
-    return EmptyStack(like, sizes, like.dtype());
-}
-Array EmptyRealStack(const Array& like, std::initializer_list<int64_t> sizes) {
-    return EmptyStack(like, sizes, ToRealDtype(like.dtype()));
-}
-
-Array KernelInput(const Array& a) { return AsContiguous(a.AsDetached()); }
-
-// Transposed matrices, and their complex conjugates: of real matrices the same.
-Array T(const Array& a) { return Swapaxes(a, -1, -2); }
-Array H(const Array& a) { return Conj(T(a)); }
-
-Array Multiply3(const Array& a, const Array& b, const Array& c) { return Matmul(Matmul(a, b), c); }
-
 Array EyeLike(const Array& a, int64_t n) { return Eye(n, std::nullopt, 0, a.dtype(), a.device()); }
 
-// Vectors as a row, and as a column.
+// Vectors as rows.
 Array AsRow(const Array& v) { return ExpandDims(v, v.ndim() - 1); }
-Array AsColumn(const Array& v) { return ExpandDims(v, v.ndim()); }
 
 // Square matrices with the given diagonals.
 Array MakeDiagonal(const Array& v) { return AsRow(v) * EyeLike(v, v.shape().back()); }
@@ -85,115 +45,8 @@ Array InverseGaps(const Array& x) {
 // The Hermitian part, for real matrices the symmetric one.
 Array Symmetrize(const Array& a) { return (a + H(a)) * Scalar{0.5}; }
 
-// i Im(a).
-Array ImaginaryPart(const Array& a) { return (a - Conj(a)) * Scalar{0.5}; }
-
 // x a^-1, by solving the transposed equations.
 Array SolveRight(const Array& x, const Array& a) { return T(Solve(T(a), T(x))); }
-
-// The sum of the gradients that exist.
-class Total {
-public:
-    void Add(const Array& term) { sum_ = sum_ ? sum_ + term : term; }
-    const Array& Get() const { return sum_; }
-
-private:
-    Array sum_;
-};
-
-// a (..., n, n) and b (..., n, k) of one dtype, with equal leading dimensions.
-Array SolveStack(const Array& a, const Array& b) {
-    Array x = Empty(b.shape(), b.dtype(), b.device());
-    kSolveKernel(a.device(), KernelInput(a), KernelInput(b), x);
-    if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
-        internal::Record("solve", mask, {&a, &b}, {&x},
-                         [a = Saved{a}, x = Saved{x.AsDetached()}](BackwardContext& ctx) {
-                             Array gb = SolveStack(H(a.Get()), ctx.grad());
-                             if (ctx.IsWanted(0)) ctx.SetGrad(0, -Matmul(gb, H(ctx.RetainedOutput(x, 0))));
-                             if (ctx.IsWanted(1)) ctx.SetGrad(1, gb);
-                         });
-    }
-    return x;
-}
-
-Array BroadcastLead(const Array& a, Shape lead) {
-    lead.push_back(Rows(a));
-    lead.push_back(Columns(a));
-    return a.shape() == lead ? a : BroadcastTo(a, lead);
-}
-
-}  // namespace
-
-CHAINERX_ROUTINE(Solve, "linalg.solve", "a, b", "solve", R"(
-Solves the linear equations :math:`a x = b`.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
-    b (~chainerx.ndarray): Right-hand sides: a vector of length :math:`n`, or matrices of shape
-        :math:`(..., n, k)`. Leading dimensions broadcast.
-
-Returns:
-    ~chainerx.ndarray: Solutions.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the shapes do not fit.
-    ~chainerx.ChainerxError: If a matrix is singular.
-
->>> a = chainerx.array([[2., 0.], [1., 1.]])
->>> chainerx.linalg.solve(a, chainerx.array([4., 3.]))
-array([2., 1.], shape=(2,), dtype=float64, device='native:0')
-)");
-Array Solve(const Array& a, const Array& b) {
-    CheckMatrix("solve", a, true);
-    CheckDevices(a, b);
-    CheckDtype("solve", b);
-    if (b.ndim() == 0 || b.shape()[std::max(b.ndim() - 2, 0)] != Rows(a)) {
-        throw DimensionError{"solve: b of shape ", b.shape(), " does not fit a of shape ", a.shape()};
-    }
-    Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
-    Array right = AsType(b.ndim() == 1 ? ExpandDims(b, 1) : b, dtype, false);
-    Shape lead = BroadcastShapes(Lead(a), Lead(right));
-    Array x = SolveStack(BroadcastLead(AsType(a, dtype, false), lead), BroadcastLead(right, lead));
-    return b.ndim() == 1 ? Squeeze(x, Axes{-1}) : x;
-}
-
-CHAINERX_ROUTINE(Inverse, "linalg.inv", "a", "inverse", R"(
-Inverses of square matrices.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
-
-Returns:
-    ~chainerx.ndarray: Inverses.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-    ~chainerx.ChainerxError: If a matrix is singular.
-
->>> chainerx.linalg.inv(chainerx.array([[2., 0.], [1., 1.]]))
-array([[ 0.5,  0. ],
-       [-0.5,  1. ]], shape=(2, 2), dtype=float64, device='native:0')
-)");
-Array Inverse(const Array& a) {
-    CheckMatrix("inv", a, true);
-    Array out = EmptyStack(a, {Rows(a), Columns(a)});
-    kInverseKernel(a.device(), KernelInput(a), out);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record("inv", mask, {&a}, {&out}, [out = Saved{out.AsDetached()}](BackwardContext& ctx) {
-            Array y = H(ctx.RetainedOutput(out, 0));
-            ctx.SetGrad(0, -Multiply3(y, ctx.grad(), y));
-        });
-    }
-    return out;
-}
-
-namespace {
 
 // Without graphs; `vectors`: with u and vt.
 std::tuple<Array, Array, Array> ComputeSvd(const Array& a, bool vectors, bool full_matrices) {
@@ -554,75 +407,6 @@ array([1., 3.], shape=(2,), dtype=float64, device='native:0')
 Array Eigvalsh(const Array& a, Triangle triangle) {
     CheckMatrix("eigvalsh", a, true);
     return std::get<0>(internal::GetRecordMask(a) == 0 ? ComputeEigh(a, triangle, false) : Eigh(a, triangle));
-}
-
-CHAINERX_ROUTINE(Slogdet, "linalg.slogdet", "a", "slogdet inverse", R"(
-Signs and logarithms of the absolute values of determinants. The sign of a complex number :math:`z` is
-:math:`z / |z|`.
-
-Differentiable any number of times where the matrix is not singular.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
-
-Returns:
-    tuple of ~chainerx.ndarray: Signs, through which a gradient flows only if they are complex, and real logarithms: 0
-    and minus infinity for a singular matrix.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-
->>> sign, log = chainerx.linalg.slogdet(chainerx.array([[0., 1.], [2., 0.]]))
->>> float(sign), float(log)
-(-1.0, 0.6931471805599453)
-)");
-std::tuple<Array, Array> Slogdet(const Array& a) {
-    CheckMatrix("slogdet", a, true);
-    Array sign = EmptyStack(a, {});
-    Array logdet = EmptyRealStack(a, {});
-    kSlogdetKernel(a.device(), KernelInput(a), sign, logdet);
-    GraphMask mask = internal::GetRecordMask(a);
-    if (mask != 0 && !IsComplex(a.dtype())) {
-        internal::Record("slogdet", mask, {&a}, {&logdet}, [a = Saved{a}](BackwardContext& ctx) {
-            ctx.SetGrad(0, AsColumn(AsColumn(ctx.grad())) * T(Inverse(a.Get())));
-        });
-    } else if (mask != 0) {
-        // The sign is any number of the unit circle, so that it has a gradient, too: that of the angle.
-        internal::Record("slogdet", mask, {&a}, {&logdet, &sign},
-                         [a = Saved{a}, sign = Saved{sign.AsDetached()}](BackwardContext& ctx) {
-                             Total g;
-                             if (ctx.HasGrad(0)) g.Add(ctx.grad(0));
-                             if (ctx.HasGrad(1)) {
-                                 g.Add(ImaginaryPart(ctx.grad(1) * Conj(ctx.RetainedOutput(sign, 1))));
-                             }
-                             ctx.SetGrad(0, AsColumn(AsColumn(g.Get())) * H(Inverse(a.Get())));
-                         });
-    }
-    return {sign, logdet};
-}
-
-CHAINERX_ROUTINE(Det, "linalg.det", "a", "slogdet inverse", R"(
-Determinants of square matrices.
-
-Differentiable any number of times where the matrix is not singular.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
-
-Returns:
-    ~chainerx.ndarray: Determinants.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-
->>> chainerx.linalg.det(chainerx.array([[1., 2.], [3., 4.]]))
-array(-2., shape=(), dtype=float64, device='native:0')
-)");
-Array Det(const Array& a) {
-    auto [sign, logdet] = Slogdet(a);
-    return sign * Exp(logdet);
 }
 
 }  // namespace chainerx
