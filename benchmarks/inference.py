@@ -3,8 +3,9 @@
 The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
 by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
 process. The table gives medians and ratios to ONNX Runtime. A second one compares the perceptron
-in 8 bits, as ONNX Runtime's ``quantize_dynamic`` and ``chainer.quantization`` (QDQ) write it, and a
-third one gives the peak memory of a process that loads and runs ResNet-50.
+and ResNet-18 in 8 bits, as ``quantize_dynamic`` and ``quantize_static`` of ONNX Runtime and
+``chainer.quantization`` (QDQ) write them, and a third one gives the peak memory of a process that
+loads and runs ResNet-50.
 """
 
 import argparse
@@ -17,7 +18,12 @@ import tempfile
 
 from run import THREAD_VARIABLES
 
-MODELS = 'mlp-tiny', 'mlp', 'cnn', 'gpt', 'resnet50'
+MODELS = 'mlp-tiny', 'mlp', 'cnn', 'gpt', 'resnet18', 'resnet50'
+# What writes a model in 8 bits, and sizes of the batch
+INT8 = {
+    'mlp': [('dynamic', 1), ('dynamic', 100), ('QDQ', 1), ('QDQ', 100)],
+    'resnet18': [('static', 1), ('QDQ', 1)],
+}
 ENGINES = {'onnxruntime': 'ONNX Runtime', 'torch': 'PyTorch', 'chainerx': 'chainerx.onnx'}
 
 
@@ -124,6 +130,22 @@ def compare(name, rounds, seconds, threads):
     ]
 
 
+def write_static(path, x, small):
+    """Lets ONNX Runtime quantize a file whose activations have the ranges of an input."""
+    from onnxruntime.quantization import CalibrationDataReader, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    class Reader(CalibrationDataReader):
+        def __init__(self):
+            self.feeds = iter([{'Input_0': x}])
+
+        def get_next(self):
+            return next(self.feeds, None)
+
+    quant_pre_process(path, path, skip_symbolic_shape=True)  # folds batch normalization
+    quantize_static(path, small, Reader(), per_channel=True)
+
+
 def write_int8(form, model, x, path, small):
     """Writes a model as a file, and as one in 8 bits."""
     from onnxruntime.quantization import quantize_dynamic
@@ -131,32 +153,34 @@ def write_int8(form, model, x, path, small):
     import onnx_chainer
     from chainer import quantization
 
-    onnx_chainer.export(model, x, filename=path)
+    onnx_chainer.export(model, x, filename=path, opset_version=17)
     if form == 'dynamic':
         quantize_dynamic(path, small)
+    elif form == 'static':
+        write_static(path, x, small)
     else:
         quantized = quantization.quantize(model, quantization.calibrate(model, [x]))
         onnx_chainer.export(quantized, x, filename=small)
 
 
-def compare_int8(form, batch, rounds, seconds, threads):
-    """Times a perceptron in 8 bits, and returns a row of the table."""
+def compare_int8(name, form, batch, rounds, seconds, threads):
+    """Times a model in 8 bits, and returns a row of the table."""
     import harness
     import numpy as np
     from workloads import WORKLOADS
 
     import chainer
 
-    model, x, _ = WORKLOADS['mlp'].chainer_parts('@numpy')
+    model, x, _ = WORKLOADS[name].chainer_parts('@numpy')
     x = x[:batch]
     with tempfile.TemporaryDirectory() as folder:
         path, small = (os.path.join(folder, name) for name in ('model.onnx', 'int8.onnx'))
         with chainer.using_config('train', False):
             write_int8(form, model, x, path, small)
         runs = {
-            'onnxruntime': runner('onnxruntime', 'mlp', small, x, threads),
-            'float32': runner('chainerx', 'mlp', path, x, threads),
-            'chainerx': runner('chainerx', 'mlp', small, x, threads),
+            'onnxruntime': runner('onnxruntime', name, small, x, threads),
+            'float32': runner('chainerx', name, path, x, threads),
+            'chainerx': runner('chainerx', name, small, x, threads),
         }
     expected = runs['onnxruntime']()
     # The last bit of a sum may move a number of the next layer to the next integer.
@@ -164,7 +188,7 @@ def compare_int8(form, batch, rounds, seconds, threads):
     times = time_interleaved(runs, rounds, seconds)
     ours = times['chainerx']
     return [
-        f'mlp, {form}, batch {batch}',
+        f'{name}, {form}, batch {batch}',
         *map(harness.format_time, times.values()),
         *(f'{ours / times[each]:.2f}x' for each in ('onnxruntime', 'float32')),
     ]
@@ -219,13 +243,13 @@ def main():
     harness.print_machine(args.threads)
     rows = [compare(name, args.rounds, args.seconds, args.threads) for name in args.model]
     harness.print_table(['forward', *ENGINES.values()], rows)
-    if 'mlp' in args.model:
+    rows = [
+        compare_int8(name, form, n, args.rounds, args.seconds, args.threads)
+        for name in args.model
+        for form, n in INT8.get(name, [])
+    ]
+    if rows:
         engines = 'ONNX Runtime', 'chainerx.onnx in float32', 'chainerx.onnx'
-        rows = [
-            compare_int8(form, n, args.rounds, args.seconds, args.threads)
-            for form in ('dynamic', 'QDQ')
-            for n in (1, 100)
-        ]
         harness.print_table(['int8', *engines, 'to ONNX Runtime', 'to float32'], rows)
     if 'resnet50' in args.model and not args.no_memory:
         harness.print_table(['resnet50', 'peak memory added'], list(memory_rows()))

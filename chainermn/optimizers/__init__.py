@@ -43,7 +43,8 @@ def create_multi_node_optimizer(
             gradients must be missing in all processes.
         sharded (bool): Whether each process keeps the state of the optimizer for its part of the
             parameters only. That divides the memory of the state by the number of processes. A
-            snapshot then holds the part of its process.
+            snapshot then holds the part of its process;
+            :func:`~chainermn.create_multi_node_checkpointer` saves all parts for any number.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
             at least this many bytes, while backward computes the others.
             ``None`` sends all of them at the end. Has no effect on ChainerX arrays.

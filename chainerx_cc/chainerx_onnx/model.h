@@ -29,6 +29,10 @@ enum class ElementType : int32_t {
     kUInt32 = 12,
     kUInt64 = 13,
     kBfloat16 = 16,
+    kUInt4 = 21,
+    kInt4 = 22,
+    kUInt2 = 25,
+    kInt2 = 26,
 };
 
 struct TensorMessage {

@@ -76,7 +76,7 @@ Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string
     }
     for (size_t i = 0; i < captured.size(); ++i) AddInput(captured[i], known[i]);
     for (const TensorMessage& tensor : graph.initializers) {
-        names_[tensor.name] = AddConstant(tensor.name, ToDevice(ReadTensor(tensor, planning_.folder), device()));
+        AddInitializer(tensor);
         // Bodies of loops and functions may be planned more than once.
         if (&graph == &planning_.model->graph && planning_.forget && tensor.raw_data) {
             planning_.forget(*tensor.raw_data);
@@ -109,6 +109,14 @@ int32_t Planner::AddConstant(const std::string& name, Array array) {
     int32_t number = AddValue(name);
     values_[number].constant = std::move(array);
     return number;
+}
+
+void Planner::AddInitializer(const TensorMessage& tensor) {
+    bool is_narrow = NarrowBits(tensor.data_type) > 0;
+    auto read = is_narrow ? ReadNarrowTensor : ReadTensor;
+    int32_t number = AddConstant(tensor.name, ToDevice(read(tensor, planning_.folder), device()));
+    values_[number].is_narrow = is_narrow;
+    names_[tensor.name] = number;
 }
 
 void Planner::AddInput(const std::string& name, const Array& known) {
@@ -147,6 +155,16 @@ void Planner::Capture(Node* node) {
     node->captured_ = std::move(names);
 }
 
+// Integers of four or two bits, for which there are no arrays, are for DequantizeLinear only.
+void Planner::CheckNarrow(const Node& node) const {
+    for (int i = 0; i < node.input_count(); ++i) {
+        if (!node.HasInput(i) || !values_[node.inputs[i]].is_narrow || (Is(node, "DequantizeLinear") && i != 1))
+            continue;
+        throw ModelError{"its input '", values_[node.inputs[i]].name,
+                         "' has integers narrower than a byte, which only DequantizeLinear takes"};
+    }
+}
+
 void Planner::AddNode(const NodeMessage& message) {
     if (++planning_.n_nodes > kMaxNodes) throw ModelError{"it has more than ", kMaxNodes, " nodes"};
     Node& node = nodes_.emplace_back();
@@ -168,6 +186,7 @@ void Planner::AddNode(const NodeMessage& message) {
             if (message.domain.empty()) CheckDomains(node);
         }
         Capture(&node);
+        CheckNarrow(node);
         for (const std::string& name : message.outputs) {
             node.outputs.push_back(name.empty() ? -1 : AddValue(name));
         }
@@ -366,7 +385,12 @@ private:
 };
 
 Plan Planner::Finish(const std::vector<std::string>& outputs) {
-    for (const std::string& name : outputs) outputs_.push_back(ValueOf(name));
+    for (const std::string& name : outputs) {
+        outputs_.push_back(ValueOf(name));
+        if (outputs_.back() >= 0 && values_[outputs_.back()].is_narrow) {
+            throw ModelError{"the output '", name, "' has integers narrower than a byte, which is not supported"};
+        }
+    }
     CountUses();
     FuseIntegers(*this);
     Fuse(*this);

@@ -33,6 +33,7 @@ struct Value {
     Array constant;  // no array if it is not known before a run
     int uses{0};     // by nodes and as outputs of the graph
     Node* producer{nullptr};
+    bool is_narrow{false};  // integers of fewer bits than those of the array
 };
 
 // Makes the plan of a graph. Reads its nodes in their order and runs those that depend on nothing else at once, then
@@ -64,6 +65,8 @@ private:
     void AddNode(const NodeMessage& message);
     void ReadAttributes(Node* node);
     void Capture(Node* node);
+    void CheckNarrow(const Node& node) const;
+    void AddInitializer(const TensorMessage& tensor);
     // Runs a node whose inputs are known. False if it has to wait for a run.
     bool Fold(Node* node);
     Kernel MakeKernelOf(const Node& node);
@@ -88,7 +91,8 @@ bool Is(const Node& node, const char* op_type);
 // that follows.
 void Fuse(Planner& planner);
 
-// Makes products of integers of products between pairs of QuantizeLinear and DequantizeLinear.
+// Makes products and convolutions of integers of those between pairs of QuantizeLinear and DequantizeLinear, and joins
+// such convolutions with what follows.
 void FuseIntegers(Planner& planner);
 
 }  // namespace chainerx::onnx

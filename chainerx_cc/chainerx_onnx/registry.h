@@ -49,6 +49,7 @@ struct OperatorTable {
     X(Gathering)                  \
     X(Generators)                 \
     X(Images)                     \
+    X(IntegerConvolutions)        \
     X(Learning)                   \
     X(Linear)                     \
     X(Normalizations)             \

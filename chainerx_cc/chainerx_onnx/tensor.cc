@@ -145,6 +145,44 @@ Array ReadUnnamed(const TensorMessage& message, const std::string& folder) {
     return out;
 }
 
+// Of packed integers, the first of which are in the lowest bits of a byte.
+template <class T>
+Array Unpacked(const Array& packed, const Shape& shape, int bits, Dtype dtype) {
+    Array out = Empty(shape, dtype, HostDevice());
+    const uint8_t* from = packed.data<uint8_t>();
+    T* to = out.data<T>();
+    int per_byte = 8 / bits;
+    for (int64_t i = 0; i < shape.GetTotalSize(); ++i) {
+        auto high = static_cast<T>(from[i / per_byte] << (8 - bits - i % per_byte * bits));
+        to[i] = static_cast<T>(high >> (8 - bits));  // with the sign
+    }
+    return out;
+}
+
+Array ReadUnnamedNarrow(const TensorMessage& message, const std::string& folder) {
+    Shape shape = CheckedShape(message.dims, 1);
+    int bits = NarrowBits(message.data_type);
+    TensorMessage bytes = message;
+    bytes.data_type = static_cast<int32_t>(ElementType::kUInt8);
+    bytes.dims = {shape.GetTotalSize() / 8 * bits + (shape.GetTotalSize() % 8 * bits + 7) / 8};
+    Array packed = ReadUnnamed(bytes, folder);
+    auto type = static_cast<ElementType>(message.data_type);
+    if (type == ElementType::kInt4 || type == ElementType::kInt2) {
+        return Unpacked<int8_t>(packed, shape, bits, Dtype::kInt8);
+    }
+    return Unpacked<uint8_t>(packed, shape, bits, Dtype::kUInt8);
+}
+
+// Names the tensor in errors.
+template <class Read>
+Array ReadNamed(const TensorMessage& message, const std::string& folder, const Read& read) {
+    try {
+        return read(message, folder);
+    } catch (const ModelError& error) {
+        throw ModelError{"tensor '", message.name, "': ", error.what()};
+    }
+}
+
 }  // namespace
 
 Dtype DtypeOf(int32_t element_type) {
@@ -181,11 +219,24 @@ Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size) {
 }
 
 Array ReadTensor(const TensorMessage& message, const std::string& folder) {
-    try {
-        return ReadUnnamed(message, folder);
-    } catch (const ModelError& error) {
-        throw ModelError{"tensor '", message.name, "': ", error.what()};
+    return ReadNamed(message, folder, ReadUnnamed);
+}
+
+int NarrowBits(int32_t element_type) {
+    switch (static_cast<ElementType>(element_type)) {
+        case ElementType::kUInt4:
+        case ElementType::kInt4:
+            return 4;
+        case ElementType::kUInt2:
+        case ElementType::kInt2:
+            return 2;
+        default:
+            return 0;
     }
+}
+
+Array ReadNarrowTensor(const TensorMessage& message, const std::string& folder) {
+    return ReadNamed(message, folder, ReadUnnamedNarrow);
 }
 
 Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& folder) {

@@ -19,6 +19,10 @@ Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size);
 
 // A tensor of a file as an array in host memory. `folder`: where the files of external data are; empty allows none.
 Array ReadTensor(const TensorMessage& message, const std::string& folder);
+// The bits of integers that are narrower than a byte, and packed; zero for other element types.
+int NarrowBits(int32_t element_type);
+// A tensor of such integers as one of int8 or uint8.
+Array ReadNarrowTensor(const TensorMessage& message, const std::string& folder);
 // As a dense array.
 Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& folder);
 

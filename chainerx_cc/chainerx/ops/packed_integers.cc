@@ -15,7 +15,6 @@
 namespace chainerx {
 
 const PackIntegersKernel kPackIntegersKernel{"pack_integers"};
-const ConvIntegersKernel kConvIntegersKernel{"conv_integers"};
 
 namespace {
 
@@ -194,43 +193,6 @@ Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& 
     };
     for (int64_t i = 0; i < count; ++i) {
         CopyData(PackedIntegerMatrix{At(bs, {i}), at(b_zeros, i)}(At(as, {i}), at(a_zeros, i)), At(ys, {i}));
-    }
-    return y;
-}
-
-Array IntegerConv(const Array& x, const Array& w, const std::optional<Array>& x_zero,
-                  const std::optional<Array>& w_zero, const PerAxis& stride, const PerAxis& pad, const PerAxis& end_pad,
-                  const PerAxis& dilate, int64_t groups) {
-    constexpr const char* kConv = "integer convolution";
-    CheckBytes("x", x);
-    CheckBytes("w", w);
-    CheckDevices(x, w);
-    int n = w.ndim() - 2;
-    int64_t channels = 0;
-    if (n < 0 || n > kMaxWindowDims || x.ndim() != w.ndim() || groups < 1 || w.shape()[0] % groups != 0 ||
-        __builtin_mul_overflow(w.shape()[1], groups, &channels) || x.shape()[1] != channels) {
-        throw DimensionError{kConv,     ": x of shape ", x.shape(), " does not fit w of shape ",
-                             w.shape(), " with ",        groups,    " groups"};
-    }
-    WindowGeometry g;
-    g.ndim = n;
-    g.batch = x.shape()[0];
-    g.groups = groups;
-    g.in_channels = channels;
-    g.out_channels = w.shape()[0];
-    std::copy_n(x.shape().begin() + 2, n, g.in);
-    std::copy_n(w.shape().begin() + 2, n, g.kernel);
-    int64_t end_pads[kMaxWindowDims];
-    stride.Expand(kConv, "stride", n, 1, g.stride);
-    pad.Expand(kConv, "pad", n, INT32_MIN, g.pad);
-    end_pad.Expand(kConv, "end_pad", n, INT32_MIN, end_pads);
-    dilate.Expand(kConv, "dilate", n, 1, g.dilation);
-    g.SetOutput(kConv, false, end_pads);
-    Array x_zeros = ZerosOf("x_zero", x_zero, x, Shape{1, 1});
-    Array w_zeros = ZerosOf("w_zero", w_zero, w, Shape{g.out_channels, 1});
-    Array y = Empty(g.OutShape(g.out_channels), Dtype::kInt32, x.device());
-    if (y.GetTotalSize() > 0) {
-        kConvIntegersKernel(x.device(), g, Contiguous(x.AsDetached()), Contiguous(w.AsDetached()), x_zeros, w_zeros, y);
     }
     return y;
 }

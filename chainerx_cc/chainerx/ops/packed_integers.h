@@ -5,7 +5,6 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
-#include "chainerx/ops/window.h"
 
 namespace chainerx {
 
@@ -63,18 +62,5 @@ private:
 // (..., rows, 1); and one for each column of b, (columns) or (..., 1, columns).
 Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& a_zero = std::nullopt,
                     const std::optional<Array>& b_zero = std::nullopt);
-
-// y (int32) from contiguous x and w of 8 bits. Zero points are int32, x_zero of one element, w_zeros of one or
-// (out_channels), or no arrays. Backends need not have this kernel.
-using ConvIntegersKernel = KernelSlot<void(const WindowGeometry& g, const Array& x, const Array& w, const Array& x_zero,
-                                           const Array& w_zeros, const Array& y)>;
-extern const ConvIntegersKernel kConvIntegersKernel;
-
-// The convolution of x - x_zero (N, C, l_1, ..., l_n) with w - w_zero (O, C / groups, k_1, ..., k_n), int8 or uint8, as
-// int32 with sums that wrap around. Zero points are of the dtypes of their operands: one element, or (O) for w. Padding
-// before and behind each dimension may be negative, which cuts. The device must have the kernel.
-Array IntegerConv(const Array& x, const Array& w, const std::optional<Array>& x_zero,
-                  const std::optional<Array>& w_zero, const PerAxis& stride, const PerAxis& pad, const PerAxis& end_pad,
-                  const PerAxis& dilate, int64_t groups);
 
 }  // namespace chainerx

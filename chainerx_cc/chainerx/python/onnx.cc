@@ -9,6 +9,7 @@
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/small_vector.h"
+#include "chainerx/ops/integer_convolution.h"
 #include "chainerx/ops/packed_integers.h"
 #include "chainerx/ops/quantization.h"
 #include "chainerx/python/docs/onnx.h"

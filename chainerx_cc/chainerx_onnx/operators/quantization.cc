@@ -3,16 +3,13 @@
 #include "chainerx/ops/quantization.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
 
 #include "chainerx/ops/packed_integers.h"
-#include "chainerx_onnx/operators/windows.h"
+#include "chainerx_onnx/operators/quantized.h"
 
 namespace chainerx::onnx {
-namespace {
 
-// A scale or zero point in a shape that is broadcast with x.
 Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t block) {
     if (parameter.GetTotalSize() == 1) return Reshape(parameter, Shape{});
     int8_t at = CheckAxis(axis, x.ndim());
@@ -23,7 +20,6 @@ Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t bloc
     return AsAxis(parameter, x.ndim() - 1 - at);
 }
 
-// y + zero_point rounded half to even, within the limits of the dtype.
 Array Quantize(const Array& y, const Array& zero_point, Dtype dtype) {
     return VisitDtype(dtype, [&](auto tag) -> Array {
         using T = typename decltype(tag)::type;
@@ -39,7 +35,19 @@ Array Quantize(const Array& y, const Array& zero_point, Dtype dtype) {
     });
 }
 
-bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt8; }
+bool AreFloat32(const Inputs& in, std::initializer_list<int> places) {
+    return std::all_of(places.begin(), places.end(), [&](int i) { return in[i].dtype() == Dtype::kFloat32; });
+}
+
+Array Requantize(const Inputs& in, const Array& y, const Array& scale) {
+    if (!IsByte(in[7].dtype()) || in[7].GetTotalSize() != 1) {
+        return Quantize(Cast(y, Dtype::kFloat64) * Cast(scale, Dtype::kFloat64), in[7], in[7].dtype());
+    }
+    Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
+    return QuantizeBytes(Cast(y, Dtype::kFloat32) * Cast(scale, Dtype::kFloat32), one, in[7]);
+}
+
+namespace {
 
 bool IsOneFloat(const Array& scale) { return scale.dtype() == Dtype::kFloat32 && scale.GetTotalSize() == 1; }
 
@@ -70,13 +78,6 @@ Array DequantizeLinear(const Array& x, const Array& scale, const Array& zero, in
 Arrays DynamicQuantizeLinear(const Array& x) {
     DynamicallyQuantized out = QuantizeDynamically(x);
     return {out.y, out.scale, out.zero};
-}
-
-// Integers less their zero point, in float64, which holds their products exactly.
-Array Centered(const Inputs& in, int x_at, int zero_at, int64_t axis) {
-    Array x = Cast(in[x_at], Dtype::kFloat64);
-    if (!in.Has(zero_at)) return x;
-    return x - Cast(Aligned(in[zero_at], x, axis, 0), Dtype::kFloat64);
 }
 
 // A product of integers whose right operand may be packed once.
@@ -121,20 +122,6 @@ Kernel MatMulInteger(const Node& node) {
     };
 }
 
-// Whether the inputs at these places are float32.
-bool AreFloat32(const Inputs& in, std::initializer_list<int> places) {
-    return std::all_of(places.begin(), places.end(), [&](int i) { return in[i].dtype() == Dtype::kFloat32; });
-}
-
-// y scale, with the zero point of input 7.
-Array Requantize(const Inputs& in, const Array& y, const Array& scale) {
-    if (!IsByte(in[7].dtype()) || in[7].GetTotalSize() != 1) {
-        return Quantize(Cast(y, Dtype::kFloat64) * Cast(scale, Dtype::kFloat64), in[7], in[7].dtype());
-    }
-    Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
-    return QuantizeBytes(Cast(y, Dtype::kFloat32) * Cast(scale, Dtype::kFloat32), one, in[7]);
-}
-
 Kernel QLinearMatMul(const Node& node) {
     IntegerProduct product{node, 3, 5};
     return [product](const Inputs& in) {
@@ -146,62 +133,10 @@ Kernel QLinearMatMul(const Node& node) {
     };
 }
 
-struct IntegerConvolution {
-    explicit IntegerConvolution(const Node& node)
-        : attributes{node}, groups{node.Int("group")}, kernel_shape{node.OptionalInts("kernel_shape")} {}
-
-    // As int32, with the weights at a place among the inputs, and the zero points at others.
-    Array operator()(const Inputs& in, int w_at, int x_zero, int w_zero) const {
-        const Array& x = in[0];
-        const Array& w = in[w_at];
-        if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2) {
-            throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
-        }
-        CheckKernelShape(kernel_shape, w.shape());
-        Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-        if (x.device().backend().FindKernel(kConvIntegersKernel) == nullptr) {
-            Array padded = PadSpatial(Centered(in, 0, x_zero, 0), windows.before, windows.behind);
-            return Cast(Conv(padded, Centered(in, w_at, w_zero, 0), std::nullopt, Sizes(windows.strides), 0, false,
-                             groups, Sizes(windows.dilations)),
-                        Dtype::kInt32);
-        }
-        Ints row{w.shape()[1]};  // the windows of a row of the output
-        Ints out{x.shape()[0], w.shape()[0]};
-        Ints counts = windows.Counts();
-        for (size_t i = 0; i < windows.count(); ++i) {
-            out.push_back(counts[i]);
-            row.push_back(windows.kernel[i]);
-            if (i > 0) row.push_back(counts[i]);
-        }
-        CheckedShape(out, sizeof(int32_t));
-        CheckedShape(row, 1);
-        return IntegerConv(x, w, in.Optional(x_zero), in.Optional(w_zero), Sizes(windows.strides),
-                           Sizes(windows.before), Sizes(windows.behind), Sizes(windows.dilations), groups);
-    }
-
-    WindowAttributes attributes;
-    int64_t groups;
-    std::optional<Ints> kernel_shape;
-};
-
-Array ConvInteger(const Inputs& in, const IntegerConvolution& convolve) { return convolve(in, 1, 2, 3); }
-
-Array QLinearConv(const Inputs& in, const IntegerConvolution& convolve) {
-    Array y = convolve(in, 3, 2, 5);
-    int behind = y.ndim() - 2;
-    if (in.Has(8)) y = y + AsAxis(in[8], behind);
-    Dtype dtype = AreFloat32(in, {1, 4, 6}) ? Dtype::kFloat32 : Dtype::kFloat64;
-    Array scale = Cast(in[4], dtype);
-    scale = scale.GetTotalSize() > 1 ? AsAxis(scale, behind) : Reshape(scale, Shape{});
-    return Requantize(in, y, Cast(in[1], dtype) * scale / Cast(in[6], dtype));
-}
-
 const Operator kOperators[] = {
-        {"ConvInteger", Call<ConvInteger>},
         {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
         {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},
-        {"QLinearConv", Call<QLinearConv>},
         {"QLinearMatMul", QLinearMatMul},
         {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
 };

@@ -170,3 +170,45 @@ SCIPY = [
 def test_programs_of(library, least, imports, functions):
     pytest.importorskip(library, least)
     run_python(PROGRAM.format(imports=imports, functions=functions), SCIPY_ARRAY_API='1')
+
+
+def test_scipy_fft():
+    """All transforms of SciPy, and gradients through those that it leaves to the namespace."""
+    pytest.importorskip('scipy', minversion='1.15')
+    run_python(
+        """
+        import numpy as np
+        import scipy.fft
+
+        import chainerx
+
+        a = np.random.RandomState(0).normal(size=(4, 6))
+        names = [n for n in scipy.fft.__all__ if n.endswith(('t', 'tn', 't2')) and 'fht' not in n]
+        assert {'fft', 'irfftn', 'hfft2', 'ihfftn', 'fftshift', 'dct', 'idstn'} <= set(names)
+        for name in names:
+            is_real = name.startswith(('rfft', 'ihfft', 'dct', 'idct', 'dst', 'idst'))
+            values = a if is_real else a + 1j * a[::-1]
+            function = getattr(scipy.fft, name)
+            x = chainerx.array(values)
+            for dtype in x.dtype, 'float32' if is_real else 'complex64':
+                y = function(x.astype(dtype))
+                expected = function(values.astype(dtype))
+                assert isinstance(y, chainerx.ndarray) and y.dtype == expected.dtype, name
+                np.testing.assert_allclose(chainerx.to_numpy(y), expected, rtol=1e-5, atol=1e-5)
+            # SciPy computes cosine and sine transforms, and some others, itself by NumPy.
+            if 'fft' in name and not name.startswith(('hfft2', 'hfftn', 'ihfft2', 'ihfftn')):
+                x.require_grad()
+                chainerx.real(function(x)).sum().backward()
+                assert x.grad.shape == x.shape and x.grad.dtype == x.dtype, name
+        for name in 'fftfreq', 'rfftfreq':
+            y = getattr(scipy.fft, name)(7, 0.5, xp=chainerx.array_api, device='native:1')
+            assert y.device.name == 'native:1'
+            np.testing.assert_array_equal(chainerx.to_numpy(y), getattr(np.fft, name)(7, 0.5))
+        x = chainerx.array(a)
+        y = scipy.fft.fft(x, n=9, axis=0, norm='ortho')
+        np.testing.assert_allclose(chainerx.to_numpy(y), np.fft.fft(a, 9, 0, 'ortho'))
+        y = scipy.fft.irfftn(x, s=(3, 5), axes=(1, 0))
+        np.testing.assert_allclose(chainerx.to_numpy(y), np.fft.irfftn(a, (3, 5), (1, 0)))
+        """,
+        SCIPY_ARRAY_API='1',
+    )

@@ -5,10 +5,8 @@
 #include <memory>
 
 #include "chainerx/backends/native/kernels/gemm_int8.h"
-#include "chainerx/backends/native/kernels/im2col.h"
 #include "chainerx/backends/native/kernels/quantize.h"
 #include "chainerx/backends/native/native_backend.h"
-#include "chainerx/backends/native/window.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/packed_integers.h"
@@ -68,55 +66,6 @@ std::unique_ptr<PackedIntegers> PackIntegers(const Array& b, const Array& zeros)
     return std::make_unique<NativeIntegers>(b, zeros);
 }
 
-// Whether a window is one element, and the output has the places of the input.
-bool IsPointwise(const ConvShape& s) {
-    for (int d = 0; d < s.ndim; ++d) {
-        if (s.kernel[d] != 1 || s.stride[d] != 1 || s.pad[d] != 0 || s.out[d] != s.in[d]) return false;
-    }
-    return true;
-}
-
-// For each image and group, products of the weights (channels, inner) and windows (inner, places). Windows of some
-// rows of the output at a time stay in the second-level cache.
-void ConvIntegers(const WindowGeometry& g, const Array& x, const Array& w, const Array& x_zero, const Array& w_zeros,
-                  const Array& y) {
-    constexpr int64_t kWindowBytes = int64_t{1} << 18;
-    ConvShape s = MakeConvShape(g);
-    int64_t channels = s.out_channels / g.groups;
-    int64_t group_in = s.in_channels / g.groups;
-    int64_t inner = group_in * g.KernelSize();
-    int64_t out = g.OutSize();
-    s.batch = 1;
-    s.in_channels = group_in;
-    bool is_signed = x.dtype() == Dtype::kInt8;
-    bool is_pointwise = IsPointwise(s);
-    int64_t rows = g.ndim > 0 ? g.out[0] : 1;
-    int64_t row = out / rows;
-    int64_t step = is_pointwise ? rows : std::min(rows, std::max<int64_t>(1, kWindowBytes / (inner * row + 1)));
-    BlockingScope blocking{y.GetTotalSize() > kBlockingProducts / (inner + 1)};
-    Scratch<uint8_t> windows{is_pointwise ? 0 : inner * row * step};
-    auto outside = static_cast<uint8_t>(x_zero ? *x_zero.data<int32_t>() : 0);
-    const int32_t* zeros = ZerosOf(w_zeros);
-    bool is_per_channel = HasMany(w_zeros);
-    for (int64_t i = 0; i < g.batch * g.groups; ++i) {
-        auto image = reinterpret_cast<const uint8_t*>(x.raw_data()) + i * group_in * g.InSize();
-        int64_t channel = i % g.groups * channels;
-        Int8Matrix weights{w.raw_data() + channel * inner, w.dtype() == Dtype::kInt8, inner, 1};
-        for (int64_t first = 0; first < rows; first += step) {
-            int64_t count = std::min(step, rows - first) * row;
-            if (!is_pointwise) {
-                s.out[0] = count / row;
-                s.pad[0] = g.pad[0] - first * g.stride[0];
-                Im2Col(s, outside, image, windows.data());
-            }
-            Int8Matrix places{is_pointwise ? image : windows.data(), is_signed, count, 1};
-            PackedInt8 packed{inner, count, places, ZerosOf(x_zero), false};
-            packed.Multiply(channels, weights, is_per_channel ? zeros + channel : zeros, is_per_channel,
-                            y.data<int32_t>() + i * channels * out + first * row, out);
-        }
-    }
-}
-
 int32_t ByteOf(const Array& zero) {
     return zero.dtype() == Dtype::kInt8 ? *zero.data<int8_t>() : *zero.data<uint8_t>();
 }
@@ -161,7 +110,6 @@ void QuantizeDynamicallyNative(const Array& x, const DynamicallyQuantized& out) 
 
 const NativeKernels g_integer_kernels{[](Backend& backend) {
     kPackIntegersKernel.Register(backend, &PackIntegers);
-    kConvIntegersKernel.Register(backend, &ConvIntegers);
     kQuantizeKernel.Register(backend, &QuantizeNative);
     kDequantizeKernel.Register(backend, &DequantizeNative);
     kQuantizeDynamicallyKernel.Register(backend, &QuantizeDynamicallyNative);

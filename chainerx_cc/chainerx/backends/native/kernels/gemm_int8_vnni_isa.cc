@@ -1,7 +1,8 @@
 // Products of 8-bit integers. The columns of B are cut into panels [k / kDepth][columns][kDepth], so that a vector
 // holds kDepth rows of some columns. An instruction multiplies it by kDepth elements of a row of A and sums within
-// columns: four bytes with VNNI, else two numbers of 16 bits, which nothing saturates.
+// columns.
 
+#include "chainerx/backends/native/kernels/dot_int8.h"
 #include "chainerx/backends/native/kernels/gemm_int8.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
@@ -9,74 +10,8 @@
 namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
-// Unsigned, because sums wrap around.
-using Sums = Vec<uint32_t>;
-constexpr int kLanes = Simd<uint32_t>::kSize;
-
 // Elements of rows of A
-#if defined(__AVX512VNNI__)
-using Wide = uint8_t;
-#else
-using Wide = int16_t;
-#endif
-constexpr int kDepth = 4 / sizeof(Wide);
-
-// kDepth elements of a row of A
-CHAINERX_INLINE uint32_t LoadRow(const Wide* a) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, a, sizeof(bits));
-    return bits;
-}
-
-// sums + the products of kDepth elements of A with those of each of kLanes columns
-#if defined(__AVX512VNNI__)
-using Columns = __m512i;
-CHAINERX_INLINE Columns LoadColumns(const int8_t* b) { return _mm512_loadu_si512(b); }
-CHAINERX_INLINE Sums AddProducts(Sums sums, uint32_t a, Columns b) {
-    return (Sums)_mm512_dpbusd_epi32((__m512i)sums, _mm512_set1_epi32(static_cast<int>(a)), b);
-}
-#elif defined(__AVX512BW__)
-using Columns = __m512i;
-CHAINERX_INLINE Columns LoadColumns(const int8_t* b) {
-    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
-}
-CHAINERX_INLINE Sums AddProducts(Sums sums, uint32_t a, Columns b) {
-    return sums + (Sums)_mm512_madd_epi16(_mm512_set1_epi32(static_cast<int>(a)), b);
-}
-#elif defined(__AVX2__)
-using Columns = __m256i;
-CHAINERX_INLINE Columns LoadColumns(const int8_t* b) {
-    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b)));
-}
-CHAINERX_INLINE Sums AddProducts(Sums sums, uint32_t a, Columns b) {
-    return sums + (Sums)_mm256_madd_epi16(_mm256_set1_epi32(static_cast<int>(a)), b);
-}
-#elif defined(__SSE4_1__)
-using Columns = __m128i;
-CHAINERX_INLINE Columns LoadColumns(const int8_t* b) {
-    return _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(b)));
-}
-CHAINERX_INLINE Sums AddProducts(Sums sums, uint32_t a, Columns b) {
-    return sums + (Sums)_mm_madd_epi16(_mm_set1_epi32(static_cast<int>(a)), b);
-}
-#else
-struct Columns {
-    Vec<int32_t> rows[kDepth];
-};
-CHAINERX_INLINE Columns LoadColumns(const int8_t* b) {
-    Columns columns;
-    for (int i = 0; i < kLanes; ++i) {
-        for (int d = 0; d < kDepth; ++d) columns.rows[d][i] = b[i * kDepth + d];
-    }
-    return columns;
-}
-CHAINERX_INLINE Sums AddProducts(Sums sums, uint32_t bits, const Columns& b) {
-    Wide a[kDepth];
-    __builtin_memcpy(a, &bits, sizeof(bits));
-    for (int d = 0; d < kDepth; ++d) sums += (Sums)(b.rows[d] * Set<int32_t>(a[d]));
-    return sums;
-}
-#endif
+using Wide = RowElement<int8_t>;
 
 constexpr int kMaxSums = kTileRows * kTileColumns<int32_t>;
 
@@ -90,7 +25,7 @@ struct Int8Tile {
         constexpr int kChains = kSums >= 8 ? 1 : kSums >= 4 ? 2 : 4;  // an addition takes several cycles
         Sums acc[kChains][kRows][kVectors] = {};
         auto add = [&](Sums(&chain)[kRows][kVectors]) __attribute__((always_inline)) {
-            Columns columns[kVectors];
+            decltype(LoadColumns(b)) columns[kVectors];
 #pragma GCC unroll 16
             for (int v = 0; v < kVectors; ++v) {
                 columns[v] = LoadColumns(b + v * kLanes * kDepth);
