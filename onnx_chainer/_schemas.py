@@ -1,4 +1,7 @@
-"""What ONNX says of its operators: the rows of ``schemas.txt``, which explains its form."""
+"""What ONNX says of its operators: the rows of ``schemas.txt``, which explains its form.
+
+``schemas_of_onnxruntime.txt`` has those that ONNX Runtime adds.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,9 @@ def rows_of(table: str) -> list[str]:
 
 @functools.lru_cache(None)
 def _lines() -> dict[str, list[str]]:
-    """The lines of the file by operator."""
+    """The lines of the files by operator."""
     lines: dict[str, list[str]] = {}
-    for line in rows_of('schemas.txt'):
+    for line in [*rows_of('schemas.txt'), *rows_of('schemas_of_onnxruntime.txt')]:
         name, _, rest = line.partition(' ')
         lines.setdefault(name, []).append(rest)
     return lines

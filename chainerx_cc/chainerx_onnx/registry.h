@@ -58,6 +58,7 @@ struct OperatorTable {
     X(Recurrent)                  \
     X(Reductions)                 \
     X(Regions)                    \
+    X(RuntimeQuantization)        \
     X(Signals)                    \
     X(Types)
 

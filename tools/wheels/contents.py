@@ -17,6 +17,7 @@ REQUIRED = {
     'the CMake package': 'chainerx/cmake/ChainerXConfig.cmake',
     'the types': 'chainerx/_core.pyi',
     'what ONNX says of its operators': 'onnx_chainer/schemas.txt',
+    'the operators of ONNX Runtime': 'onnx_chainer/schemas_of_onnxruntime.txt',
     'the values of their attributes': 'onnx_chainer/attribute_values.txt',
     'the digits': 'chainer/datasets/_digits/digits.bin',
     'the licence of the digits': 'chainer/datasets/_digits/README.md',

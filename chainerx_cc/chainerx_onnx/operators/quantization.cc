@@ -83,24 +83,28 @@ Arrays DynamicQuantizeLinear(const Array& x) {
 // A product of integers whose right operand may be packed once.
 class IntegerProduct {
 public:
-    // `b`, `b_zero`: the places of that operand and its zero point among the inputs.
-    IntegerProduct(const Node& node, int b, int b_zero) : b_{b}, b_zero_{b_zero} {
+    // `b`, `b_zero`: the places of that operand, which may be transposed, and its zero point among the inputs.
+    IntegerProduct(const Node& node, int b, int b_zero, bool is_transposed = false)
+        : b_{b}, b_zero_{b_zero}, is_transposed_{is_transposed} {
         Array constant = node.Constant(b);
         Array zero = node.Constant(b_zero);
         if (!constant || constant.ndim() != 2 || (node.HasInput(b_zero) && !zero)) return;
-        packed_.emplace(constant, zero ? std::optional{zero} : std::nullopt);
+        packed_.emplace(is_transposed ? Transpose(constant) : constant, zero ? std::optional{zero} : std::nullopt);
     }
     bool is_packed() const { return packed_.has_value(); }
     const PackedIntegerMatrix& packed() const { return *packed_; }
     // As int32.
-    Array operator()(const Inputs& in, int a_zero) const {
-        if (packed_) return (*packed_)(in[0], in.Optional(a_zero));
-        return IntegerMatmul(in[0], in[b_], in.Optional(a_zero), in.Optional(b_zero_));
+    Array operator()(const Inputs& in, int a_zero) const { return (*this)(in[0], in, a_zero); }
+    Array operator()(const Array& a, const Inputs& in, int a_zero) const {
+        if (packed_) return (*packed_)(a, in.Optional(a_zero));
+        Array b = is_transposed_ ? Transpose(in[b_]) : in[b_];
+        return IntegerMatmul(a, b, in.Optional(a_zero), in.Optional(b_zero_));
     }
 
 private:
     int b_;
     int b_zero_;
+    bool is_transposed_;
     std::optional<PackedIntegerMatrix> packed_;
 };
 
@@ -133,10 +137,30 @@ Kernel QLinearMatMul(const Node& node) {
     };
 }
 
+// alpha (A B + C), of integers whose scales are alpha a_scale b_scale; as bytes if there is a scale for them.
+Kernel QGemm(const Node& node) {
+    IntegerProduct product{node, 3, 5, node.Flag("transB")};
+    bool is_transposed = node.Flag("transA");
+    auto alpha = static_cast<float>(node.Float("alpha"));
+    return [product, is_transposed, alpha](const Inputs& in) {
+        if (in[0].ndim() != 2 || in[3].ndim() != 2) {
+            throw ModelError{"the shapes are ", in[0].shape(), " and ", in[3].shape()};
+        }
+        Array y = product(is_transposed ? Transpose(in[0]) : in[0], in, 2);
+        if (in.Has(6)) y = y + BroadcastTo(in[6], y.shape());
+        Array scale = Reshape(in[1], Shape{}) * in[4] * Scalar{alpha};
+        if (!in.Has(7)) return Cast(y, Dtype::kFloat32) * scale;
+        Array zero = in.Has(8) ? in[8] : Zeros(Shape{}, in[0].dtype(), y.device());
+        Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
+        return QuantizeBytes(Cast(y, Dtype::kFloat32) * (scale / Reshape(in[7], Shape{})), one, zero);
+    };
+}
+
 const Operator kOperators[] = {
         {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
         {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},
+        {"QGemm", QGemm, "", Purity::kPure, "com.microsoft"},
         {"QLinearMatMul", QLinearMatMul},
         {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
 };

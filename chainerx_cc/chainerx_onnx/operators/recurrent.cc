@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "chainerx_onnx/operators/common.h"
+#include "chainerx_onnx/operators/fused_recurrent.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -68,6 +69,16 @@ public:
             activation.clip = clip;
         }
         per_direction_ = static_cast<int>(defaults.size());
+    }
+
+    // A layer that ChainerX runs in one kernel; none for other activations than its.
+    std::optional<FusedRecurrent> Fused(const Node& node, RnnKind kind,
+                                        std::initializer_list<const char*> activations) const {
+        for (size_t i = 0; i < activations_.size(); ++i) {
+            const char* expected = activations.begin()[i % activations.size()];
+            if (activations_[i].clip > 0 || std::string{expected} != activations_[i].name) return std::nullopt;
+        }
+        return FusedRecurrent::Of(node, kind, reversed_);
     }
 
     // The parts of a direction that its steps use.
@@ -169,6 +180,8 @@ Array Gate(const Array& a, int64_t units, int64_t first, int64_t count = 1) {
 
 Kernel Rnn(const Node& node) {
     Layer layer{node, 1, {"Tanh"}, 1};
+    if (auto fused = layer.Fused(node, RnnKind::kTanh, {"tanh"})) return *fused;
+    if (auto fused = layer.Fused(node, RnnKind::kRelu, {"relu"})) return *fused;
     return [layer](const Inputs& in) {
         return layer.Run(in, [](const Layer::Direction& d, const Array& gate, Layer::States* s) {
             (*s)[0] = d.activations[0](gate + Linear((*s)[0], d.recurrent, d.bias));
@@ -178,6 +191,7 @@ Kernel Rnn(const Node& node) {
 
 Kernel Gru(const Node& node) {
     Layer layer{node, 3, {"Sigmoid", "Tanh"}, 1};
+    if (auto fused = layer.Fused(node, RnnKind::kGru, {"sigmoid", "tanh"})) return *fused;
     bool is_linear_first = node.Flag("linear_before_reset");
     return [layer, is_linear_first](const Inputs& in) {
         return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
@@ -202,6 +216,7 @@ Kernel Gru(const Node& node) {
 
 Kernel Lstm(const Node& node) {
     Layer layer{node, 4, {"Sigmoid", "Tanh", "Tanh"}, 2};
+    if (auto fused = layer.Fused(node, RnnKind::kLstm, {"sigmoid", "tanh", "tanh"})) return *fused;
     bool is_coupled = node.Flag("input_forget");
     return [layer, is_coupled](const Inputs& in) {
         return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {

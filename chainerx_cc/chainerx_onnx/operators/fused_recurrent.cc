@@ -1,0 +1,139 @@
+#include "chainerx_onnx/operators/fused_recurrent.h"
+
+namespace chainerx::onnx {
+namespace {
+
+// The gates of ONNX in the order of ChainerX's.
+const std::vector<int64_t>& OrderOf(RnnKind kind) {
+    static const std::vector<int64_t> lstm{3, 0, 2, 1};  // of input, output, forget, cell
+    static const std::vector<int64_t> gru{1, 0, 2};      // of update, reset, hidden
+    static const std::vector<int64_t> one{0};
+    return kind == RnnKind::kLstm ? lstm : kind == RnnKind::kGru ? gru : one;
+}
+
+// Rows of a (..., gates units, ...) along its first axis, in that order.
+Array InOrder(const Array& a, RnnKind kind, int64_t units, int64_t first = 0) {
+    Arrays parts;
+    for (int64_t gate : OrderOf(kind)) {
+        parts.push_back(SliceAxis(a, 0, (first + gate) * units, (first + gate + 1) * units));
+    }
+    return AsContiguous(Concatenate(parts, 0));
+}
+
+int CountStates(RnnKind kind) { return kind == RnnKind::kLstm ? 2 : 1; }
+
+}  // namespace
+
+std::optional<FusedRecurrent> FusedRecurrent::Of(const Node& node, RnnKind kind, const std::vector<bool>& reversed) {
+    Array w = node.Constant(1);
+    Array r = node.Constant(2);
+    Array b = node.Constant(3);
+    bool is_usual = !node.HasInput(4) && !(kind == RnnKind::kLstm && (node.Flag("input_forget") || node.HasInput(7))) &&
+                    !(kind == RnnKind::kGru && !node.Flag("linear_before_reset"));
+    if (!is_usual || !w || !r || (node.HasInput(3) && !b)) return std::nullopt;
+    bool is_supported = node.device().backend().FindKernel(kRnnLayerKernel) != nullptr &&
+                        (w.dtype() == Dtype::kFloat32 || w.dtype() == Dtype::kFloat64);
+    if (!is_supported || w.ndim() != 3 || r.ndim() != 3 || r.dtype() != w.dtype() || (b && b.dtype() != w.dtype())) {
+        return std::nullopt;
+    }
+    int64_t units = r.shape()[2];
+    auto directions = static_cast<int64_t>(reversed.size());
+    int64_t rows = static_cast<int64_t>(OrderOf(kind).size()) * units;
+    bool fits = w.shape() == Shape{directions, rows, w.shape()[2]} && r.shape() == Shape{directions, rows, units} &&
+                (!b || b.shape() == Shape{directions, 2 * rows}) &&
+                node.OptionalInt("hidden_size").value_or(units) == units;
+    if (!fits || w.GetTotalSize() == 0) return std::nullopt;
+    FusedRecurrent layer{node, kind, reversed};
+    for (int i = 1; i <= 3; ++i) node.Consume(i);
+    return layer;
+}
+
+FusedRecurrent::FusedRecurrent(const Node& node, RnnKind kind, const std::vector<bool>& reversed)
+    : kind_{kind}, layout_{node.Flag("layout")} {
+    Array w = node.Constant(1);
+    Array r = node.Constant(2);
+    Array b = node.Constant(3);
+    inner_ = w.shape()[2];
+    units_ = r.shape()[2];
+    dtype_ = w.dtype();
+    auto gates = static_cast<int64_t>(OrderOf(kind).size());
+    for (size_t i = 0; i < reversed.size(); ++i) {
+        auto d = static_cast<int64_t>(i);
+        Array bias;
+        Array recurrent_bias = Zeros(Shape{gates * units_}, dtype_, w.device());
+        if (b) {
+            bias = InOrder(At(b, {d}), kind, units_);
+            recurrent_bias = InOrder(At(b, {d}), kind, units_, gates);
+            // The reset gate multiplies only one of a GRU's.
+            if (kind != RnnKind::kGru) bias = bias + recurrent_bias;
+        }
+        PackedLinear project{AsContiguous(Transpose(InOrder(At(w, {d}), kind, units_))),
+                             bias ? std::optional{bias} : std::nullopt};
+        directions_.push_back({reversed[i], project, InOrder(At(r, {d}), kind, units_), recurrent_bias});
+    }
+}
+
+Arrays FusedRecurrent::operator()(const Inputs& in) const {
+    Array x = layout_ ? Transpose(in[0], Axes{1, 0, 2}) : in[0];
+    if (x.ndim() != 3 || x.shape()[2] != inner_ || x.dtype() != dtype_) {
+        throw ModelError{"its input has the shape ",   x.shape(), " and dtype ",  x.dtype(),
+                         ", and the weights are for ", inner_,    " numbers of ", dtype_};
+    }
+    auto count = static_cast<int64_t>(directions_.size());
+    Shape state{count, x.shape()[1], units_};
+    std::vector<Arrays> outputs(1 + CountStates(kind_));
+    for (int64_t d = 0; d < count; ++d) {
+        Arrays states;
+        for (int s = 0; s < CountStates(kind_); ++s) {
+            if (!in.Has(5 + s)) {
+                states.push_back(Zeros(Shape{x.shape()[1], units_}, dtype_, x.device()));
+                continue;
+            }
+            Array given = layout_ ? Transpose(in[5 + s], Axes{1, 0, 2}) : in[5 + s];
+            if (given.shape() != state || given.dtype() != dtype_) {
+                throw ModelError{"a state has the shape ", given.shape(), " and dtype ", given.dtype()};
+            }
+            states.push_back(AsContiguous(At(given, {d})));
+        }
+        Run(directions_[d], x, states, &outputs);
+    }
+    Arrays out;
+    for (size_t i = 0; i < outputs.size(); ++i) out.push_back(Stack(outputs[i], i == 0 ? 1 : 0));
+    if (layout_) {
+        out[0] = Transpose(out[0], Axes{2, 0, 1, 3});
+        for (size_t i = 1; i < out.size(); ++i) out[i] = Transpose(out[i], Axes{1, 0, 2});
+    }
+    return out;
+}
+
+void FusedRecurrent::Run(const Direction& direction, const Array& x, const Arrays& states,
+                         std::vector<Arrays>* outputs) const {
+    int64_t length = x.shape()[0];
+    int64_t batch = x.shape()[1];
+    Device& device = x.device();
+    auto empty = [&](int64_t rows, int64_t columns) { return Empty(Shape{rows, columns}, dtype_, device); };
+    RnnLayer layer{};
+    layer.kind = kind_;
+    layer.lengths.assign(length, batch);
+    layer.reverse = direction.is_reversed;
+    layer.wh = direction.recurrent;
+    layer.h0 = states[0];
+    layer.x_gates = direction.project(Reshape(x, Shape{length * batch, inner_}));
+    layer.y = empty(length * batch, units_);
+    Array c;
+    if (kind_ == RnnKind::kGru) {
+        layer.bh = direction.bias;
+        layer.h_gates = empty(length * batch, 3 * units_);
+    } else if (kind_ == RnnKind::kLstm) {
+        layer.c0 = states[1];
+        layer.cells = empty(length * batch, units_);
+        c = empty(batch, units_);
+    }
+    Array h = empty(batch, units_);
+    kRnnLayerKernel(device, layer, h, c);
+    (*outputs)[0].push_back(Reshape(layer.y, Shape{length, batch, units_}));
+    (*outputs)[1].push_back(h);
+    if (c) (*outputs)[2].push_back(c);
+}
+
+}  // namespace chainerx::onnx
