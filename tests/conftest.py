@@ -30,7 +30,10 @@ if os.environ.get('CHAINER_TEST_CUPY') == 'emulated':
 
 import chainerx  # noqa: E402
 from chainer.backends import cuda  # noqa: E402
-from tests.helpers.lost_gpus import pytest_runtest_makereport as pytest_runtest_makereport  # noqa: E402
+
+
+def pytest_configure(config):
+    config.pluginmanager.import_plugin('helpers.lost_gpus')
 
 
 def _cuda_device_count():

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.helpers import lost_gpus
+from helpers import lost_gpus
 
 _TESTS = Path(__file__).resolve().parents[1]
 _PROGRAM = """
