@@ -84,7 +84,8 @@ class _ChainerxArrays(_Variables):
         return result.chx_array
 
     def from_numpy(self, x: Any) -> Any:
-        return chainerx.array(x)
+        array = chainerx.array(x)
+        return array.require_grad() if self.is_float_type(array) else array
 
 
 def register() -> None:
