@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 import chainerx
-from chainer import Variable, as_variable, backend, functions
+from chainer import backend, functions
+from chainer.variable import Variable, as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,16 +29,25 @@ class OptunaPruning(extension.Extension):
 
     .. admonition:: Example
 
-        .. code-block:: python
-
-            def objective(trial):
-                trainer = make_trainer(lr=trial.suggest_float('lr', 1e-4, 1e-1, log=True))
-                trainer.extend(extensions.OptunaPruning(trial, 'validation/main/loss'))
-                trainer.run(show_loop_exception_msg=False)
-                return trainer.get_extension('LogReport').log[-1]['validation/main/loss']
-
-            study = optuna.create_study(pruner=optuna.pruners.MedianPruner())
-            study.optimize(objective, n_trials=100)
+        >>> import tempfile
+        >>> from chainer import testing
+        >>> from chainer.training import extensions
+        >>> class Trial:  # stands for a trial of study.optimize(objective, n_trials=100)
+        ...     def report(self, value, step):
+        ...         print(f'loss {value} after {step} iterations')
+        ...     def should_prune(self):
+        ...         return False
+        >>> def objective(trial):
+        ...     trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        ...     trainer.extend(lambda _: chainer.report({'loss': 0.5}), name='loss')
+        ...     trainer.extend(extensions.OptunaPruning(trial, 'loss', (1, 'iteration')))
+        ...     with tempfile.TemporaryDirectory() as trainer.out:
+        ...         trainer.run(show_loop_exception_msg=False)
+        ...     return trainer.observation['loss']
+        >>> objective(Trial())
+        loss 0.5 after 1 iterations
+        loss 0.5 after 2 iterations
+        0.5
 
     """
 

@@ -79,6 +79,7 @@ def test_errors(logger):
         extensions.LoggerReport(logger)
 
 
+@pytest.mark.filterwarnings('ignore')  # of its database
 def test_mlflow(tmp_path):
     mlflow = pytest.importorskip('mlflow')
     mlflow.set_tracking_uri(f'sqlite:///{tmp_path}/mlflow.db')
