@@ -63,7 +63,7 @@ class OptunaPruning(extension.Extension):
                 )
         self._trial = trial
         self._key = observation_key
-        self.trigger = util.get_trigger(trigger)
+        self.trigger: TriggerSpec = util.get_trigger(trigger)
 
     def __call__(self, trainer: Trainer) -> None:
         observation = trainer.observation
