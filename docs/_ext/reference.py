@@ -51,6 +51,7 @@ NAMESPACES = [
     'chainer.configuration',
     'chainer.backend',
     'chainer.backends.cuda',
+    'chainer.backends.einops',
     'chainer.backends.intel64',
     'chainer.device_resident',
     'chainer.memory_layouts',
