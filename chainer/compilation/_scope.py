@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration, link
+from chainer._core.engines import plan_data
 from chainer.compilation import _code
 from chainer.compilation._kinds.optimizers import is_scalar
 from chainer.compilation._kinds.table import find_kind
@@ -246,6 +247,9 @@ class Scope:
         """
         if is_constant(value) or id(value) in self.known:
             return
+        reason = plan_data.reason_to_refuse(type(value))
+        if reason is not None:
+            raise GraphBreak(f'{label} is a {type(value).__name__}, {reason}')
         kind = find_kind(type(value))
         if kind is None:
             name = f'{type(value).__module__}.{type(value).__name__}'

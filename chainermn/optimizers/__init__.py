@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.engines import plan_data
 from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 from chainermn.optimizers._sharded import ShardedOptimizer
@@ -11,6 +12,11 @@ from chainermn.optimizers._sharded import ShardedOptimizer
 if TYPE_CHECKING:
     from chainer.optimizer import Optimizer
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+plan_data.refused[MultiNodeOptimizer] = (
+    'whose update sends messages, which no plan repeats: compile a function that sets the '
+    'gradients (model.cleargrads(), loss.backward()), and call optimizer.update() after it'
+)
 
 #: Default of ``bucket_bytes``.
 BUCKET_BYTES = 4 * 1024 * 1024
