@@ -79,6 +79,8 @@ class LinkHook:
         return representation.of_arguments(self)
 
     name = 'LinkHook'
+    #: For plans of compiled functions: whether arrays are all that the methods change.
+    _calls_kernels_only = True
 
     def __enter__(self) -> Self:
         hooks = _get_link_hooks()

@@ -18,6 +18,8 @@ class WeightHook(link_hook.LinkHook):
     Register it to one link with :meth:`chainer.Link.add_hook`.
     """
 
+    _calls_kernels_only = True
+
     def __init__(self, weight_name: str, name: str | None) -> None:
         self.weight_name = weight_name
         if name is not None:

@@ -130,6 +130,7 @@ class SpectralNormalization(_weight.WeightHook):
     """
 
     name = 'SpectralNormalization'
+    _calls_kernels_only = True
 
     _gamma_name = 'gamma'
     u: NdArray

@@ -31,6 +31,7 @@ class WeightStandardization(_weight.WeightHook):
     """
 
     name = 'WeightStandardization'
+    _calls_kernels_only = True
 
     def __init__(
         self, *, eps: float = 1e-5, weight_name: str = 'W', name: str | None = None

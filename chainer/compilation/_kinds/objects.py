@@ -5,15 +5,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from chainer import (
-    backend,
-    configuration,
-    device_resident,
-    initializer,
-    link,
-    link_hook,
-    link_hooks,
-)
+from chainer import backend, configuration, device_resident, initializer, link, link_hook
 from chainer._core.settings.mixed16 import mixed16
 from chainer.compilation._kinds.kind import (
     Kind,
@@ -24,7 +16,6 @@ from chainer.compilation._kinds.kind import (
 )
 from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.compilation._trees import INNER_ATTRIBUTES, chx_ndarray
-from chainer.link_hooks._weight import WeightHook
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -99,17 +90,10 @@ def _watch_link_hook(scope: Scope, value: link_hook.LinkHook, label: str) -> Non
     # Those of programs are code like any other, which recordings observe. What others of this
     # package do, such as to measure time, no trace would see.
     for cls in type(value).__mro__:
-        if is_framework_module(cls.__module__) and cls not in _HOOKS_OF_KERNELS:
+        # Classes state it themselves, as a subclass may do more.
+        if is_framework_module(cls.__module__) and not vars(cls).get('_calls_kernels_only'):
             raise GraphBreak(f'{label} is the hook {cls.__name__}, whose effects no plan repeats')
     _watch_object(scope, value, label)
-
-
-_HOOKS_OF_KERNELS = {
-    link_hook.LinkHook,
-    WeightHook,
-    link_hooks.SpectralNormalization,
-    link_hooks.WeightStandardization,
-}
 
 
 def _watch_slots(scope: Scope, value: Any, label: str) -> None:
