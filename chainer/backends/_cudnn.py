@@ -27,7 +27,7 @@ USE_LEVELS = {
 }
 
 #: Bytes that an algorithm may take for itself.
-max_workspace_size = 8 * 1024 * 1024
+max_workspace_size = 256 * 1024 * 1024
 
 
 def find_version() -> int:

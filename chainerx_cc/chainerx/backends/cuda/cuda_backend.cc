@@ -1,5 +1,6 @@
 #include "chainerx/backends/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -105,6 +106,16 @@ void CudaDevice::ThrowOutOfMemory(size_t bytes) {
 MemoryStatistics CudaDevice::GetMemoryStatistics() {
     CurrentDevice current{*this};
     return memory_.GetStatistics();
+}
+
+size_t CudaDevice::GetFreeBytes() {
+    CurrentDevice current{*this};
+    MemoryStatistics m = memory_.GetStatistics();
+    size_t free = 0;
+    size_t total = 0;
+    Check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    free += m.reserved - std::min(m.used, m.reserved);
+    return m.limit.has_value() ? std::min(free, *m.limit - std::min(m.used, *m.limit)) : free;
 }
 
 void CudaDevice::ResetMemoryPeaks() {
