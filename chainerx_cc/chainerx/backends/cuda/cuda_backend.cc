@@ -5,6 +5,7 @@
 #include <string>
 
 #include "chainerx/backends/cuda/cudnn.h"
+#include "chainerx/backends/cuda/driver.h"
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/backends/cuda/event.h"
 #include "chainerx/backends/cuda/nccl.h"
@@ -64,7 +65,12 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
     g_device_group_functions = &g_nccl_groups;
 }
 
-std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }
+std::unique_ptr<Device> CudaBackend::CreateDevice(int index) {
+    // Opens the context that calls will push: if there is none, they would work on another device.
+    if (!PushDevice(index)) throw DeviceError{"CUDA error: the driver opens no context on ", kName, ':', index};
+    PopDevice();
+    return std::make_unique<CudaDevice>(*this, index);
+}
 
 CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index}, memory_{index, streams_} {
     CurrentDevice current{*this};
