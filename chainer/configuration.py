@@ -56,9 +56,9 @@ class GlobalConfig:
         use_cudnn (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_cudnn_tensor_core (str): ``'always'``, ``'auto'`` or ``'never'``.
         use_ideep (str): ``'always'``, ``'auto'`` or ``'never'``.
-        use_native_kernels (str): Whether functions of NumPy arrays use the compiled kernels of
-            ChainerX, if built: ``'always'`` (those of CuPy arrays, too), ``'auto'`` (for all but
-            small arrays) or ``'never'``.
+        use_native_kernels (str): Whether functions of NumPy and CuPy arrays use the compiled
+            kernels of ChainerX, if built: ``'always'``, ``'auto'`` (for all but small arrays of
+            NumPy) or ``'never'``.
         use_static_graph (bool): Whether ``chainer.static_graph`` may have an effect.
         warn_nondeterministic (bool): Whether nondeterministic functions warn.
 

@@ -27,7 +27,7 @@ USE_LEVELS = {
 }
 
 #: Bytes that an algorithm may take for itself.
-max_workspace_size = 8 * 1024 * 1024
+max_workspace_size = 256 * 1024 * 1024
 
 
 def find_version() -> int:
@@ -42,9 +42,9 @@ def find_version() -> int:
 
 
 def find_version_for_cupy() -> int:
-    """The same for functions of CuPy arrays, which run on ChainerX's kernels if asked to."""
-    is_asked = configuration.config.use_native_kernels == 'always'
-    return find_version() if is_asked and _cupy.public.available else -1
+    """The same for functions of CuPy arrays, which run on ChainerX's kernels where it has them."""
+    are_used = configuration.config.use_native_kernels != 'never'
+    return find_version() if are_used and _cupy.public.available else -1
 
 
 def is_enabled() -> bool:

@@ -6,8 +6,8 @@ CUDA raise an error that says why. CuPy is imported on first use, not with Chain
 Attributes:
     available (bool): Whether CuPy is installed and sees a CUDA device.
     cudnn_enabled (bool): Whether functions of CuPy arrays can use cuDNN: CuPy has bindings (CuPy 14
-        has none), or ``chainer.config.use_native_kernels`` is ``'always'`` and the CUDA backend of
-        ChainerX finds cuDNN 9.
+        has none), or the CUDA backend of ChainerX, whose kernels serve them unless
+        ``chainer.config.use_native_kernels`` is ``'never'``, finds cuDNN 9.
     cupy: The :mod:`cupy` module, or a placeholder that raises an error on use.
 
 """

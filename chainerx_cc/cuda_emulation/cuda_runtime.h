@@ -40,6 +40,8 @@ struct cudaMemAccessDesc {
     } location;
     cudaMemAccessFlags flags;
 };
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound };
+constexpr unsigned cudaEnableDefault = 0;
 constexpr unsigned cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDisableTiming = 2;
 
@@ -60,7 +62,9 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaDriverGetVersion(int* version);  // CHAINERX_CUDA_EMULATION_DRIVER, CUDART_VERSION by default
 cudaError_t cudaGetDeviceCount(int* count);      // CHAINERX_CUDA_EMULATION_DEVICES, 4 by default
 cudaError_t cudaGetDevice(int* device);
-cudaError_t cudaSetDevice(int device);
+cudaError_t cudaSetDevice(int device);  // opens a context on it
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, uint64_t flags,
+                                             cudaDriverEntryPointQueryResult* result);
 cudaError_t cudaDeviceSynchronize();
 // All but the default one are independent of it.
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);

@@ -2,6 +2,7 @@
 
 // What kernels use: indices, barriers, shuffles, atomics.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,6 +52,19 @@ uint64_t* WarpSlots();
 
 inline void __threadfence_system() {}
 inline void __syncthreads() { cuda_emulation::BlockBarrier(); }
+
+// Of pi * x.
+inline void sincospi(double x, double* sine, double* cosine) {
+    *sine = std::sin(3.14159265358979324 * x);
+    *cosine = std::cos(3.14159265358979324 * x);
+}
+inline void sincospif(float x, float* sine, float* cosine) {
+    double wide_sine;
+    double wide_cosine;
+    sincospi(x, &wide_sine, &wide_cosine);
+    *sine = static_cast<float>(wide_sine);
+    *cosine = static_cast<float>(wide_cosine);
+}
 
 // All lanes take part.
 template <class T>

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct cudaEmulatedPool {
     int device;
 };
 
+struct cudaEmulatedContext {
+    int device;
+    bool is_open{false};
+};
+
 namespace {
 
 // A stream runs its work at the latest when so much is waiting.
@@ -45,12 +51,15 @@ constexpr size_t kMostWaiting = 256;
 
 thread_local int t_device = 0;
 thread_local cudaError_t t_error = cudaSuccess;
+thread_local int t_pushed = 0;
+thread_local int t_devices[16];  // current before contexts were pushed
 
 // One lock for all: while a stream runs its work, no other one does.
 struct Runtime {
     Runtime() {
         for (int i = 0; i < cuda_emulation::kMaxDevices; ++i) {
             pools[i].device = i;
+            contexts[i].device = i;
             streams.push_back(std::make_unique<cudaEmulatedStream>());
             streams.back()->device = i;
         }
@@ -61,6 +70,7 @@ struct Runtime {
     std::map<cudaStream_t, cudaEmulatedStream*> known;         // others
     std::map<const char*, size_t> pinned;                      // memory of the host that CUDA reaches
     cudaEmulatedPool pools[cuda_emulation::kMaxDevices];
+    cudaEmulatedContext contexts[cuda_emulation::kMaxDevices];
 };
 
 Runtime& GetRuntime() {
@@ -107,6 +117,7 @@ cudaError_t Submit(cudaStream_t handle, Work work) {
     cudaEmulatedStream& stream = GetStream(handle);
     // As CUDA: kernels and copies belong to the device that is current.
     if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
+    GetRuntime().contexts[t_device].is_open = true;
     stream.work.push_back(std::move(work));
     ++stream.submitted;
     if (stream.work.size() > kMostWaiting || IsMemoryShared()) Drain(stream);
@@ -166,8 +177,54 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
     if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
     t_device = device;
+    GetRuntime().contexts[device].is_open = true;
     return cudaSuccess;
 }
+
+// The driver's functions have these names. They return 0 if they succeed.
+extern "C" {
+int cuDeviceGet(int* device, int index) {
+    *device = index;
+    return IsDevice(index) ? 0 : cudaErrorInvalidDevice;
+}
+int cuDevicePrimaryCtxRetain(cudaEmulatedContext** context, int device) {
+    *context = &GetRuntime().contexts[device];
+    (*context)->is_open = true;
+    return 0;
+}
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
+    *flags = 0;
+    *is_active = GetRuntime().contexts[device].is_open;
+    return 0;
+}
+int cuCtxPushCurrent_v2(cudaEmulatedContext* context) {
+    if (t_pushed == static_cast<int>(std::size(t_devices))) return cudaErrorInvalidValue;
+    t_devices[t_pushed++] = t_device;
+    t_device = context->device;
+    return 0;
+}
+int cuCtxPopCurrent_v2(cudaEmulatedContext** context) {
+    if (t_pushed == 0) return cudaErrorInvalidValue;
+    *context = &GetRuntime().contexts[t_device];
+    t_device = t_devices[--t_pushed];
+    return 0;
+}
+}  // extern "C"
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, uint64_t,
+                                             cudaDriverEntryPointQueryResult* result) {
+    static const std::map<std::string, void*> functions{
+            {"cuDeviceGet", reinterpret_cast<void*>(&cuDeviceGet)},
+            {"cuDevicePrimaryCtxRetain", reinterpret_cast<void*>(&cuDevicePrimaryCtxRetain)},
+            {"cuCtxPushCurrent", reinterpret_cast<void*>(&cuCtxPushCurrent_v2)},
+            {"cuCtxPopCurrent", reinterpret_cast<void*>(&cuCtxPopCurrent_v2)},
+    };
+    auto found = functions.find(name);
+    *function = found == functions.end() ? nullptr : found->second;
+    *result = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+    return cudaSuccess;
+}
+
 cudaError_t cudaDeviceSynchronize() {
     auto lock = Lock();
     for (size_t i = 0; i < GetRuntime().streams.size(); ++i) {

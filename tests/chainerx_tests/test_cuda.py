@@ -47,6 +47,39 @@ MISSING = {
 }
 
 
+_OTHER_DEVICE = """
+import ctypes
+import gc
+import os
+
+import chainerx
+
+driver = ctypes.CDLL(os.environ['DRIVER'])
+
+
+def has_context(device):
+    flags, active = ctypes.c_uint(), ctypes.c_int()
+    state = ctypes.byref(flags), ctypes.byref(active)
+    assert driver.cuDevicePrimaryCtxGetState(device, *state) == 0
+    return bool(active.value)
+
+
+x = chainerx.ones((3, 4), 'float32', device='cuda:1')
+assert x.dot(x.T).sum().tolist() == 36
+with chainerx.Stream('cuda:1'):
+    chainerx.random.normal(size=3, device='cuda:1').device.synchronize()
+del x
+gc.collect()
+print(has_context(0), has_context(1))
+"""
+
+
+@pytest.mark.skipif(chainerx.get_backend('cuda').get_device_count() < 2, reason='one GPU is here')
+def test_opens_no_context_on_other_devices():
+    driver = _emulated_library() if is_emulated() else 'libcuda.so.1'
+    assert run_python(_OTHER_DEVICE, DRIVER=driver).stdout.split() == ['False', 'True']
+
+
 def test_all_kernels_are_there():
     assert {name for name, present in _core._kernels('cuda') if not present} == MISSING.keys()
 

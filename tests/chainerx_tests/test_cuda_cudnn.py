@@ -3,6 +3,7 @@
 They need a GPU, or the emulation that ``python tools/build.py --test`` builds and tests.
 """
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -15,6 +16,7 @@ import chainer
 import chainer.functions as F
 import chainerx
 from chainer.backends import cuda
+from chainer.warnings import PerformanceWarning
 from tests.helpers.programs import run_python
 
 TOLERANCE = {'float16': 4e-3, 'float32': 2e-5, 'float64': 1e-12}
@@ -230,6 +232,16 @@ class TestAlgorithms:
         for a, b in zip(first, again):
             np.testing.assert_array_equal(a, b)
 
+    def test_memory_that_is_not_free(self, stand_in):
+        device = chainerx.get_device('cuda:0')
+        device.free_unused_blocks()
+        device.set_memory_limit(device.memory_statistics()['used'] + 2**24)
+        try:
+            _convolve(113)
+        finally:
+            device.set_memory_limit(None)
+        assert stand_in.calls()['ConvolutionForward']['workspace'] == 2**16
+
     def test_settings_are_those_of_the_thread(self, stand_in):
         def run():
             chainer.config.use_cudnn = 'never'
@@ -336,12 +348,23 @@ class TestErrors:
         if function.startswith('Get'):
             shapes = [(1, 2, status - 2800, 3), *shapes[1:]]
         stand_in.fail(function, status)
-        results = _run(run, shapes, 'float32', 'cuda:0')
+        warns = function.startswith('Get')
+        with pytest.warns(PerformanceWarning) if warns else contextlib.nullcontext():
+            results = _run(run, shapes, 'float32', 'cuda:0')
         assert function in stand_in.calls()
         with chainer.using_config('use_cudnn', 'never'):
             plain = _run(run, shapes, 'float32', 'cuda:0')
         for result, reference in zip(results, plain):
             np.testing.assert_allclose(result, reference, rtol=1e-5, atol=1e-5)
+
+    def test_a_plain_kernel_for_want_of_an_algorithm_is_told_once(self, stand_in):
+        stand_in.fail('GetConvolutionForwardAlgorithm_v7', 3000)
+        x, w = (chainerx.ones((1, 2, n, 2), 'float32', device='cuda:0') for n in (112, 1))
+        message = r'no algorithm .* in float32 .* \(1, 2, 112, 2\) and \(1, 2, 1, 2\) .* 268435456'
+        with pytest.warns(PerformanceWarning, match=message) as record:
+            chainerx.conv(x, w)
+        assert len(record) == 1
+        assert float(chainerx.conv(x, w).sum()) == 448  # a warning would be an error
 
     def test_wrong_configuration(self):
         with chainer.using_config('use_cudnn', 'sometimes'):
@@ -378,7 +401,7 @@ VERSION = """
 class TestLibrary:
     def test_found(self):
         result = run_python(VERSION, CHAINERX_CUDA_EMULATION_CUDNN='91002')
-        assert result.stdout == '18.0 91002\n8388608\n'
+        assert result.stdout == '18.0 91002\n268435456\n'
 
     def test_not_wanted(self):
         assert run_python(VERSION, CHAINERX_CUDA_LIBRARIES='never').stdout == '18.0 0\n0\n'

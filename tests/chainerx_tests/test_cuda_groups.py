@@ -1,6 +1,6 @@
 """Groups of GPUs that add and send arrays by NCCL.
 
-They need two GPUs, or the emulation that ``python tools/build.py --test`` builds and tests.
+They need GPUs, those of one member one, or the emulation that ``python tools/build.py --test`` builds and tests.
 """
 
 import threading
@@ -17,9 +17,11 @@ DTYPES = 'int8 uint8 int32 uint32 int64 uint64 float16 float32 float64'.split()
 
 
 @pytest.fixture(autouse=True)
-def _two_gpus():
-    if chainerx.get_backend('cuda').get_device_count() < 2:
-        pytest.skip('needs two GPUs')
+def _gpus(request):
+    parameters = getattr(request.node, 'callspec', None)
+    size = parameters.params.get('size', 2) if parameters else 2
+    if chainerx.get_backend('cuda').get_device_count() < size:
+        pytest.skip(f'needs {size} GPUs')
 
 
 def _run(size, call):

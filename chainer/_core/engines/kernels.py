@@ -70,11 +70,10 @@ def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarr
     return xs if xs is not None and xs[0].device == device else None
 
 
-def _serve(kernels: Kernels, in_data: tuple[Any, ...]) -> bool:
+def _serve(least_size: int, in_data: tuple[Any, ...]) -> bool:
     """Whether the configuration lets kernels run on these arrays."""
     setting = _config.use_native_kernels
     if setting == 'auto':
-        least_size = kernels.least_size
         return not least_size or sum([x.size for x in in_data]) >= least_size
     if setting in ('always', 'never'):
         return setting == 'always'
@@ -160,13 +159,16 @@ class CupyTape(KernelTape):
             return cupy_views.separate(self._graph.grad(targets, views, False), views)
 
 
-def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> Engine:
-    """Engine that makes views of arrays by ``views``, and tapes of the class ``tape``."""
+def _engine(views: Callable[..., Any], tape: type[KernelTape], by_size: bool) -> Engine:
+    """Engine that makes views of arrays by ``views``, and tapes of the class ``tape``.
+
+    ``by_size``: whether kernels do not pay for small arrays of this kind.
+    """
 
     def run(
         func: BaseFunction, in_vars: Sequence[VariableState], in_data: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
-        if not _serve(func._kernels, in_data):
+        if not _serve(func._kernels.least_size if by_size else 0, in_data):
             return None
         enable_backprop = bool(_config.enable_backprop)
         xs = views(in_data, [enable_backprop and x._requires_grad for x in in_vars])
@@ -194,16 +196,13 @@ def _engine(views: Callable[..., Any], tape: type[KernelTape]) -> Engine:
 
 _numpy_views: Any = _core._numpy_views if chainerx.is_available() else None
 #: The engine of NumPy arrays, for functions with kernels, which exist only where ChainerX is built.
-run: Engine = _engine(_numpy_views, KernelTape)
-_run_on_cupy = _engine(cupy_views.inputs, CupyTape)
+run: Engine = _engine(_numpy_views, KernelTape, by_size=True)
+_run_on_cupy = _engine(cupy_views.inputs, CupyTape, by_size=False)
 
 
 def run_on_cupy(
     func: BaseFunction, in_vars: Sequence[VariableState], in_data: tuple[Any, ...]
 ) -> Sequence[Any] | None:
     """The engine of arrays of another kind, which may be CuPy's."""
-    # Where the kernels pay on GPUs is not known yet, so 'auto' does not choose them there.
-    if _config.use_native_kernels == 'auto':
-        return None
     with cupy_views.stream_of(in_data):
         return _run_on_cupy(func, in_vars, in_data)

@@ -23,10 +23,10 @@ CHAINERX_SPECIAL_FUNCTION double ApproximateErfInverse(double x, double w) {
     constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
                                 -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
     bool central = w < 5;
-    const double* coefficients = central ? kCentral : kTail;
     double z = central ? w - 2.5 : std::sqrt(w) - 3;
-    double y = coefficients[0];
-    for (int i = 1; i < 9; ++i) y = coefficients[i] + y * z;
+    double y = 0;
+    // A pointer to one of the tables would bring both into local memory of GPUs.
+    for (int i = 0; i < 9; ++i) y = (central ? kCentral[i] : kTail[i]) + y * z;
     return y * x;
 }
 

@@ -50,10 +50,18 @@ DnnSettings CallGetDnnSettings() {
     return {use != 0, autotune != 0, deterministic != 0, fast_batch_normalization != 0, max_workspace};
 }
 
+void WarnOfDnn(const std::string& message) {
+    GilScope gil;
+    PyRef module = Check(PyImport_ImportModule("chainer.warnings"));
+    PyRef category = Check(PyObject_GetAttrString(module.get(), "PerformanceWarning"));
+    if (PyErr_WarnEx(category.get(), message.c_str(), 1) < 0) throw PythonError{};
+}
+
 int GetDnnVersion() { return g_dnn_version == nullptr ? 0 : g_dnn_version(); }
 void PySetDnnSettings(PyObject* function) {
     g_get_dnn_settings = Py_NewRef(function);
     g_dnn_settings = &CallGetDnnSettings;
+    g_warn_of_dnn = &WarnOfDnn;
 }
 
 }  // namespace

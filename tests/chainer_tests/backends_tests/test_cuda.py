@@ -215,7 +215,7 @@ def test_max_workspace_size():
 def test_cudnn_of_chainerx():
     """Functions of CuPy arrays use it if they run on ChainerX's kernels."""
     x, w = (cuda.cupy.ones(shape, 'float32') for shape in ((1, 2, 3, 3), (2, 2, 1, 1)))
-    with chainer.using_config('use_native_kernels', 'always'):
+    with chainer.using_config('use_native_kernels', 'auto'):
         assert cuda.cudnn_enabled
         assert chainer.should_use_cudnn('>=auto', 90000)
         assert not chainer.should_use_cudnn('>=auto', 90001)
@@ -226,7 +226,7 @@ def test_cudnn_of_chainerx():
             assert not chainer.should_use_cudnn('>=auto')
             plain = chainer.functions.convolution_2d(x, w)
         numpy.testing.assert_allclose(y.array.get(), plain.array.get())
-    with chainer.using_config('use_native_kernels', 'auto'):
+    with chainer.using_config('use_native_kernels', 'never'):
         assert cuda.cudnn_enabled is (cuda.cudnn is not None)
 
 

@@ -217,7 +217,7 @@ def test_cudnn_is_what_cupy_has():
     try:
         import cupy.cudnn  # noqa: F401
     except ImportError:
-        with chainer.using_config('use_native_kernels', 'auto'):
+        with chainer.using_config('use_native_kernels', 'never'):
             assert not cuda.cudnn_enabled
             for level in '==always', '>=auto':
                 with chainer.using_config('use_cudnn', 'always'):

@@ -6,18 +6,9 @@
 
 #include <cstdint>
 
-namespace chainerx::cuda {
+#include "chainerx/backends/cuda/cublas_api.h"
 
-// Constants of cuBLAS's interface.
-enum class BlasOperation : int { kNone = 0, kTranspose = 1 };
-enum class BlasType : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBfloat16 = 14 };
-enum class BlasCompute : int {
-    kFloat32 = 68,
-    kFloat64 = 70,
-    kFloat32FromFloat16 = 74,
-    kFloat32FromBfloat16 = 75,
-    kFloat32FromTf32 = 77,
-};
+namespace chainerx::cuda {
 
 // One product of matrices in column-major order, or `batch` of them at equal distances:
 // c = alpha op(a) op(b) + beta c, with c of m rows and n columns and sums of length k.

@@ -1,9 +1,11 @@
 #include "chainerx/backends/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
 #include "chainerx/backends/cuda/cudnn.h"
+#include "chainerx/backends/cuda/driver.h"
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/backends/cuda/event.h"
 #include "chainerx/backends/cuda/nccl.h"
@@ -63,7 +65,12 @@ CudaBackend::CudaBackend(Context& context) : Backend{context, kName} {
     g_device_group_functions = &g_nccl_groups;
 }
 
-std::unique_ptr<Device> CudaBackend::CreateDevice(int index) { return std::make_unique<CudaDevice>(*this, index); }
+std::unique_ptr<Device> CudaBackend::CreateDevice(int index) {
+    // Opens the context that calls will push: if there is none, they would work on another device.
+    if (!PushDevice(index)) throw DeviceError{"CUDA error: the driver opens no context on ", kName, ':', index};
+    PopDevice();
+    return std::make_unique<CudaDevice>(*this, index);
+}
 
 CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index}, memory_{index, streams_} {
     CurrentDevice current{*this};
@@ -105,6 +112,16 @@ void CudaDevice::ThrowOutOfMemory(size_t bytes) {
 MemoryStatistics CudaDevice::GetMemoryStatistics() {
     CurrentDevice current{*this};
     return memory_.GetStatistics();
+}
+
+size_t CudaDevice::GetFreeBytes() {
+    CurrentDevice current{*this};
+    MemoryStatistics m = memory_.GetStatistics();
+    size_t free = 0;
+    size_t total = 0;
+    Check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    free += m.reserved - std::min(m.used, m.reserved);
+    return m.limit.has_value() ? std::min(free, *m.limit - std::min(m.used, *m.limit)) : free;
 }
 
 void CudaDevice::ResetMemoryPeaks() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "chainerx/backends/cuda/driver.h"
 #include "chainerx/backends/cuda/fault.h"
 #include "chainerx/backends/cuda/memory.h"
 #include "chainerx/backends/cuda/staging.h"
@@ -53,6 +54,8 @@ public:
     void SetMemoryLimit(std::optional<size_t> bytes) override;
     void FreeUnusedBlocks() override;
     void Free(Storage* storage) noexcept;
+    // How much more can be allocated, as far as is known.
+    size_t GetFreeBytes();
 
     // Where kernels report errors in their data.
     Fault* fault() const { return fault_; }
@@ -70,12 +73,13 @@ private:
 // another one for other libraries, which comes back at the end.
 class CurrentDevice {
 public:
-    explicit CurrentDevice(const Device& device) : device_{device}, index_{device.index()}, previous_{index_} {
-        cudaGetDevice(&previous_);
-        if (previous_ != index_) cudaSetDevice(index_);
+    explicit CurrentDevice(const Device& device) : device_{device} {
+        int current = device.index();
+        cudaGetDevice(&current);
+        is_pushed_ = current != device.index() && PushDevice(device.index());
     }
     ~CurrentDevice() {
-        if (previous_ != index_) cudaSetDevice(previous_);
+        if (is_pushed_) PopDevice();
     }
     CurrentDevice(const CurrentDevice&) = delete;
     CurrentDevice& operator=(const CurrentDevice&) = delete;
@@ -88,8 +92,7 @@ public:
 
 private:
     const Device& device_;
-    int index_;
-    int previous_;
+    bool is_pushed_;
 };
 
 using CudaKernels = KernelFamily<CudaBackend>;

@@ -126,6 +126,14 @@ Key MakeKey(int contraction, const Dnn& dnn, const WindowGeometry& g, Dtype dtyp
     return key;
 }
 
+// A plan asks once, so this is said once.
+void WarnOfPlainKernel(Dtype dtype, const Shape& a, const Shape& b, size_t workspace) {
+    if (g_warn_of_dnn == nullptr) return;
+    g_warn_of_dnn(internal::Concat("cuDNN has no algorithm for a convolution in ", GetDtypeName(dtype),
+                                   " of arrays of the shapes ", a, " and ", b, " with a workspace of up to ", workspace,
+                                   " bytes; a plain kernel computes it, which is slow"));
+}
+
 // The three contractions have functions that take the two inputs and the output in the same places.
 template <int kId, auto kGuess, auto kMeasure, auto kRun>
 struct Contraction {
@@ -156,7 +164,8 @@ private:
     static void Choose(const Dnn& dnn, Plan* plan, const A& a_desc, const Array& a, const B& b_desc, const Array& b,
                        const C& out_desc, const Array& out) {
         const DnnSettings& settings = dnn.settings();
-        auto limit = static_cast<size_t>(settings.max_workspace);
+        size_t limit =
+                std::min(static_cast<size_t>(settings.max_workspace), GetCudaDevice(out.device()).GetFreeBytes());
         Algorithm found[kMaxAlgorithms];
         int count = 0;
         try {
@@ -178,6 +187,7 @@ private:
             plan->algorithm = found[i];
             return;
         }
+        WarnOfPlainKernel(out.dtype(), a.shape(), b.shape(), limit);
     }
 
     template <class A, class B, class C>

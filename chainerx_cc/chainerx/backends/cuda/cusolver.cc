@@ -14,42 +14,25 @@ namespace {
 using solver::Handle;
 using solver::Jacobi;
 
-// `type`: the letter in names of functions.
+// `letter`: that of the type in names of functions.
 template <class T>
-solver::Functions<T> Find(const Library& library, char type) {
+solver::Functions<T> Find(const Library& library, const char* letter) {
     solver::Functions<T> f{};
-    auto get = [&](auto& function, const char* name) {
-        library.Get(function, (std::string{"cusolverDn"} + type + name).c_str());
-    };
-    get(f.getrf_size, "getrf_bufferSize");
-    get(f.getrf, "getrf");
-    get(f.getrs, "getrs");
-    get(f.potrf_size, "potrf_bufferSize");
-    get(f.potrf, "potrf");
-    get(f.geqrf_size, "geqrf_bufferSize");
-    get(f.geqrf, "geqrf");
-    get(f.orgqr_size, "orgqr_bufferSize");
-    get(f.orgqr, "orgqr");
-    get(f.gesvd_size, "gesvd_bufferSize");
-    get(f.gesvd, "gesvd");
-    get(f.syevd_size, "syevd_bufferSize");
-    get(f.syevd, "syevd");
-    get(f.gesvdj_size, "gesvdjBatched_bufferSize");
-    get(f.gesvdj, "gesvdjBatched");
-    get(f.syevj_size, "syevjBatched_bufferSize");
-    get(f.syevj, "syevjBatched");
+#define CHAINERX_CUSOLVER_GET(name, symbol, parameters) \
+    library.Get(f.name, (std::string{"cusolverDn"} + letter + #symbol).c_str());
+    CHAINERX_CUSOLVER_TYPED_FUNCTIONS(CHAINERX_CUSOLVER_GET, T)
+#undef CHAINERX_CUSOLVER_GET
     return f;
 }
 
 struct State {
     State() {
         if (!library.IsAvailable()) return;
-        library.Get(create, "cusolverDnCreate");
-        library.Get(set_stream, "cusolverDnSetStream");
-        library.Get(create_gesvdj_options, "cusolverDnCreateGesvdjInfo");
-        library.Get(create_syevj_options, "cusolverDnCreateSyevjInfo");
-        float32 = Find<float>(library, 'S');
-        float64 = Find<double>(library, 'D');
+#define CHAINERX_CUSOLVER_GET(name, parameters) library.Get(common.name, "cusolverDn" #name);
+        CHAINERX_CUSOLVER_FUNCTIONS(CHAINERX_CUSOLVER_GET)
+#undef CHAINERX_CUSOLVER_GET
+        float32 = Find<float>(library, "S");
+        float64 = Find<double>(library, "D");
     }
 
     template <class T>
@@ -64,12 +47,9 @@ struct State {
     Library library{"cuSOLVER",
                     {"nvidia/cu13/lib/libcusolver.so.12", "nvidia/cusolver/lib/libcusolver.so.11"},
                     "nvidia-cusolver"};
-    int (*create)(Handle* handle);
-    int (*set_stream)(Handle handle, cudaStream_t stream);
-    int (*create_gesvdj_options)(Jacobi* options);
-    int (*create_syevj_options)(Jacobi* options);
-    solver::Functions<float> float32;
-    solver::Functions<double> float64;
+    solver::CommonFunctions common{};
+    solver::Functions<float> float32{};
+    solver::Functions<double> float64{};
 
     std::mutex mutex;
     // As long as the process:
@@ -96,11 +76,11 @@ Solver<T>::Solver(Device& device, const char* what)
       what_{what} {
     State& state = GetState();
     Handle& handle = state.handles[device.index()];
-    if (handle == nullptr) Check(state.create(&handle));
+    if (handle == nullptr) Check(state.common.Create(&handle));
     handle_ = handle;
-    Check(state.set_stream(handle, current_.stream()));
-    if (state.gesvdj_options == nullptr) Check(state.create_gesvdj_options(&state.gesvdj_options));
-    if (state.syevj_options == nullptr) Check(state.create_syevj_options(&state.syevj_options));
+    Check(state.common.SetStream(handle, current_.stream()));
+    if (state.gesvdj_options == nullptr) Check(state.common.CreateGesvdjInfo(&state.gesvdj_options));
+    if (state.syevj_options == nullptr) Check(state.common.CreateSyevjInfo(&state.syevj_options));
     gesvdj_options = state.gesvdj_options;
     syevj_options = state.syevj_options;
 }

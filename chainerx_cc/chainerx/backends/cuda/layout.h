@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 #include "chainerx/core/loop_nest.h"
@@ -48,7 +50,7 @@ struct Layout {
         }
     }
 
-    CHAINERX_HOST_DEVICE void GetOffsets(uint32_t index, int64_t* offsets) const {
+    __device__ void GetOffsets(uint32_t index, int64_t* offsets) const {
 #pragma unroll
         for (int k = 0; k < N; ++k) offsets[k] = 0;
         for (int d = ndim - 1; d > 0; --d) {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include "chainerx/backends/cuda/block_reduce.h"
 #include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/reduce.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/operands.h"
@@ -140,22 +140,46 @@ __global__ void NormGradGroups(Layout layout, const T* x, const C* gamma, const 
     }
 }
 
-// Gradients of the parameters of a layer normalization: one thread for each column.
+// Gradients of the parameters of a layer normalization, (beta, gamma) for each column: sums over a piece of the rows.
 template <class T, class C>
-__global__ void LayerNormParameters(int64_t rows, int64_t width, const T* x, const T* gy, const C* mean,
-                                    const C* inv_std, C* ggamma, C* gbeta) {
-    int64_t i = ThreadIndex();
-    if (i >= width) return;
-    C gamma_sum{0};
-    C beta_sum{0};
-    for (int64_t row = 0; row < rows; ++row) {
-        int64_t k = row * width + i;
-        C g = static_cast<C>(gy[k]);
-        beta_sum += g;
-        gamma_sum += g * (static_cast<C>(x[k]) - mean[row]) * inv_std[row];
-    }
-    ggamma[i] = gamma_sum;
-    gbeta[i] = beta_sum;
+__global__ void LayerNormParameterParts(int64_t rows, int64_t width, int64_t piece, const T* x, const T* gy,
+                                        const C* mean, const C* inv_std, Pair<C>* parts) {
+    CombineColumns(
+            AddPairs<C>{}, width, rows, piece,
+            [&](int64_t column) {
+                return [=](int64_t row) {
+                    int64_t k = row * width + column;
+                    C g = static_cast<C>(gy[k]);
+                    return Pair<C>{g, g * (static_cast<C>(x[k]) - mean[row]) * inv_std[row]};
+                };
+            },
+            [&](int64_t k, const Pair<C>& sums) { parts[k] = sums; });
+}
+
+template <class C>
+__global__ void LayerNormParameters(int64_t pieces, int64_t width, const Pair<C>* parts, C* ggamma, C* gbeta) {
+    CombineColumns(
+            AddPairs<C>{}, width, pieces, pieces,
+            [&](int64_t column) { return [=](int64_t i) { return parts[i * width + column]; }; },
+            [&](int64_t column, const Pair<C>& sums) {
+                gbeta[column] = sums.a;
+                ggamma[column] = sums.b;
+            });
+}
+
+template <class T, class C>
+void SumLayerNormParameters(Device& device, int64_t rows, int64_t width, const T* x, const T* gy, const C* mean,
+                            const C* inv_std, C* ggamma, C* gbeta) {
+    constexpr int64_t kLeastPiece = 64;
+    int64_t blocks = (width + kWarp - 1) / kWarp;
+    Pieces pieces = MakePieces(rows, blocks, kLeastPiece);
+    StoragePtr scratch = AllocateScratch(device, width * pieces.count * sizeof(Pair<C>));
+    auto* parts = static_cast<Pair<C>*>(scratch->data());
+    dim3 block(kWarp, kColumnRows);
+    Launch("layer_norm", device, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(pieces.count)), block,
+           &LayerNormParameterParts<T, C>, rows, width, pieces.length, x, gy, mean, inv_std, parts);
+    Launch("layer_norm", device, dim3(static_cast<unsigned>(blocks)), block, &LayerNormParameters<C>, pieces.count,
+           width, parts, ggamma, gbeta);
 }
 
 void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Array& running_mean,
@@ -289,8 +313,7 @@ void LayerNormGrad(const Array& x, const Array& gamma, const Array& gy, const Ar
         const C* scales = inv_std.data<C>();
         Launch("layer_norm", x.device(), dim3(static_cast<unsigned>(rows)), kBlock, &NormGradGroups<false, T, C, Rows>,
                Rows{width}, xs, gamma_, gys, means, scales, gx.data<T>(), ggamma_, gbeta_);
-        Launch("layer_norm", x.device(), BlocksFor(width), kBlock, &LayerNormParameters<T, C>, rows, width, xs, gys,
-               means, scales, ggamma_, gbeta_);
+        SumLayerNormParameters(x.device(), rows, width, xs, gys, means, scales, ggamma_, gbeta_);
     });
 }
 

@@ -62,24 +62,30 @@ struct MakeUniform {
     }
 };
 
-// Box and Muller: pairs from a radius and an angle.
+// Box and Muller: pairs from a radius and an angle, as a part of a half turn: it needs no reduction of large angles,
+// for which the GPU would take local memory.
 struct MakeNormal {
     __device__ static void Make(const Words& words, Affine<float> f, float* out) {
         for (int i = 0; i < 2; ++i) {
             float u = (static_cast<float>(words.w[2 * i]) + 0.5F) * 0x1p-32F;
-            float angle =
-                    static_cast<float>(static_cast<int32_t>(words.w[2 * i + 1])) * (3.14159265358979324F * 0x1p-31F);
+            float turn = static_cast<float>(static_cast<int32_t>(words.w[2 * i + 1])) * 0x1p-31F;
             float radius = f.factor * ::sqrtf(-2.0F * ::logf(u));
-            out[2 * i] = f.shift + radius * ::cosf(angle);
-            out[2 * i + 1] = f.shift + radius * ::sinf(angle);
+            float sine;
+            float cosine;
+            ::sincospif(turn, &sine, &cosine);
+            out[2 * i] = f.shift + radius * cosine;
+            out[2 * i + 1] = f.shift + radius * sine;
         }
     }
     __device__ static void Make(const Words& words, Affine<double> f, double* out) {
         double u = Uniform53(words.w[0], words.w[1]) + 0x1p-54;
-        double angle = (Uniform53(words.w[2], words.w[3]) - 0.5) * 6.283185307179586477;
+        double turn = (Uniform53(words.w[2], words.w[3]) - 0.5) * 2;
         double radius = f.factor * ::sqrt(-2.0 * ::log(u));
-        out[0] = f.shift + radius * ::cos(angle);
-        out[1] = f.shift + radius * ::sin(angle);
+        double sine;
+        double cosine;
+        ::sincospi(turn, &sine, &cosine);
+        out[0] = f.shift + radius * cosine;
+        out[1] = f.shift + radius * sine;
     }
 };
 

@@ -61,24 +61,23 @@ __global__ void ReduceShortRows(Op op, int64_t rows, int64_t n, const typename O
 
 constexpr unsigned kColumnRows = kBlock / kWarp;
 
-// Columns: neighbouring threads reduce neighbouring columns, and the rows of the block share a column. The block
-// (x, y) reduces the piece y of kWarp columns. Results are in the order (piece, column).
-template <class Op>
-__global__ void ReduceColumns(Op op, int64_t outer, int64_t n, int64_t inner, int64_t piece,
-                              const typename Op::Element* in, typename Op::Result* out) {
-    using Acc = typename Op::Acc;
+// Columns of n partial results: neighbouring threads combine neighbouring columns, and the rows of the block share a
+// column. The block (x, y) combines the piece y of kWarp columns. `values(column)` gives the function of partial
+// results by their index, and `store(k, acc)` takes the result with the index k in the order (piece, column).
+template <class Op, class Values, class Store>
+__device__ void CombineColumns(const Op& op, int64_t columns, int64_t n, int64_t piece, Values&& values,
+                               Store&& store) {
+    using Acc = decltype(op.Init());
     alignas(Acc) __shared__ char memory[kBlock * sizeof(Acc)];
     Acc* parts = reinterpret_cast<Acc*>(memory);
     int64_t column = static_cast<int64_t>(blockIdx.x) * kWarp + threadIdx.x;
-    bool exists = column < outer * inner;
-    auto acc = op.Init();
+    bool exists = column < columns;
+    Acc acc = op.Init();
     if (exists) {
-        const typename Op::Element* p = in + column / inner * n * inner + column % inner;
+        auto value = values(column);
         int64_t begin = piece * blockIdx.y;
         int64_t end = begin + piece < n ? begin + piece : n;
-        for (int64_t i = begin + threadIdx.y; i < end; i += kColumnRows) {
-            acc = op.Combine(acc, op.Map(p[i * inner], i));
-        }
+        for (int64_t i = begin + threadIdx.y; i < end; i += kColumnRows) acc = op.Combine(acc, value(i));
     }
     parts[threadIdx.y * kWarp + threadIdx.x] = acc;
     __syncthreads();
@@ -89,7 +88,19 @@ __global__ void ReduceColumns(Op op, int64_t outer, int64_t n, int64_t inner, in
         }
         __syncthreads();
     }
-    if (exists && threadIdx.y == 0) out[outer * inner * blockIdx.y + column] = op.Finish(parts[threadIdx.x]);
+    if (exists && threadIdx.y == 0) store(columns * blockIdx.y + column, parts[threadIdx.x]);
+}
+
+template <class Op>
+__global__ void ReduceColumns(Op op, int64_t outer, int64_t n, int64_t inner, int64_t piece,
+                              const typename Op::Element* in, typename Op::Result* out) {
+    CombineColumns(
+            op, outer * inner, n, piece,
+            [&](int64_t column) {
+                const typename Op::Element* p = in + column / inner * n * inner + column % inner;
+                return [&op, p, inner](int64_t i) { return op.Map(p[i * inner], i); };
+            },
+            [&](int64_t k, const auto& acc) { out[k] = op.Finish(acc); });
 }
 
 // Pieces of a reduction over n elements, so that a GPU has enough blocks.
