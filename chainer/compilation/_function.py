@@ -306,8 +306,7 @@ def compile(  # noqa: A001 - the name that users expect
 
     What no plan can repeat makes calls fall back to eager, and :meth:`CompiledFunction.report`
     names the line and the cure: values of arrays that Python reads, calls with side effects,
-    random numbers that Python reads, functions that fall back to NumPy, hooks of functions and
-    links.
+    random numbers that Python reads, functions that fall back to NumPy, hooks that see each call.
 
     Results belong to no graph, as after ``unchain_backward``.
 

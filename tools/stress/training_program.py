@@ -41,6 +41,7 @@ class Program:
         return F.softmax_cross_entropy(self.model(x, t), t) * (self.weight * scale)
 
     def step(self, x, t, *, scale=1.0):
+        x, t = chainer.get_device(DEVICE).send((x, t))
         model = self.model
         if not chainer.config.train:
             with chainer.no_backprop_mode():

@@ -80,10 +80,14 @@ def _watch_cython(scope: Scope, value: Any, label: str) -> None:
     _watch_named(scope, CYTHON, value, label)
 
 
-def _watch_generator(scope: Scope, value: numpy.random.RandomState, label: str) -> None:
-    # Recordings see what functions of `numpy.random` draw, and no other.
+def _watch_generator(scope: Scope, value: Any, label: str) -> None:
+    # Recordings see what functions of `numpy.random` draw, which they replace. Methods of other
+    # generators belong to classes in C, whose calls nothing can take the place of or see.
     if value is not GENERATOR:
-        raise GraphBreak(f'{label} is a random number generator: its state changes unseen')
+        raise GraphBreak(
+            f'{label} is a random number generator of your own: its state changes unseen. Draw by '
+            'numpy.random or chainerx.random, or before the call, and pass the array as an argument'
+        )
 
 
 def _watch_method_of_c(scope: Scope, value: Any, label: str) -> None:
@@ -178,6 +182,7 @@ KINDS: dict[type, Kind] = {
         _watch_partial, watched=names('func args keywords'), fixed=names('__vectorcalloffset__')
     ),
     numpy.random.RandomState: Kind(_watch_generator),
+    numpy.random.Generator: Kind(_watch_generator),
     staticmethod: WRAPPER,
     classmethod: WRAPPER,
     property: PROPERTY,

@@ -438,3 +438,29 @@ def test_random_numbers_of_python(name):
             results.append(bits(call(x)))
         assert results[0] == results[1]
     assert compiled.replays == 0 and 'random' in compiled.report()
+
+
+@pytest.mark.parametrize('make', [np.random.RandomState, np.random.default_rng])
+def test_generators_of_the_program(make):
+    """They end plans, with a cure: to draw before the call."""
+
+    class Noisy(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            self.rng = make(0)
+
+        def forward(self, x):
+            return x + chainerx.array(self.rng.normal(size=3).astype('f'))
+
+    model, other = Noisy(), Noisy()
+    compiled, x = chainer.compile(model), array([1, 2, 3], 'f')
+    for _ in range(6):
+        assert bits(compiled(x)) == bits(other(x))
+    assert compiled.replays == 0
+    reason = 'rng is a random number generator of your own: its state changes unseen. Draw by'
+    assert reason in compiled.report()
+    cured = chainer.compile(lambda x, noise: x + chainerx.array(noise.astype('f')))
+    for _ in range(6):
+        noise = model.rng.normal(size=3)
+        assert bits(cured(x, noise)) == bits(other(x))
+    assert cured.replays == 4
