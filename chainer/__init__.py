@@ -121,12 +121,20 @@ if TYPE_CHECKING:  # for editors: they do not run __getattr__
         training as training,
     )
     from chainer.compilation import compile as compile
+    from chainer.transforms import (
+        hvp as hvp,
+        jacobian as jacobian,
+        jvp as jvp,
+        per_sample_grad as per_sample_grad,
+        vmap as vmap,
+    )
     from chainer.types import NdArray
 
 # The same, but imported at first use.
 _lazy.attach(
     __name__,
     {'compile': 'chainer.compilation'}
+    | dict.fromkeys(('hvp', 'jacobian', 'jvp', 'per_sample_grad', 'vmap'), 'chainer.transforms')
     | {
         name: f'chainer.{name}'
         for name in (

@@ -12,6 +12,7 @@ import chainerx
 from chainer import configuration
 from chainer._core.autograd.base_function import BaseFunction
 from chainer._core.autograd.base_variable import from_array as _from_array
+from chainer._core.autograd.batched_array import mapping_of
 from chainer._core.autograd.changes import Contents
 from chainer._core.autograd.gradients import find_nan
 from chainer._core.autograd.input_checks import check_array_kinds, check_types
@@ -145,9 +146,17 @@ class FunctionNode(BaseFunction):
             in_data.append(x._array)
         in_data = tuple(in_data)
         kind = type(in_data[0]) if in_data else _ndarray
-        is_chainerx = kind is not _ndarray and issubclass(kind, _chx_ndarray)
+        is_chainerx = False
+        if kind is not _ndarray:
+            mapping = mapping_of(in_data)
+            if mapping is not None:
+                return mapping.apply(self, in_vars)
+            is_chainerx = issubclass(kind, _chx_ndarray)
         for data in in_data:
             if type(data) is not kind:
+                mapping = mapping_of(in_data)
+                if mapping is not None:
+                    return mapping.apply(self, in_vars)
                 check_array_kinds(self, in_data)
                 is_chainerx = any([isinstance(d, _chx_ndarray) for d in in_data])
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import selectors
 import signal
@@ -12,7 +13,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _checks, _judge, _supervisor
+from chainermn import _checks, _judge, _recorder, _supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ class _Rank:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
+        self.number = -1
         self.name: str | None = None
         self.has_ended = False
         self._is_asked = False
@@ -96,6 +98,7 @@ class Job:
         grace: Seconds between a signal, or the end of a rank that fails, and ``SIGKILL``.
         link_timeout: Seconds without an answer of a host after which it is lost.
         signals: Signals that this process gets.
+        folder: Where the last calls of the ranks are written if they cannot go on.
 
     """
 
@@ -107,6 +110,7 @@ class Job:
         grace: float,
         link_timeout: float,
         signals: _supervisor.SignalReader,
+        folder: str = '.',
     ) -> None:
         self._command = command
         self._environment = environment
@@ -115,6 +119,7 @@ class Job:
         self._grace = grace
         self._link_timeout = link_timeout
         self._signals = signals
+        self._folder = folder
         self._token = secrets.token_hex(16)
         self._selector = selectors.DefaultSelector()
         self._ranks: list[_Rank] = []
@@ -206,8 +211,22 @@ class Job:
         if reason is not None:
             lines = f'{reason}, so all ranks end (CHAINERMN_TIMEOUT)', *self._judge.table()
             _print('\n'.join(lines))
+            self._write_records()
             self._failure = 1
             self._kill()
+
+    def _write_records(self) -> None:
+        """Writes the last calls of each rank to a file, and tells where."""
+        path = os.path.abspath(os.path.join(self._folder, 'chainermn_calls.{}.txt'))
+        try:
+            for rank in self._ranks:
+                with open(path.format(rank.number), 'w', encoding='utf-8') as f:
+                    f.write('\n'.join([*self._judge.record(rank), '']))
+        except OSError as error:  # the job ends all the same
+            _print(f'the last calls of the ranks cannot be written: {error}')
+            return
+        ranks = _recorder.describe_ranks([rank.number for rank in self._ranks])
+        _print(f'the last calls of each rank are in {path.format("<rank>")} for ranks {ranks}')
 
     def _limit(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -261,7 +280,8 @@ class Job:
     def _admit(self, rank: _Rank, values: dict[str, Any]) -> None:
         if not secrets.compare_digest(values['token'], self._token):
             raise ValueError('this is no guard of this job')
-        rank.name = f'rank {values["rank"]} on {values["host"]}'
+        rank.number = int(values['rank'])
+        rank.name = f'rank {rank.number} on {values["host"]}'
         self._ranks.append(rank)
         self._judge.add(rank, rank.name)
         # It connects late, so it has missed what the others were told.

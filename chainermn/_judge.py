@@ -95,6 +95,11 @@ class Judge:
                 lines.append('    last calls: ' + '; '.join(rank.last[-_N_PRINTED:]))
         return lines
 
+    def record(self, key: Hashable) -> list[str]:
+        """Returns the last calls of a rank, the oldest first, and what it does now."""
+        rank = self._ranks[key]
+        return [rank.name, *rank.last, f'now {rank.describe(self._clock(), self.limit)}']
+
     def _waits(self, rank: Rank, seconds: float) -> bool:
         now = self._clock()
         return rank.state(now, self.limit) == 'waits' and now - rank.since >= seconds
@@ -197,17 +202,17 @@ class Rank:
     def _hear_beat(self, beat: Any, now: float) -> None:
         self.number, self.size = int(beat['rank']), int(beat['size'])
         self._heard = now
+        if 'last' in beat:
+            self.last = [_letters(text) for text in beat['last'][:_N_CALLS]]
         if beat.get('ended'):
             self.has_ended = True
             return
         progress = [int(number) for number in beat['progress'][:3]]
         if progress != self._progress:
-            self._progress, self.since, self.last = progress, now, []
+            self._progress, self.since = progress, now
         self.call = None if beat['call'] is None else _check_call(beat['call'])
         self.line = _letters(beat['line'])
         self.may_go_on = bool(beat['may_go_on'])
-        if 'last' in beat:
-            self.last = [_letters(text) for text in beat['last'][:_N_CALLS]]
 
     def shift(self, seconds: float) -> None:
         """Leaves out a time in which this process was stopped."""

@@ -104,7 +104,7 @@ class _Watchdog:
         """Says farewell: after this, the rank waits for the others in MPI's own end."""
         if os.getpid() == pid:
             self._ended.set()
-            self._write({**self._head(), 'ended': True})
+            self._write(_with_last_calls({**self._head(), 'ended': True}))
 
     def _head(self) -> dict[str, Any]:
         """Beat of a rank of which nothing is known."""
@@ -118,15 +118,14 @@ class _Watchdog:
         if progress != self._progress:
             self._progress, self._since = progress, now
             self._next_report = now + self._limit / 2
-        is_long = now - self._since >= self._limit / 2
         if self._pipe is not None:
-            self._write(self._beat(thread, call, is_long))
+            self._write(self._beat(thread, call))
         elif call is not None and now >= self._next_report:
             self._next_report = now + self._limit
             seconds = now - self._since
             _print(f'rank {self._rank} waits in {call}, at {_line(thread)}, for {seconds:.3g} s')
 
-    def _beat(self, thread: int, call: Call | None, is_long: bool) -> dict[str, Any]:
+    def _beat(self, thread: int, call: Call | None) -> dict[str, Any]:
         beat = {
             **self._head(),
             'line': _line(thread),
@@ -134,12 +133,7 @@ class _Watchdog:
             # If it computes, or if another thread may go on, then the rank may go on, too.
             'may_go_on': recorder.n_busy > 0 or len(recorder.inside) > 1,
         }
-        if is_long:
-            calls = [f'{c} ({_duration(c)})'[:_TEXT] for c in list(recorder.last)]
-            while len(json.dumps(beat | {'last': calls})) > _LINE_BYTES:
-                del calls[0]
-            beat['last'] = calls
-        return beat
+        return _with_last_calls(beat)
 
     def _write(self, beat: dict[str, Any]) -> None:
         if self._pipe is None:
@@ -158,6 +152,19 @@ def _current() -> tuple[int, Call | None]:
         if call is not None:
             return thread, call
     return threading.main_thread().ident or 0, None
+
+
+def _with_last_calls(beat: dict[str, Any]) -> dict[str, Any]:
+    """Adds the last calls to a beat, as many as there is room for."""
+    texts: list[str] = []
+    room = _LINE_BYTES - len(json.dumps(beat))
+    for call in reversed(list(recorder.last)):
+        text = f'{call} ({_duration(call)})'[:_TEXT]
+        room -= len(json.dumps(text)) + 2
+        if room < len('"last": []'):
+            break
+        texts.append(text)
+    return beat | {'last': texts[::-1]}
 
 
 def _duration(call: Call) -> str:

@@ -17,6 +17,9 @@ With ``--restarts`` the launcher restarts the processes after a failure, so a sc
 latest checkpoint, see :func:`chainermn.create_multi_node_checkpointer`, continues; with ``--min-n``
 each time with one process fewer. The variable ``CHAINERMN_RESTART`` counts the restarts.
 
+If nobody can go on, see :doc:`the guide </guides/chainermn>`, the job ends, and the last calls of
+each rank are written to ``chainermn_calls.<rank>.txt`` in the folder ``--record``.
+
 If the script gets no number of threads by ``OMP_NUM_THREADS``, the processes of a host share its
 cores.
 """
@@ -54,6 +57,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         'type': float,
         'default': 5,
         'help': 'seconds without an answer after which a host is lost (5)',
+    },
+    '--record': {
+        'metavar': 'FOLDER',
+        'default': '.',
+        'help': 'where the last calls of each rank are written if nobody can go on (.)',
     },
 }
 
@@ -126,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
             command = make_command(args.mpiexec, version, n, hosts, args.program)
-            options = hosts, args.grace, args.link_timeout, signals
+            options = hosts, args.grace, args.link_timeout, signals, args.record
             job = _job.Job(command, _environment(n, hosts, restart), *options)
             status = job.run()
             if status == 0 or job.signal is not None or restart == args.restarts:

@@ -91,6 +91,7 @@ if TYPE_CHECKING or is_available():
     from chainerx import (
         _core,
         array_api as array_api,
+        fft as fft,
         linalg as linalg,
         onnx as onnx,
         random as random,

@@ -140,7 +140,7 @@ def matrix_rank(x: ndarray, rtol: float | ndarray | None = None) -> ndarray:
     """Ranks of matrices: numbers of singular values that differ from zero. Not differentiable.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, real or complex.
         rtol (float, ~chainerx.ndarray or None): Singular values up to this fraction of the largest
             count as zero; :math:`\\max(m, n) \\epsilon` unless given. An array has a value for each
             matrix.
@@ -149,7 +149,7 @@ def matrix_rank(x: ndarray, rtol: float | ndarray | None = None) -> ndarray:
         ~chainerx.ndarray: Ranks, of dtype int64 and shape :math:`(...)`.
 
     Raises:
-        ~chainerx.DtypeError: If the dtype is neither float32 nor float64.
+        ~chainerx.DtypeError: If the dtype is none of float32, float64, complex64 and complex128.
         ~chainerx.DimensionError: If ``x`` has less than two dimensions.
 
     .. admonition:: Example
@@ -170,13 +170,13 @@ def svdvals(x: ndarray) -> ndarray:
     Differentiable any number of times.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, real or complex.
 
     Returns:
         ~chainerx.ndarray: Singular values in descending order, of shape :math:`(..., \\min(m, n))`.
 
     Raises:
-        ~chainerx.DtypeError: If the dtype is neither float32 nor float64.
+        ~chainerx.DtypeError: If the dtype is none of float32, float64, complex64 and complex128.
         ~chainerx.DimensionError: If ``x`` has less than two dimensions.
 
     .. admonition:: Example

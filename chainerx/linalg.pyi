@@ -23,16 +23,16 @@ from chainerx._linalg import trace as trace
 from chainerx._linalg import vector_norm as vector_norm
 
 def cholesky(a: ndarray) -> ndarray:
-    r"""Cholesky factorizations :math:`a = l l^\top` of symmetric positive definite matrices."""
+    r"""Cholesky factorizations :math:`a = l l^\mathrm{H}` of symmetric or Hermitian positive definite matrices."""
 
 def det(a: ndarray) -> ndarray:
     """Determinants of square matrices."""
 
 def eigh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> tuple[ndarray, ndarray]:
-    """Eigenvalues and eigenvectors of symmetric matrices."""
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices."""
 
 def eigvalsh(a: ndarray, UPLO: Literal['L', 'U', 'l', 'u'] = 'L') -> ndarray:
-    """Eigenvalues of symmetric matrices; see :func:`eigh`."""
+    """Eigenvalues of symmetric or Hermitian matrices; see :func:`eigh`."""
 
 def inv(a: ndarray) -> ndarray:
     """Inverses of square matrices."""
@@ -44,16 +44,17 @@ def pinv(a: ndarray, rcond: float = 1e-15) -> ndarray:
     """Moore-Penrose pseudo-inverses of matrices."""
 
 def qr(a: ndarray, mode: Literal['reduced', 'complete', 'r', 'raw'] = 'reduced') -> ndarray | tuple[ndarray, ndarray]:
-    """QR factorizations of matrices, :math:`a = q r`."""
+    """QR factorizations of matrices, :math:`a = q r`. The diagonal of :math:`r` is real."""
 
 def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
-    """Signs and logarithms of the absolute values of determinants."""
+    """Signs and logarithms of the absolute values of determinants. The sign of a complex number :math:`z` is
+    :math:`z / |z|`."""
 
 def solve(a: ndarray, b: ndarray) -> ndarray:
     """Solves the linear equations :math:`a x = b`."""
 
 def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True) -> ndarray | tuple[ndarray, ndarray, ndarray]:
-    r"""Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\top`."""
+    r"""Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\mathrm{H}`."""
 
 def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Matrix product :math:`a b` of the last two axes; also the operator ``@``."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+#: The number of bfloat16 in ONNX.
+_BFLOAT16 = 16
+
+
 def onnx_type(dtype: Any) -> int:
     """Number of a dtype in ONNX."""
     from onnx import helper
@@ -50,10 +54,28 @@ class Builder(KnownCall):
                 if x is not None:
                     given += [None] * (place + 1 - len(given))
                     given[place] = self._input(x, form.types[place])
+            self._check_bfloat16(op_name, given, attributes)
         names = ['' if x is None else self.const(x) for x in given]
         while names and not names[-1]:
             names.pop()
         return self.op(op_name, names, n, **attributes)
+
+    def _check_bfloat16(self, op_name: str, given: Sequence[Any], attributes: Any) -> None:
+        """Raises an error if the opset does not have an operator for bfloat16, which is young."""
+        schemas = schemas_of('', op_name)
+        first = given[0] if given else None
+        takes_it = (
+            isinstance(first, str)
+            and first in self.names
+            and _letter(self.dtype(self.names.index(first))) == 'w'
+        )
+        makes_it = op_name == 'Cast' and attributes['to'] == _BFLOAT16
+        if not (takes_it or makes_it):
+            return
+        takes = [form.since for form in schemas if not form.types[0] or 'w' in form.types[0]]
+        if not takes:
+            raise Unsupported(f'{op_name} takes no bfloat16')
+        self.need(takes[0], f'{op_name} of bfloat16')
 
     def _input(self, x: Any, types: str) -> Any:
         if isinstance(x, (list, tuple)):
@@ -297,7 +319,7 @@ def _int_tensor(value):
 def _letter(dtype: Any) -> str:
     """The letter of a dtype in the table of schemas."""
     char = numpy.dtype(dtype).char
-    return {'l': 'q', 'L': 'Q', '?': '1'}.get(char, char)
+    return {'l': 'q', 'L': 'Q', '?': '1', 'E': 'w'}.get(char, char)  # E is bfloat16
 
 
 def is_number(value: Any) -> bool:

@@ -32,6 +32,10 @@ import chainerx  # noqa: E402
 from chainer.backends import cuda  # noqa: E402
 
 
+def pytest_configure(config):
+    config.pluginmanager.import_plugin('helpers.lost_gpus')
+
+
 def _cuda_device_count():
     return cuda.cupy.cuda.runtime.getDeviceCount() if cuda.available else 0
 

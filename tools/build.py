@@ -26,6 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / 'chainerx_cc'
+#: Folders of others' code, each with its licence.
+THIRD_PARTY = SOURCE / 'third_party'
 BUILD = ROOT / 'build' / 'chainerx'
 #: Tests that also run on the CUDA backend, on a GPU or emulated.
 CUDA_TESTS = [
@@ -117,10 +119,13 @@ def copy_licences():
     _check_modules()
     names = {'pybind11': 'pybind11', 'scipy-openblas32': 'openblas'}
     copies = []
+    licences = {folder.name: folder / 'LICENSE.md' for folder in THIRD_PARTY.glob('*/')}
     for package, name in names.items():
         (licence,) = [file for file in metadata.files(package) if 'LICENSE' in file.name]
+        licences[name] = licence.locate()
+    for name, licence in sorted(licences.items()):
         copies.append(f'chainerx/LICENSE.{name}.txt')
-        shutil.copyfile(licence.locate(), ROOT / copies[-1])
+        shutil.copyfile(licence, ROOT / copies[-1])
     return copies
 
 

@@ -1,10 +1,12 @@
 """Verifies the GPU code on a GPU: ``python tools/gpu_verify.py [PART ...]``.
 
-It builds ChainerX with the CUDA backend, runs the tests of ChainerX and Chainer on it and those of
-CuPy, runs the operations under ``compute-sanitizer``, and the benchmarks. Each part ends within
-nine minutes, and adds its result to a report in ``docs/gpu_reports``, one file for a GPU and a day.
-A part that runs again replaces its result. ``--table`` makes the table in
-``docs/gpu_verification.rst`` from all reports.
+It builds ChainerX with the CUDA backend, and first runs something of every library that it loads.
+Then come the tests of ChainerX and Chainer on it and those of CuPy, rows of the benchmarks, each in
+a process of its own, and the operations under ``compute-sanitizer``. Each part ends within nine
+minutes, and adds its result to a report in ``docs/gpu_reports``, one file for a GPU and a day. A
+part that runs again replaces its result. ``--budget`` limits all of it: what matters most comes
+first, and no part begins after it. ``--table`` makes the table in ``docs/gpu_verification.rst``
+from all reports. ``tools/gpu_carry.py`` makes a folder to carry to a machine without a network.
 
 Without a GPU it says so and stops. ``--emulated`` tries this program on the emulation of CUDA that
 ``tools/build.py --test`` compiles, without the parts that build and sanitize; it writes no report
@@ -14,7 +16,6 @@ unless ``--report`` names a file.
 import argparse
 import contextlib
 import datetime
-import importlib.util
 import json
 import os
 import platform
@@ -28,7 +29,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from build import CUDA_TESTS
+from gpu_parts import PARTS
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / 'docs' / 'gpu_reports'
@@ -36,58 +37,8 @@ PAGE = ROOT / 'docs' / 'gpu_verification.rst'
 EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
 STAND_IN = ROOT / 'tests' / 'helpers' / 'cupy_emulation'
 SECONDS = 530
+LEAST_SECONDS = 20  # left of the budget, to begin a part
 _MARKED = re.compile(r'(\.\. The table is made.*?\n\n).*\Z', re.DOTALL)
-
-_PYTEST = [
-    *(sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--color=no'),
-    *(['-n', '4'] if importlib.util.find_spec('xdist') else []),
-]
-_ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}
-_FUNCTIONS = 'tests/chainer_tests/functions_tests'
-_EXAMPLES = ['tests/example_tests', 'tests/smoke_tests']
-
-
-def _sanitizer(tool, tests):
-    pytest = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'no:xdist']
-    return [
-        *('compute-sanitizer', '--tool', tool, '--error-exitcode', '86', '--print-limit', '20'),
-        *(*pytest, 'tests/chainerx_tests/test_ops.py', '-k', tests),
-    ]
-
-
-def _benchmark(script, *arguments):
-    return [sys.executable, f'benchmarks/{script}.py', *arguments]
-
-
-#: Commands by part, and variables of their environment.
-PARTS = {
-    'build': ([sys.executable, 'tools/build.py'], {'CHAINERX_BUILD_CUDA': '1'}),
-    'cuda': ([*_PYTEST, '-m', 'not slow', *CUDA_TESTS], _ON_CUDA),
-    'chainer': (
-        [*_PYTEST, '-m', 'not slow', '-k', 'chainerx or cuda', 'tests/chainer_tests'],
-        _ON_CUDA,
-    ),
-    'gpu-functions': ([*_PYTEST, '-m', 'gpu and not slow', _FUNCTIONS], {}),
-    'gpu-others': (
-        [*_PYTEST, '-m', 'gpu and not slow', 'tests/chainer_tests', f'--ignore={_FUNCTIONS}'],
-        {},
-    ),
-    'gpu-examples': ([*_PYTEST, '-m', 'gpu and not slow', *_EXAMPLES], {}),
-    'multi_gpu': (
-        [*_PYTEST, '-m', 'multi_gpu and not slow', 'tests/chainer_tests', *_EXAMPLES],
-        {},
-    ),
-    'memcheck-forward': (_sanitizer('memcheck', 'test_forward or test_layouts'), _ON_CUDA),
-    'memcheck-backward': (_sanitizer('memcheck', 'test_backward'), _ON_CUDA),
-    'racecheck-forward': (_sanitizer('racecheck', 'test_forward'), _ON_CUDA),
-    'racecheck-backward': (_sanitizer('racecheck', 'test_backward'), _ON_CUDA),
-    'benchmark-chainerx': (_benchmark('run', '--device', 'cuda:0'), {}),
-    'benchmark-cupy': (_benchmark('run', '--device', '@cupy:0'), {}),
-    'bandwidth-chainerx': (_benchmark('bandwidth', '--device', 'cuda:0'), {}),
-    'bandwidth-cupy': (_benchmark('bandwidth', '--device', '@cupy:0'), {}),
-    'gemm-chainerx': (_benchmark('gemm', '--device', 'cuda:0'), {}),
-    'gemm-cupy': (_benchmark('gemm', '--device', '@cupy:0'), {}),
-}
 
 
 def _is_benchmark(name):
@@ -139,8 +90,11 @@ def summarize(output):
     return counts, failures
 
 
-def run_part(name, extra, emulated, capability):
-    """Runs a part; returns its result for the report."""
+def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
+    """Runs a part for so long at most; returns its result for the report.
+
+    ``logs``: a folder for all that it prints.
+    """
     command, variables = PARTS[name]
     paths = [ROOT, *([STAND_IN] if emulated else []), os.environ.get('PYTHONPATH', '')]
     environment = {**os.environ, **variables, 'PYTHONPATH': os.pathsep.join(map(str, paths))}
@@ -167,13 +121,16 @@ def run_part(name, extra, emulated, capability):
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=SECONDS)
+        output, _ = process.communicate(timeout=seconds)
         status = 'passed' if process.returncode == 0 else f'failed: status {process.returncode}'
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-        status = f'failed: more than {SECONDS} seconds'
+        status = f'failed: more than {seconds:.0f} seconds'
     counts, failures = summarize(output)
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
+        (logs / f'{name}.log').write_text(output)
     print(output[-4000:])
     return {
         **result,
@@ -240,6 +197,10 @@ def main(arguments=None):
     parser.add_argument('--list', action='store_true', help='list the parts and their commands')
     parser.add_argument('--table', action='store_true', help='only write the page of results')
     parser.add_argument('--report', type=Path, help='file of the report')
+    parser.add_argument('--logs', type=Path, help='folder for all that the parts print')
+    parser.add_argument(
+        '--budget', type=float, default=float('inf'), metavar='SECONDS', help='time for all parts'
+    )
     parser.add_argument('--emulated', action='store_true', help='try it on the emulation of CUDA')
     parser.add_argument('--select', metavar='EXPRESSION', help='only tests that match (-k)')
     args = parser.parse_args(arguments)
@@ -271,9 +232,16 @@ def main(arguments=None):
         report['parts'] = json.loads(path.read_text())['parts']
     extra = ['-k', args.select] if args.select else []
     failed = []
-    possible = [n for n in PARTS if not (args.emulated and re.match('build|memcheck|racecheck', n))]
+    end = time.monotonic() + args.budget
+    # What needs a GPU, or takes it for granted that it is fast
+    left_out = 'build|[a-z]+check-|bandwidth|gemm|benchmark.*(?<!tiny)$'
+    possible = [n for n in PARTS if not (args.emulated and re.match(left_out, n))]
     for name in args.part or possible:
-        result = run_part(name, extra, args.emulated, gpu['capability'])
+        seconds = min(SECONDS, end - time.monotonic())
+        if seconds < LEAST_SECONDS:
+            print(f'{name}: skipped: the budget is spent', flush=True)
+            continue
+        result = run_part(name, extra, args.emulated, gpu['capability'], seconds, args.logs)
         report['parts'][name] = result
         if result['status'] != 'passed':
             failed.append(name)

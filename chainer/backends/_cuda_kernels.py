@@ -168,7 +168,7 @@ def reduce(
 
         >>> from chainer.backends import cuda
         >>> norm = cuda.reduce(
-        ...     'T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')  # doctest: +SKIP
+        ...     'T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2_norm')  # doctest: +SKIP
         >>> y = norm(x, axis=1)  # doctest: +SKIP
 
     """

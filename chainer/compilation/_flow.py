@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import dis
 import functools
+import inspect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ _STORES = 'STORE_FAST', 'STORE_FAST_LOAD_FAST'
 #: Functions by which code may read its variables without naming them.
 _READERS = {'vars', 'locals', 'dir', 'eval', 'exec'}
 _BUILDS = 'BUILD_TUPLE', 'BUILD_LIST'
+_JUMPS = {*dis.hasjrel, *dis.hasjabs}
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+#: What depends on nothing but the form of an array.
+_OF_FORM = 'shape', 'ndim', 'dtype', 'size', 'nbytes', 'itemsize', 'strides'
 
 
 @functools.lru_cache(maxsize=256)
@@ -64,8 +69,8 @@ def find_consumer(
         elif op in _STORES and not above:
             name = found[i].argval
             return _find_consumer_of(code, name if op == 'STORE_FAST' else name[0], may_cast)
-        elif op in _BUILDS and arg <= above:
-            above += 1 - arg
+        elif op in _BUILDS:
+            above = max(above + 1 - arg, 0)  # the container stands for the value within it
         elif op.startswith('BINARY_') and above >= 2:
             above -= 1
         elif op in _CALLS:
@@ -87,12 +92,123 @@ def is_call_of(code: types.CodeType, call: int, name: str) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=256)
+def find_senders(
+    code: types.CodeType, names: tuple[str, ...], *, has_len: bool
+) -> dict[int, list[str]] | str:
+    """Returns the calls that take parameters, each with its parameters in order.
+
+    Before, code may read nothing but the form of an array. It may give the variable another value,
+    if it surely does so. Otherwise the name of the parameter is returned. ``has_len``: whether
+    ``len`` is Python's own.
+    """
+    found: list[tuple[int, int, int, str]] = []  # call, instruction, place in it, parameter
+    for name in names:
+        uses = _find_uses_of(code, name, has_len)
+        if uses is None:
+            return name
+        found += [(*use, name) for use in uses]
+    senders: dict[int, list[str]] = {}
+    for call, i, _, name in sorted(found):
+        # A call in a loop may be of another function each time.
+        if _is_in_loop(code, call):
+            return name
+        taken = senders.setdefault(call, [])
+        taken.append(name)
+        if len(taken) > 1 and _has_store(code, i, call):  # in what order is not clear
+            return name
+    return senders
+
+
+def _find_uses_of(
+    code: types.CodeType, name: str, has_len: bool
+) -> list[tuple[int, int, int]] | None:
+    """Returns where code takes a parameter: the call, the instruction, and the place in it."""
+    if (
+        name in code.co_cellvars
+        or code.co_flags & _SUSPENDED
+        or not _READERS.isdisjoint(code.co_names)
+    ):
+        return None
+    places, stores = _uses_of(code, name)
+    if stores and not _is_straight(code, min(stores)):
+        return None
+    uses = []
+    for i, above in places:
+        if stores and i >= min(stores):
+            continue
+        if not _is_load(code, i):
+            return None
+        if above or not _reads_form(code, i, has_len):
+            call = find_consumer(code, i, above)
+            if call is None:
+                return None
+            uses.append((call, i, -above))
+    return uses
+
+
+def _reads_form(code: types.CodeType, i: int, has_len: bool) -> bool:
+    """Tells whether nothing but the form is read of the value that an instruction loads."""
+    _, found = _instructions(code)
+    after = [part for part in found[i + 1 : i + 8] if part.opname not in _NOTHING]
+    if not after or after[0].opname in ('LOAD_ATTR', 'LOAD_METHOD'):
+        return bool(after) and after[0].argval in _OF_FORM
+    before = [
+        part for part in found[max(0, i - 4) : i] if part.opname not in (*_NOTHING, 'PUSH_NULL')
+    ]
+    return (
+        has_len
+        and found[i].opname.startswith('LOAD_FAST')
+        and type(found[i].argval) is str
+        and bool(before)
+        and (before[-1].opname, before[-1].argval) == ('LOAD_GLOBAL', 'len')
+        and after[0].opname in _CALLS
+        and after[0].arg == 1
+    )
+
+
+def _is_straight(code: types.CodeType, end: int) -> bool:
+    """Tells whether code always runs from its start up to an instruction, and once."""
+    offsets, found = _instructions(code)
+    # Up to Python 3.10, handlers of exceptions are set by instructions with a target.
+    handled = getattr(dis.Bytecode(code), 'exception_entries', ())
+    return all(i > end and target > end for i, target in _jumps(code)) and all(
+        entry.start > offsets[end] for entry in handled
+    )
+
+
+def _is_in_loop(code: types.CodeType, i: int) -> bool:
+    return any(target <= i <= source for source, target in _jumps(code))
+
+
+def _jumps(code: types.CodeType) -> list[tuple[int, int]]:
+    """Returns the instructions that may jump, and where to."""
+    offsets, found = _instructions(code)
+    return [
+        (i, bisect.bisect_left(offsets, instruction.argval))
+        for i, instruction in enumerate(found)
+        if instruction.opcode in _JUMPS
+    ]
+
+
+def _has_store(code: types.CodeType, start: int, end: int) -> bool:
+    return any('STORE' in part.opname for part in _instructions(code)[1][start:end])
+
+
 def _find_consumer_of(code: types.CodeType, name: str, may_cast: bool) -> int | None:
     """Returns the call that takes a variable, if code sets it once and reads it once."""
     if not _READERS.isdisjoint(code.co_names):
         return None
-    places = []  # instruction, number of values that it puts above the variable
-    stores = 0
+    places, stores = _uses_of(code, name)
+    if len(places) != 1 or len(stores) != 1 or not _is_load(code, places[0][0]):
+        return None
+    return find_consumer(code, *places[0], may_cast=may_cast)
+
+
+def _uses_of(code: types.CodeType, name: str) -> tuple[list[tuple[int, int]], list[int]]:
+    """Returns where code reads a variable, with the values put above it, and where it sets it."""
+    places = []
+    stores = []
     for i, instruction in enumerate(_instructions(code)[1]):
         names = instruction.argval if type(instruction.argval) is tuple else (instruction.argval,)
         if name not in names or '_FAST' not in instruction.opname:
@@ -100,12 +216,10 @@ def _find_consumer_of(code: types.CodeType, name: str, may_cast: bool) -> int | 
         # Python 3.13 joins instructions in pairs, such as STORE_FAST_LOAD_FAST.
         for k, op in enumerate(instruction.opname.replace('_FAST', '').split('_')[: len(names)]):
             if names[k] == name and op == 'STORE':
-                stores += 1
+                stores.append(i)
             elif names[k] == name:
                 places.append((i, len(names) - 1 - k))
-    if len(places) != 1 or stores != 1 or not _is_load(code, places[0][0]):
-        return None
-    return find_consumer(code, *places[0], may_cast=may_cast)
+    return places, stores
 
 
 def _is_load(code: types.CodeType, i: int) -> bool:

@@ -13,6 +13,7 @@ import chainerx
 from chainer._core.reports import html_table
 from chainer.compilation import _check, _trees
 from chainer.compilation._budget import Budget
+from chainer.compilation._effects.numpy_arguments import NumpyArguments
 from chainer.compilation._kinds.kind import Kind
 from chainer.compilation._kinds.table import KINDS
 from chainer.compilation._plans import Plans, key_of
@@ -142,7 +143,7 @@ class CompiledFunction(Generic[_P, _R]):
             if self._budget.has_seen_too_many():
                 self._give_up()
             return self._run_eagerly(args, kwargs, 'arguments are new in shape or value')
-        recording = self._prepare(arrays, form)
+        recording = self._prepare(args, kwargs, arrays, form)
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
             return call()
@@ -154,13 +155,15 @@ class CompiledFunction(Generic[_P, _R]):
             found = GraphBreak('an argument is changed')
         return self._take(value, found, recording, arrays)
 
-    def _prepare(self, arrays: list[Any], form: Any) -> Recording | None:
+    def _prepare(self, args: Any, kwargs: Any, arrays: list[Any], form: Any) -> Recording | None:
         """Returns a recording that can begin, or ``None``."""
         # Objects among the arguments are compared by identity only, so the scope watches them.
         roots = [self._compiled_function, *_trees.objects_of(form)]
         try:
+            arguments = NumpyArguments(self._compiled_function, args, kwargs, arrays)
             scope = self._scopes.find(environment(), roots)
-            recording = Recording(scope, arrays, form, self._plans.scratch)
+            own = [array for array in arrays if type(array) is _trees.chx_ndarray]
+            recording = Recording(scope, own, arguments, form, self._plans.scratch)
             recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
@@ -194,9 +197,10 @@ class CompiledFunction(Generic[_P, _R]):
     def _keep(self, found: Recorded, arrays: list[Any]) -> None:
         found.plan.set_measured(self._measure)
         key = key_of(arrays, found.form, found.environment)
-        changed = self._plans.find_change()
+        before = self._plans.last_scope
         self.recordings += 1
         if self._budget.count_plan(*self._plans.keep(found, key)):
+            changed = None if before is None else before.find_change()
             self._refuse(f'{changed or "an argument"} changes at every call')
 
     def _give_up(self) -> None:

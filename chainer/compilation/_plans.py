@@ -10,6 +10,7 @@ from chainer.compilation._recorded import environment
 
 if TYPE_CHECKING:
     from chainer.compilation._recorded import Recorded
+    from chainer.compilation._scope import Scope
 
 #: Plans beyond the first few go if all take more bytes than this, without the memory that they
 #: share. That of a small model takes 50 KB, one of a thousand kernels 2 MB.
@@ -71,13 +72,14 @@ class Plans:
         plan.used_at = self._uses
         self._last = plan
 
-    def find_change(self) -> str | None:
-        """Tells what has changed since the recording of the plan used last."""
-        return None if self._last is None else self._last.scope.find_change()
+    @property
+    def last_scope(self) -> Scope | None:
+        """What the plan used last watches."""
+        return None if self._last is None else self._last.scope
 
     def describe_changes(self) -> str:
         """Tells what changes from call to call."""
-        change = self.find_change()
+        change = None if self._last is None else self._last.scope.find_change()
         if change is not None:
             return change
         shapes = {tuple([form[0] for form in forms]): None for forms in self._shapes}

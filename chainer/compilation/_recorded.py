@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from chainer.compilation._effects.effect import Effect
     from chainer.compilation._scope import Scope
 
+_chx_ndarray = chainerx.ndarray
+
 
 def environment() -> tuple[Any, ...]:
     """Returns the state of the thread that a call depends on, besides the configuration."""
@@ -68,6 +70,7 @@ class Recorded:
         self._set_scope(scope)
         # Bound once: runs of small models take a few microseconds.
         self._find_inputs = methods_of(effects, 'find_inputs')
+        self._take = methods_of(effects, 'take')
         self._draw = methods_of(effects, 'draw')
         self._prepare = methods_of(effects, 'prepare')
         self._run = methods_of(effects, 'run')
@@ -76,12 +79,10 @@ class Recorded:
 
     def shares_scope(self, other: Recorded) -> bool:
         """Takes the scope of another plan if it is the same, which saves memory and time."""
-        # What each noted while its call ran is the same, too, if it is still so for both.
         # Hundreds of plans with one scope also find it in the cache of the processor.
-        mine, others = self.scope, other.scope
-        is_same = mine.watches_as(others) and mine.is_unchanged() and others.is_unchanged()
+        is_same = self.scope.watches_as(other.scope)
         if is_same:
-            self._set_scope(others)
+            self._set_scope(other.scope)
         return is_same
 
     def _set_scope(self, scope: Scope) -> None:
@@ -90,7 +91,10 @@ class Recorded:
 
     def find_inputs(self, arrays: list[Any]) -> list[Any] | None:
         """Completes the inputs of the plan; returns ``None`` if it cannot run."""
+        given = arrays
         arrays = [*arrays]
+        if self._take:
+            arrays = [array for array in arrays if type(array) is _chx_ndarray]
         for find_inputs in self._find_inputs:
             if not find_inputs(arrays):
                 return None
@@ -100,6 +104,8 @@ class Recorded:
         for find_change in self._find_changes:
             if find_change() >= 0:
                 return None
+        if self._take:
+            arrays += [take(given) for take in self._take]
         return arrays
 
     def run(self, inputs: list[Any], *, tells: bool = True) -> Any:

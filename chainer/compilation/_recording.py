@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from chainer.compilation._effects.effect import Observer
+    from chainer.compilation._effects.numpy_arguments import NumpyArguments
     from chainer.compilation._scope import Scope
 
 
@@ -37,15 +38,19 @@ class Recording:
 
     Args:
         scope: What is known to be reached from the function; effects add to it.
-        arrays: The arrays among the arguments.
-        form: The arguments without them.
+        arrays: The arrays of ChainerX among the arguments.
+        arguments: Those of NumPy.
+        form: The arguments without both.
         scratch: The memory for intermediate arrays, which plans of a function share.
 
     """
 
-    def __init__(self, scope: Scope, arrays: list[Any], form: Any, scratch: Any) -> None:
+    def __init__(
+        self, scope: Scope, arrays: list[Any], arguments: NumpyArguments, form: Any, scratch: Any
+    ) -> None:
         self.trace = Trace()
-        self._arrays = list(arrays)
+        self._arrays = arrays
+        self._arguments = arguments
         self._form = form
         # Before anything runs: the call itself may change it, which is a graph break.
         self._environment = environment()
@@ -72,6 +77,7 @@ class Recording:
             self._updates,
             States(scope, scope.slot_ids, self.trace),
             gradients,
+            arguments,
             self._random,
             Reports(scope),
         )
@@ -158,6 +164,7 @@ class Recording:
         frame = numpy_draws.sending_frame(self.trace.last_builtin)
         if frame is not None:
             self._random.note_sent(array, frame)
+            self._arguments.note_sent(array, frame)
 
     def backward(self, function: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
         """Goes back from arrays; runs of the plan do so with the loss scale of the moment."""

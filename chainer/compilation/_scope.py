@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
+import operator
 import types
 from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration, link
+from chainer._core.engines import plan_data
 from chainer.compilation import _code
 from chainer.compilation._kinds.optimizers import is_scalar
 from chainer.compilation._kinds.table import find_kind
@@ -56,6 +59,8 @@ class Scope:
         objects (list): Those whose attributes may be slots.
         slots (list): Pairs of an object and a name.
         slot_ids (dict): The argument ``slots``, to which the scope adds.
+        shared (dict): What recordings of the scope share, with the guards of it, by ``id`` of an
+            optimizer.
         names (set of str): Names by which code may read attributes.
         reads_any (bool): Whether it may read them by other names, too.
 
@@ -81,8 +86,48 @@ class Scope:
         """
         # The watch of the trunk is not copied: its entries are most of the memory of a scope, and
         # all branches ask the same one.
-        scope = copy.copy(self)
+        scope = self._copy()
         scope._trunk = self
+        return scope
+
+    def part(self) -> Scope:
+        """Returns a scope for guards which a branch and those after it can include."""
+        # Of the trunk: what this branch has found itself, others have not.
+        scope = self._base._copy()
+        scope.shared = {}  # which may have the part, and would keep itself alive
+        return scope
+
+    def include(self, part: Scope) -> None:
+        """Adds the guards and the objects of a part."""
+        if any(part is other for other in self._parts):
+            return
+        self._parts.append(part)
+        base = self._base
+        self.known.update(itertools.islice(part.known.items(), len(base.known), None))
+        self._found |= part._found
+        for mine, others, old in zip(self._lists, part._lists, base._lists):
+            mine += others[len(old) :]
+
+    def watches_as(self, other: Scope) -> bool:
+        """Tells whether two branches are guards of the same."""
+        # What each has noted itself is the same, too, if it is still so for both.
+        return (
+            self._trunk is other._trunk
+            and len(self._parts) == len(other._parts)
+            and all(map(operator.is_, self._parts, other._parts))
+            and self._entries == other._entries
+            and self.watch.find_change() < 0
+            and other.watch.find_change() < 0
+        )
+
+    @property
+    def _base(self) -> Scope:
+        return self if self._trunk is None else self._trunk
+
+    def _copy(self) -> Scope:
+        """Returns a scope with the same objects and no guards."""
+        scope = copy.copy(self)
+        scope._trunk = None
         scope._start_watch()
         scope.known = dict(self.known)
         # What effects visit here must not count as known in another recording, which has not
@@ -91,15 +136,12 @@ class Scope:
         scope._set_lists(*[list(part) for part in self._lists])
         return scope
 
-    def watches_as(self, other: Scope) -> bool:
-        """Tells whether two branches are guards of the same, if nothing has changed in either."""
-        return self._trunk is other._trunk and self._entries == other._entries
-
     def _start_watch(self) -> None:
         self.watch = chainerx._core._Watch()
         self.labels: list[str] = []
         self._watched: list[Any] = []
         self._entries: list[tuple[Any, ...]] = []
+        self._parts: list[Scope] = []
 
     def _set_lists(
         self,
@@ -115,6 +157,7 @@ class Scope:
 
     def _visit_all(self, roots: list[Any]) -> None:
         self._trunk: Scope | None = None
+        self.shared: dict[int, tuple[Any, Scope]] = {}
         self._start_watch()
         self._set_lists([], [], [], [], [])
         self.known: dict[int, Any] = {}
@@ -147,7 +190,7 @@ class Scope:
 
     def watches(self) -> list[Any]:
         """Returns the watches that tell whether something has changed."""
-        return [self.watch] if self._trunk is None else [self._trunk.watch, self.watch]
+        return [scope.watch for scope in self._scopes()]
 
     def is_unchanged(self) -> bool:
         """Tells whether all is as it was."""
@@ -160,8 +203,15 @@ class Scope:
 
     def find_changes(self) -> list[tuple[Any, str]]:
         """Returns all changed things, and what each is."""
-        found = [] if self._trunk is None else self._trunk.find_changes()
-        return found + [(self._watched[i], self.labels[i]) for i in self.watch.find_changes()]
+        return [
+            (scope._watched[i], scope.labels[i])
+            for scope in self._scopes()
+            for i in scope.watch.find_changes()
+        ]
+
+    def _scopes(self) -> list[Scope]:
+        """Returns the scopes that have the guards."""
+        return [*([] if self._trunk is None else [self._trunk]), *self._parts, self]
 
     def lines_that_store(self, name: str) -> str:
         """Names the lines that set an attribute."""
@@ -197,6 +247,9 @@ class Scope:
         """
         if is_constant(value) or id(value) in self.known:
             return
+        reason = plan_data.reason_to_refuse(type(value))
+        if reason is not None:
+            raise GraphBreak(f'{label} is a {type(value).__name__}, {reason}')
         kind = find_kind(type(value))
         if kind is None:
             name = f'{type(value).__module__}.{type(value).__name__}'

@@ -54,6 +54,7 @@ class _Array:
 
 
 ARRAY = _Array()
+NUMPY_ARRAY = _Array()
 
 
 def flatten(value: Any, arrays: list[Any]) -> Any:
@@ -79,6 +80,10 @@ def flatten(value: Any, arrays: list[Any]) -> Any:
     if kind is dict:
         # In order, which the function may depend on.
         return dict, tuple(value), *[flatten(v, arrays) for v in value.values()]
+    # Whose dtypes are what they are: no data of Python's objects, and no attributes.
+    if kind is numpy.ndarray and value.dtype.isbuiltin == 1 and value.dtype.kind in 'biufc':
+        arrays.append(value)
+        return NUMPY_ARRAY, value.dtype, value.shape, value.strides
     if issubclass(kind, (numpy.ndarray, Variable)):
         raise GraphBreak(f'an argument is {kind.__module__}.{kind.__name__}')
     return key(value)

@@ -6,8 +6,6 @@ The documentation lists them from here. The tests compare the lists with what ca
 #: Functions that have no native path.
 FALLBACKS = {
     'decorrelated_batch_normalization': 'its square root of matrices has no native path',
-    'fft': 'ChainerX has no Fourier transform',
-    'ifft': 'ChainerX has no Fourier transform',
 }
 
 #: Arguments that have no native path, of functions that have one.
@@ -26,4 +24,10 @@ ARGUMENTS = {
     'pad': 'modes that compute values, such as ``mean``',
     'softmax_cross_entropy': 'no samples',
     'tensordot': 'operands of different dtypes',
+}
+
+#: Functions whose native path needs what devices other than CPUs do not have.
+CPU_ONLY = {
+    'fft': 'complex numbers',
+    'ifft': 'complex numbers',
 }

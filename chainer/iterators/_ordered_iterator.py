@@ -72,6 +72,8 @@ class OrderedIterator(iterator.Iterator):
 
     # The name of the order in files, first the one that is written.
     _order_keys = ('order', '_order')
+    # If several processes divide each batch: the number of this one, and how many there are.
+    _share: tuple[int, int] | None = None
 
     def __init__(
         self,
@@ -152,7 +154,7 @@ class OrderedIterator(iterator.Iterator):
         if end > position or not parts:
             parts.append(_indices(order, position, end))
         indices = parts[0] if len(parts) == 1 else numpy.concatenate(parts)
-        return State(end, epoch, is_new_epoch, order), indices
+        return State(end, epoch, is_new_epoch, order), self._own(indices)
 
     def _advance_once(self, state):
         position, epoch, _, order = state
@@ -160,10 +162,17 @@ class OrderedIterator(iterator.Iterator):
             return state, None
         size = self._size_of(state)
         end = min(position + self.batch_size, size)
-        indices = _indices(order, position, end) if size > 0 else None
+        indices = self._own(_indices(order, position, end)) if size > 0 else None
         if end < size:
             return State(end, 0, False, order), indices
         return State(0, 1, True, self._next_order(state)), indices
+
+    def _own(self, indices):
+        """Returns what this process takes of a batch."""
+        if self._share is None:
+            return indices
+        rank, n_ranks = self._share
+        return indices[len(indices) * rank // n_ranks : len(indices) * (rank + 1) // n_ranks]
 
     def _take_over(self, state):
         """Makes a state visible to users when the iterator returns its batch."""

@@ -171,13 +171,17 @@ class SpectralNormalization(_weight.WeightHook):
                 delattr(link, name)
 
     def _prepare_parameters(self, link):
+        lacks_u = not hasattr(link, self.vector_name)
+        lacks_gamma = self.use_gamma and not hasattr(link, self._gamma_name)
+        if not lacks_u and not lacks_gamma:
+            return  # without the weight on the CPU
         W = getattr(link, self.weight_name)
         matrix = self.reshape_W(backend.CpuDevice().send(W.array))
         device = link.device
-        if not hasattr(link, self.vector_name):
+        if lacks_u:
             u = numpy.random.normal(size=len(matrix)).astype(matrix.dtype)
             link.add_persistent(self.vector_name, device.send(u))
-        if self.use_gamma and not hasattr(link, self._gamma_name):
+        if lacks_gamma:
             sigma = numpy.linalg.norm(matrix.astype(numpy.float64), 2)
             gamma = variable.Parameter(initializers.Constant(float(sigma), dtype=matrix.dtype), ())
             gamma.to_device(device)

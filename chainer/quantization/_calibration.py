@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend, configuration, link_hook
 from chainer._core.devices.array_types import get_array_types
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.function import no_backprop_mode
 from chainer.quantization._observers import MinMax, Observer, Range
 from chainer.quantization._targets import targets
@@ -102,13 +103,18 @@ def floats_of(values: Iterable[tuple[Place, Any]]) -> Iterator[tuple[Place, Any]
     """Places and arrays of those values that are arrays of floats, or variables of them."""
     for place, value in values:
         array = value.array if isinstance(value, Variable) else value
-        if isinstance(array, get_array_types()) and array.dtype.kind == 'f':
+        if isinstance(array, get_array_types()) and array.dtype.kind in FLOAT_KINDS:
             yield place, array
 
 
 def results_of(out: Any) -> Iterator[tuple[Place, Any]]:
     """Places and arrays of the floats that a link returned."""
     return floats_of(enumerate(out if isinstance(out, (tuple, list)) else [out]))
+
+
+def as_numpys(array: Any) -> Any:
+    """Array of a dtype of NumPy, whose functions know bfloat16 badly."""
+    return array.astype('f') if array.dtype.kind == 'V' else array
 
 
 class _Watch(link_hook.LinkHook):
@@ -136,7 +142,7 @@ class _Watch(link_hook.LinkHook):
             return
         of_link = observers.setdefault(path, {})
         for place, array in values:
-            array = backend.CpuDevice().send(array)
+            array = as_numpys(backend.CpuDevice().send(array))
             if not array.size:
                 continue
             if not abs(array).max() < float('inf'):

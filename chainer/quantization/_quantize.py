@@ -78,17 +78,10 @@ def quantize(
                [-1.   , -0.299]], dtype=float32)
 
     """
-    scheme, model = scheme_of(
-        model,
-        ranges=ranges,
-        weights=weights,
-        activations=activations,
-        bits=bits,
-        per_channel=per_channel,
-        block_size=block_size,
-        activation_dtype=activation_dtype,
-        select=select,
+    scheme = Scheme(
+        ranges, weights, activations, bits, per_channel, block_size, activation_dtype, select
     )
+    model = model.copy('copy')
     for path, link in scheme.targets(model):
         formats, dtype = scheme.formats_of(link), dtype_of(link)
         _links.change_class(link, _links.Quantized)
@@ -99,13 +92,6 @@ def quantize(
             _links.add_input(link, place, scale, zero, activation_dtype, dtype)
     _links.change_parents(model)
     return model
-
-
-def scheme_of(model: Link, activations: bool | None, **options: Any) -> tuple[Scheme, Any]:
-    """Checked options, and a copy of the model."""
-    if activations is None:
-        activations = options['ranges'] is not None
-    return Scheme(activations=activations, **options), model.copy('copy')
 
 
 def dtype_of(link: Link) -> Any:

@@ -67,6 +67,8 @@ def integers_of(
     W: numpy.ndarray[Any, Any], scale: Any, bits: int, axis: int | None, block_size: int = 0
 ) -> numpy.ndarray[Any, Any]:
     """Integers of a weight, as int8."""
+    if W.dtype.kind == 'V':  # bfloat16, whose quotients are too coarse to round
+        W, scale = W.astype('f'), scale.astype('f')
     by = _functions.aligned(scale, W.shape, axis or 0, block_size)
     most = 2 ** (bits - 1) - 1
     return numpy.clip(numpy.rint(W / by), -most - 1, most).astype(numpy.int8)

@@ -34,18 +34,20 @@ class WeightFormat(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Scheme:
-    """Options that :func:`~chainer.quantization.quantize` and ``prepare`` share."""
+    """Options that :func:`~chainer.quantization.quantize` and ``prepare`` share, in their order."""
 
-    ranges: Mapping[str, LinkRanges] | None
-    weights: bool
-    activations: bool
-    bits: int
-    per_channel: bool
-    block_size: int
-    activation_dtype: str
-    select: Select | None
+    ranges: Mapping[str, LinkRanges] | None = None
+    weights: bool = True
+    activations: bool | None = None  # ``None``: whether there are ranges
+    bits: int = 8
+    per_channel: bool = True
+    block_size: int = 32
+    activation_dtype: str = 'uint8'
+    select: Select | None = None
 
     def __post_init__(self) -> None:
+        if self.activations is None:
+            object.__setattr__(self, 'activations', self.ranges is not None)
         if self.bits not in (4, 8):
             raise ValueError(f'bits must be 4 or 8, but is {self.bits!r}')
         if self.activation_dtype not in ('int8', 'uint8'):
@@ -81,8 +83,6 @@ class Scheme:
         channels = _targets.channel_axis(link, name) % W.ndim
         if not self.per_channel:
             return WeightFormat(W.shape, self.bits, None, 0)
-        if self.activations and self.ranges is None:
-            raise ValueError('activations need ranges, as calibrate gives them')
         if self.bits == 4 and W.ndim == 2:
             return WeightFormat(W.shape, 4, 1 - channels, self.block_size)
         return WeightFormat(W.shape, self.bits, channels, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import links
+from chainer._core.settings.half import FLOAT_KINDS
 from chainer.link import Link
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 
@@ -30,7 +31,7 @@ def weights_of(link: Link) -> dict[str, Parameter]:
             raise ValueError(
                 f'the parameter {name} of {link} has no values yet; call the model with an input'
             )
-    return {name: w for name, w in weights.items() if w.ndim >= 2 and w.dtype.kind == 'f'}
+    return {name: w for name, w in weights.items() if w.ndim >= 2 and w.dtype.kind in FLOAT_KINDS}
 
 
 def targets(model: Link, select: Select | None) -> Iterator[tuple[str, Link]]:
@@ -51,7 +52,7 @@ def targets(model: Link, select: Select | None) -> Iterator[tuple[str, Link]]:
 
 def _may_have_weights(link):
     params = [link.__dict__[name] for name in link._params]
-    return any(p.array is None or (p.ndim >= 2 and p.dtype.kind == 'f') for p in params)
+    return any(p.array is None or (p.ndim >= 2 and p.dtype.kind in FLOAT_KINDS) for p in params)
 
 
 def channel_axis(link: Any, name: str) -> int:

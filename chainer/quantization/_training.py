@@ -13,8 +13,8 @@ from chainer.functions._base import Operation
 from chainer.functions.util.forget import remember
 from chainer.quantization import _functions, _links, _scales
 from chainer.quantization._observers import MovingAverageMinMax
-from chainer.quantization._quantize import dtype_of, scheme_of
-from chainer.quantization._scheme import WeightFormat
+from chainer.quantization._quantize import dtype_of
+from chainer.quantization._scheme import Scheme, WeightFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,17 +154,10 @@ def prepare(
         True
 
     """
-    scheme, model = scheme_of(
-        model,
-        ranges=ranges,
-        weights=weights,
-        activations=activations,
-        bits=bits,
-        per_channel=per_channel,
-        block_size=block_size,
-        activation_dtype=activation_dtype,
-        select=select,
+    scheme = Scheme(
+        ranges, weights, activations, bits, per_channel, block_size, activation_dtype, select
     )
+    model = model.copy('copy')
     MovingAverageMinMax(decay)  # checks it
     for path, link in scheme.targets(model):
         formats, dtype = scheme.formats_of(link), dtype_of(link)

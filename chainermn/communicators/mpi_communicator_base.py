@@ -31,6 +31,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
     Attributes:
         mpi_comm: The communicator of MPI.
         arrays_comm: A copy of it for calls on arrays, apart from the messages of the program.
+        background_comm: Another one, for messages between threads in the background.
         reducer (chainermn.means.Reducer): What averages gradients.
         calls (chainermn._recorder.Calls): What the watchdog notes.
 
@@ -49,6 +50,8 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         self.arrays_comm: Any = self.mpi_comm.Dup()
         means_comm = self.mpi_comm.Dup()
         self._checker = _checks.Checker(self.mpi_comm)
+        # The checks make collective calls only, which messages do not meet.
+        self.background_comm: Any = self._checker.mpi_comm
         self._own_comms = [self.arrays_comm, means_comm, self._checker.mpi_comm]
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks

@@ -62,7 +62,7 @@ def scatter_dataset(
             order = numpy.random.RandomState(seed).permutation(len(dataset))
     dataset, order = comm.bcast_obj((dataset, order), max_buf_len, root)
     assert dataset is not None
-    begin, end = _interval(len(dataset), comm, force_equal_length)
+    begin, end = interval(len(dataset), comm, force_equal_length)
     return datasets.SubDataset(dataset, begin, end, order)
 
 
@@ -92,10 +92,11 @@ def scatter_index(
 
     """
     total = comm.bcast_obj(n_total_samples, root=root)
-    return _interval(total, comm, force_equal_length)
+    return interval(total, comm, force_equal_length)
 
 
-def _interval(total: int, comm: MpiCommunicatorBase, equal: bool) -> tuple[int, int]:
+def interval(total: int, comm: MpiCommunicatorBase, equal: bool) -> tuple[int, int]:
+    """Returns begin and end of the part of this process; all are equally long if ``equal``."""
     begin = total * comm.rank // comm.size
     if equal:
         return begin, begin - (-total // comm.size)

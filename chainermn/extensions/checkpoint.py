@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from chainer import configuration
-from chainer.serializers import npz
-from chainer.training import _files, extension
+from chainer._core.data import temporary_folder
+from chainer.training import extension
+from chainermn._checkpoints import capture, earlier, files, restore, writer
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
     from chainer.types import TriggerSpec
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
-
-# Position of an iterator in its part of the data. With another number of processes, the parts
-# differ, so it is invalid.
-_POSITION = re.compile(r'.*iterator:.*/(order|_order|current_position)')
 
 
 def create_multi_node_checkpointer(
@@ -30,13 +25,35 @@ def create_multi_node_checkpointer(
 ) -> Any:
     """Makes an extension that saves the trainers of all processes regularly; collective.
 
-    Each process writes a file, ``<name>.<iteration>.<rank>.of.<size>``, which gets its name when it
-    is complete and on disk. A checkpoint is valid once all processes have written their files, so
-    processes may die at any time.
+    Any number of processes can load a checkpoint. Process :math:`r` of :math:`n` writes a file in
+    safetensors format, ``<name>.<iteration>.<r>.of.<n>.safetensors``, with
+
+    - elements :math:`\\lfloor sr/n \\rfloor` up to :math:`\\lfloor s(r+1)/n \\rfloor` of what all
+      processes have in common, joined in the order of the names, :math:`s` elements in all: the
+      parameters of multi-node optimizers on ``comm``, and their state unless it is sharded;
+    - its part of the state of sharded optimizers;
+    - everything else that it has itself: values that are not parameters, such as statistics of
+      batch normalization, models of other optimizers, extensions, random states, and iterators,
+      with the numbers of the samples of its part of a scattered dataset.
+
+    The training goes on after these values are copied; a thread writes them. When all processes
+    have reported that their files are on disk, process 0 writes the manifest,
+    ``<name>.<iteration>.of.<n>.json``, with the size and the SHA-256 of each file. There is no
+    checkpoint without its manifest, so processes may die at any time. The next checkpoint, and
+    the end of the training, wait for the one before.
 
     The method ``maybe_load(trainer)`` of the extension, which is collective, resumes from the
-    latest checkpoint, if there is one, bit for bit. With another number of processes, the current
-    epoch starts over. Files of Chainer 7, ``<name>.<iteration>.<rank>``, need the number of
+    latest checkpoint that is undamaged, if there is one. With the same number of processes, the
+    training is the same bit for bit. Another number of processes takes up the epoch: those samples
+    that have not been seen in it are divided between them in the order in which they would
+    have come. So each sample is seen once an epoch, except that
+    :func:`~chainermn.scatter_dataset` puts up to :math:`n - 1` samples into two parts of equal
+    length. Orders that are drawn in later epochs depend on the number of processes, unless all
+    draw the same, see :func:`~chainermn.iterators.create_synchronized_iterator`. A process that
+    was not there before takes over what process :math:`r \\bmod n` had itself, with other random
+    numbers. An iterator over data that the program divides in another way starts the epoch over.
+
+    Checkpoints of Chainer 7, of files ``<name>.<iteration>.<rank>``, load with the number of
     processes that wrote them.
 
     Args:
@@ -45,7 +62,7 @@ def create_multi_node_checkpointer(
         cp_interval (int): Number of latest checkpoints to keep.
         gc_interval (int): Number of checkpoints after which older ones are deleted.
         path (str): Folder of the files; by default that of the trainer's results. Processes that
-            do not share it need their own files only.
+            do not share it need their own files only, and process 0 the manifest.
 
     Returns:
         Extension, by default called after each epoch.
@@ -64,21 +81,14 @@ def create_multi_node_checkpointer(
         ...     checkpointer.maybe_load(trainer)
         ...     trainer.extend(checkpointer, trigger=(1, 'iteration'))
         ...     trainer.run()
-        ...     sorted(os.listdir(trainer.out))
-        ['mine.1.0.of.1', 'mine.2.0.of.1']
+        ...     sorted(os.listdir(trainer.out))[:2]
+        ['mine.1.0.of.1.safetensors', 'mine.1.of.1.json']
 
     """
     for argument, value in ('cp_interval', cp_interval), ('gc_interval', gc_interval):
         if value < 1:
             raise ValueError(f'{argument} must be positive, but is {value}')
     return _Checkpointer(name, comm, cp_interval, gc_interval, path)
-
-
-class _File(NamedTuple):
-    iteration: int
-    rank: int
-    size: int  # number of processes that wrote
-    suffix: str  # names of Chainer 7 do not have the size
 
 
 class _Checkpointer(extension.Extension):
@@ -91,70 +101,37 @@ class _Checkpointer(extension.Extension):
         # The trainer takes the attribute `name` for the name of the extension.
         self._file_name = name
         self._comm = comm
-        self._keeps = keeps
-        self._gc_interval = gc_interval
         self._path = path
-        self._count = 0
+        self._writer = writer.Writer(comm, keeps, gc_interval)
 
     def _folder(self, trainer: Trainer) -> str:
         return trainer.out if self._path is None else self._path
 
-    def _name_of(self, file: _File) -> str:
-        return f'{self._file_name}.{file.iteration}.{file.rank}{file.suffix}'
-
-    def _find(self, folder: str) -> set[_File]:
-        pattern = re.compile(re.escape(self._file_name) + r'\.(\d+)\.(\d+)(\.of\.(\d+))?')
-        if not os.path.isdir(folder):
-            return set()
-        files = set()
-        too_large = set()
-        for match in filter(None, map(pattern.fullmatch, os.listdir(folder))):
-            iteration, rank = int(match[1]), int(match[2])
-            size = int(match[4] or self._comm.size)
-            files.add(_File(iteration, rank, size, match[3] or ''))
-            if rank >= size:  # files of Chainer 7 need the number of processes that wrote them
-                too_large.add(iteration)
-        return {f for f in files if f.suffix or f.iteration not in too_large}
-
     def __call__(self, trainer: Trainer) -> None:
+        self._wait()
         folder = self._folder(trainer)
         os.makedirs(folder, exist_ok=True)
-        with configuration.using_config('exact_resume', 'always'):
-            state = npz.serialize(trainer)
-        size = self._comm.size
-        file = _File(trainer.updater.iteration, self._comm.rank, size, f'.of.{size}')
-        with _files.atomic_file(os.path.join(folder, self._name_of(file))) as path:
-            npz.save_npz(path, _State(state), compression=False)
-        self._count += 1
-        if self._count % self._gc_interval == 0:
-            self._collect(folder)
+        comm = self._comm
+        checkpoint = files.Checkpoint(self._file_name, trainer.updater.iteration, comm.size)
+        if comm.rank == 0:  # no manifest may stay while the files of an old checkpoint change
+            files.remove(folder, checkpoint)
+        state = capture.Capture(trainer, comm)
+        digests = comm.allgather_obj(state.digest())
+        self._writer.start(folder, checkpoint, state.copy(len(set(digests)) == 1))
 
-    def _common(self, found: set[_File]) -> list[tuple[int, int, str]]:
-        """Iteration, number and suffix of files that all processes can load; collective."""
-        rank = self._comm.rank
-        own = {(f.iteration, f.size, f.suffix) for f in found if f.rank == rank % f.size}
-        return sorted(set.intersection(*self._comm.allgather_obj(own)))
-
-    def _collect(self, folder: str) -> None:
-        found = self._find(folder)
-        common = self._common(found)[-self._keeps :]
-        for file in found:
-            # Each file of a larger run has one process that removes it.
-            is_own = file.rank % self._comm.size == self._comm.rank
-            if common and is_own and (file.iteration, file.size, file.suffix) < common[0]:
-                try:
-                    os.remove(os.path.join(folder, self._name_of(file)))
-                except FileNotFoundError:
-                    pass
+    def _wait(self) -> None:
+        with self._comm.calls.watching('checkpoint'):
+            self._writer.wait()
 
     def finalize(self) -> None:
-        """Keeps the files, from which a later run may resume."""
+        """Waits until the last checkpoint is complete; keeps all, for later runs."""
+        self._wait()
 
     def maybe_load(self, trainer: Trainer, optimizer: Any = None, path: str | None = None) -> None:
-        """Resumes from the latest checkpoint that all processes have; collective.
+        """Resumes from the latest complete checkpoint; collective.
 
         Args:
-            trainer (Trainer): Trainer with all its extensions.
+            trainer (Trainer): Trainer with all its extensions, before its first iteration.
             optimizer: Ignored: it belongs to the trainer.
             path (str): Folder of the files; by default that of the extension.
 
@@ -163,40 +140,40 @@ class _Checkpointer(extension.Extension):
 
         """
         folder = self._folder(trainer) if path is None else path
-        common = self._common(self._find(folder))
-        # Of one iteration, prefer the checkpoint of the current number of processes.
-        common.sort(key=lambda pair: (pair[0], pair[1] == self._comm.size))
-        for iteration, size, suffix in reversed(common):
-            file = _File(iteration, self._comm.rank % size, size, suffix)
-            error = self._try_load(trainer, os.path.join(folder, self._name_of(file)), size)
+        found = self._find(folder)
+        for checkpoint in found:
+            error = _try_load(trainer, self._comm, folder, checkpoint)
             # All processes load the same checkpoint, so the failure of one is that of all.
             errors = [e for e in self._comm.allgather_obj(error) if e is not None]
             if not errors:
                 return
             warnings.warn(
-                f'The checkpoint of iteration {iteration} cannot be loaded, so an older one is '
-                f'tried: {"; ".join(errors)}'
+                f'The checkpoint of iteration {checkpoint.iteration} cannot be loaded, so an older '
+                f'one is tried: {"; ".join(dict.fromkeys(errors))}'
             )
-        if common:
+        if found:
             raise RuntimeError(f'no checkpoint of {self._file_name} in {folder} can be loaded')
 
-    def _try_load(self, trainer: Trainer, path: str, size: int) -> str | None:
-        """Loads a file; returns the text of the error if that fails."""
-        try:
-            npz.load_npz(path, trainer, ignore_names=self._ignored(size))
-        except Exception as e:  # a damaged file may raise anything
-            return f'{path}: {str(e) or type(e).__name__}'
-        return None
+    def _find(self, folder: str) -> list[Any]:
+        """Returns the checkpoints, the best one first; collective."""
+        comm = self._comm
+        complete = None
+        if comm.rank == 0:
+            complete = files.find(folder, self._file_name)
+            if os.path.isdir(folder):
+                temporary_folder.remove_leftovers(folder)
+        found = [*earlier.find(folder, self._file_name, comm), *comm.bcast_obj(complete)]
+        # Of one iteration, prefer the checkpoint of the current number of processes.
+        return sorted(found, key=lambda c: (c.iteration, c.n_ranks == comm.size), reverse=True)
 
-    def _ignored(self, size: int) -> Any:
-        if size == self._comm.size:
-            return None
-        return lambda name: _POSITION.fullmatch(name) is not None
 
-
-class _State(dict[str, Any]):
-    """Serialized object."""
-
-    def serialize(self, serializer: Any) -> None:
-        for key, array in self.items():
-            serializer(key, None if array.dtype == object else array)  # npz stores None so
+def _try_load(trainer: Trainer, comm: Any, folder: str, checkpoint: Any) -> str | None:
+    """Loads a checkpoint; returns the text of the error if that fails."""
+    try:
+        if isinstance(checkpoint, files.Checkpoint):
+            restore.load(trainer, comm, folder, checkpoint)
+        else:
+            earlier.load(trainer, comm, folder, checkpoint)
+    except Exception as e:  # a damaged file may raise anything
+        return str(e) or type(e).__name__
+    return None

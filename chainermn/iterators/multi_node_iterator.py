@@ -46,6 +46,7 @@ def create_multi_node_iterator(
 class _MultiNodeIterator(iterator.Iterator):
     """Iterator that broadcasts the batches and the state of the master's iterator."""
 
+    _is_synchronized = True  # it is at the same place on all ranks
     current_position: int
     epoch: int
     is_new_epoch: bool

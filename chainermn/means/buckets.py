@@ -27,6 +27,25 @@ def bounds_of(size: int, n_ranks: int) -> list[int]:
     return [size * i // n_ranks for i in range(n_ranks + 1)]
 
 
+def cut(starts: Sequence[int], low: int, high: int) -> list[tuple[int, int, int]]:
+    """Returns what is between two elements of arrays that follow each other.
+
+    Args:
+        starts: Where the arrays begin, and the end of the last one.
+        low: First element.
+        high: Element after the last one.
+
+    Returns:
+        Number of each array, its first element and the one after its last.
+
+    """
+    return [
+        (i, max(a, low) - a, min(b, high) - a)
+        for i, (a, b) in enumerate(zip(starts, starts[1:]))
+        if max(a, low) < min(b, high)
+    ]
+
+
 class Bucket:
     """Gradients that are sent together.
 

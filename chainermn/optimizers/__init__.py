@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer._core.engines import plan_data
 from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 from chainermn.optimizers._sharded import ShardedOptimizer
@@ -11,6 +12,11 @@ from chainermn.optimizers._sharded import ShardedOptimizer
 if TYPE_CHECKING:
     from chainer.optimizer import Optimizer
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+plan_data.refused[MultiNodeOptimizer] = (
+    'whose update sends messages, which no plan repeats: compile a function that sets the '
+    'gradients (model.cleargrads(), loss.backward()), and call optimizer.update() after it'
+)
 
 #: Default of ``bucket_bytes``.
 BUCKET_BYTES = 4 * 1024 * 1024
@@ -43,7 +49,8 @@ def create_multi_node_optimizer(
             gradients must be missing in all processes.
         sharded (bool): Whether each process keeps the state of the optimizer for its part of the
             parameters only. That divides the memory of the state by the number of processes. A
-            snapshot then holds the part of its process.
+            snapshot then holds the part of its process;
+            :func:`~chainermn.create_multi_node_checkpointer` saves all parts for any number.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
             at least this many bytes, while backward computes the others.
             ``None`` sends all of them at the end. Has no effect on ChainerX arrays.

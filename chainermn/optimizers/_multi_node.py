@@ -90,6 +90,11 @@ class MultiNodeOptimizer:
             self._mean_grad()
             self._update_params()
 
+    @property
+    def has_equal_params(self) -> bool:
+        """Whether all ranks have the same parameters, from the first update or a snapshot."""
+        return self._was_loaded or self._params is not None
+
     def _clear_grads(self, target: Link) -> None:
         if getattr(self.actual_optimizer, '_use_cleargrads', True):
             target.cleargrads()

@@ -10,7 +10,7 @@ import chainerx
 from chainer.optimizer import GradientMethod
 from chainer.variable import Parameter
 from chainermn import _arrays, _messages
-from chainermn.means.buckets import bounds_of
+from chainermn.means.buckets import bounds_of, cut
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 
@@ -61,7 +61,7 @@ class _Shards:
         starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
         bounds = bounds_of(starts[-1], communicator.size)
         #: For each rank, the slices of its part: number of the parameter, first and last element.
-        self._pieces = [_cut(starts, *part) for part in zip(bounds, bounds[1:])]
+        self._pieces = [cut(starts, *part) for part in zip(bounds, bounds[1:])]
         self._own = [self._make_shard(*piece) for piece in self._pieces[communicator.rank]]
 
     def _make_shard(self, number: int, first: int, last: int) -> tuple[Any, Any, int, int]:
@@ -134,15 +134,6 @@ def _check_rule(rule: Any) -> None:
             f'sharded=True needs update rules that work on each element, and '
             f'{type(rule).__name__} does not say so (is_elementwise)'
         )
-
-
-def _cut(starts: list[int], low: int, high: int) -> list[tuple[int, int, int]]:
-    """Parts of arrays, one after the other, between two elements of all of them."""
-    return [
-        (i, max(a, low) - a, min(b, high) - a)
-        for i, (a, b) in enumerate(zip(starts, starts[1:]))
-        if max(a, low) < min(b, high)
-    ]
 
 
 def _initialized(target: Any) -> list[Any]:

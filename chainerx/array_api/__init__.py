@@ -137,7 +137,7 @@ from chainerx._standard import (
     unique_values as unique_values,
     unstack as unstack,
 )
-from chainerx.array_api import linalg as linalg
+from chainerx.array_api import fft as fft, linalg as linalg
 from chainerx.array_api._creation import (
     arange as arange,
     asarray as asarray,

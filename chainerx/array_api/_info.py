@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Dimensions that arrays may have.
 _MAX_DIMENSIONS = 16
+#: Dtypes of arrays that are not of the standard, which wants only its own to be told.
+_NOT_OF_THE_STANDARD = {'float16'}
 
 
 class Info:
@@ -96,7 +98,7 @@ class Info:
         device: Device | str | None = None,
         kind: str | tuple[str, ...] | None = None,
     ) -> dict[str, numpy.dtype[Any]]:
-        """Tells the dtypes that arrays can have.
+        """Tells the dtypes of the standard that arrays can have; they can have float16 as well.
 
         Args:
             device (~chainerx.Device or str): All devices have the same ones.
@@ -109,10 +111,14 @@ class Info:
         .. admonition:: Example
 
             >>> list(chainerx.array_api.__array_namespace_info__().dtypes(kind='real floating'))
-            ['float16', 'float32', 'float64']
+            ['float32', 'float64']
 
         """
-        return {name: d for name, d in DTYPES.items() if kind is None or isdtype(d, kind)}
+        return {
+            name: dtype
+            for name, dtype in DTYPES.items()
+            if name not in _NOT_OF_THE_STANDARD and (kind is None or isdtype(dtype, kind))
+        }
 
 
 def __array_namespace_info__() -> Info:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from chainerx import _core, _results
+from chainerx import _core, _linalg, _results
 from chainerx._core import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -23,24 +23,26 @@ from chainerx._linalg import (
     matrix_power as matrix_power,
     matrix_rank as matrix_rank,
     svdvals as svdvals,
-    trace as trace,
     vector_norm as vector_norm,
 )
+from chainerx._standard import sum_dtype as _sum_dtype
 from chainerx.linalg import det as det, eigvalsh as eigvalsh, inv as inv, solve as solve
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from chainerx._core import ndarray
 
 
 def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
-    """Cholesky factorizations of symmetric positive definite matrices.
+    """Cholesky factorizations of symmetric or Hermitian positive definite matrices.
 
     See :func:`chainerx.linalg.cholesky`, also for errors. Differentiable any number of times.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, real or complex.
         upper (bool): Whether to return the upper triangular factor :math:`u` with
-            :math:`x = u^\\top u`, not the lower one.
+            :math:`x = u^\\mathrm{H} u`, not the lower one.
 
     Returns:
         ~chainerx.ndarray: Triangular matrices.
@@ -53,14 +55,16 @@ def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
 
     """
     lower = _core._linalg.cholesky(x)
-    return matrix_transpose(lower) if upper else lower
+    return _core.conj(matrix_transpose(lower)) if upper else lower
 
 
 def eigh(x: ndarray, /) -> _results.EighResult:
-    """Eigenvalues and eigenvectors of symmetric matrices; see :func:`chainerx.linalg.eigh`.
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
+
+    See :func:`chainerx.linalg.eigh`.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, real or complex.
 
     Returns:
         tuple of ~chainerx.ndarray: ``eigenvalues`` in ascending order, and ``eigenvectors`` as
@@ -108,7 +112,7 @@ def pinv(x: ndarray, /, *, rtol: float | ndarray | None = None) -> ndarray:
     """Moore-Penrose pseudo-inverses of matrices; see :func:`chainerx.linalg.pinv`.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, real or complex.
         rtol (float, ~chainerx.ndarray or None): Singular values up to this fraction of the largest
             count as zero; :math:`\\max(m, n) \\epsilon` unless given. An array has a value for each
             matrix.
@@ -130,14 +134,15 @@ def pinv(x: ndarray, /, *, rtol: float | ndarray | None = None) -> ndarray:
     u, s, vh = _core._linalg.svd(x, False)
     used = s > _tolerance(x, s, rtol)
     inverse = _core.where(used, 1 / _core.where(used, s, 1), 0)
-    return matmul(matrix_transpose(vh) * _core.expand_dims(inverse, -2), matrix_transpose(u))
+    v, uh = (_core.conj(matrix_transpose(a)) for a in (vh, u))
+    return matmul(v * _core.expand_dims(inverse, -2), uh)
 
 
 def qr(x: ndarray, /, *, mode: Literal['reduced', 'complete'] = 'reduced') -> _results.QRResult:
     """QR factorizations of matrices, :math:`x = q r`; see :func:`chainerx.linalg.qr`.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, real or complex.
         mode (str): ``'reduced'`` or ``'complete'``: whether ``Q`` has only as many columns as are
             needed or is square.
 
@@ -164,7 +169,7 @@ def slogdet(x: ndarray, /) -> _results.SlogdetResult:
     See :func:`chainerx.linalg.slogdet`.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, m)`, real or complex.
 
     Returns:
         tuple of ~chainerx.ndarray: ``sign`` and ``logabsdet``.
@@ -182,7 +187,7 @@ def svd(x: ndarray, /, *, full_matrices: bool = True) -> _results.SVDResult:
     """Singular value decompositions; see :func:`chainerx.linalg.svd`.
 
     Args:
-        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, real or complex.
         full_matrices (bool): Whether ``U`` and ``Vh`` are square.
 
     Returns:
@@ -196,3 +201,25 @@ def svd(x: ndarray, /, *, full_matrices: bool = True) -> _results.SVDResult:
 
     """
     return _results.SVDResult(*_core._linalg.svd(x, full_matrices))
+
+
+def trace(x: ndarray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> ndarray:
+    """Sums over the diagonals of matrices; see :func:`chainerx.linalg.trace`.
+
+    Differentiable any number of times.
+
+    Args:
+        x (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`.
+        offset (int): Distance from the main diagonal, positive above it.
+        dtype: Dtype of the sums, by default that of :func:`chainerx.array_api.sum`.
+
+    Returns:
+        ~chainerx.ndarray: Sums, of shape :math:`(...)`.
+
+    .. admonition:: Example
+
+        >>> chainerx.array_api.linalg.trace(chainerx.array([[1, 2], [3, 4]], 'uint8'))
+        array(5, shape=(), dtype=uint64, device='native:0')
+
+    """
+    return _linalg.trace(x, offset, dtype or _sum_dtype(x))

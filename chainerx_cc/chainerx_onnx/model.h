@@ -28,6 +28,7 @@ enum class ElementType : int32_t {
     kFloat64 = 11,
     kUInt32 = 12,
     kUInt64 = 13,
+    kBfloat16 = 16,
     kUInt4 = 21,
     kInt4 = 22,
     kUInt2 = 25,

@@ -16,12 +16,13 @@ struct TypePair {
     Dtype dtype;
 };
 constexpr TypePair kTypes[] = {
-        {ElementType::kBool, Dtype::kBool},       {ElementType::kInt8, Dtype::kInt8},
-        {ElementType::kInt16, Dtype::kInt16},     {ElementType::kInt32, Dtype::kInt32},
-        {ElementType::kInt64, Dtype::kInt64},     {ElementType::kUInt8, Dtype::kUInt8},
-        {ElementType::kUInt16, Dtype::kUInt16},   {ElementType::kUInt32, Dtype::kUInt32},
-        {ElementType::kUInt64, Dtype::kUInt64},   {ElementType::kFloat16, Dtype::kFloat16},
-        {ElementType::kFloat32, Dtype::kFloat32}, {ElementType::kFloat64, Dtype::kFloat64},
+        {ElementType::kBool, Dtype::kBool},         {ElementType::kInt8, Dtype::kInt8},
+        {ElementType::kInt16, Dtype::kInt16},       {ElementType::kInt32, Dtype::kInt32},
+        {ElementType::kInt64, Dtype::kInt64},       {ElementType::kUInt8, Dtype::kUInt8},
+        {ElementType::kUInt16, Dtype::kUInt16},     {ElementType::kUInt32, Dtype::kUInt32},
+        {ElementType::kUInt64, Dtype::kUInt64},     {ElementType::kFloat16, Dtype::kFloat16},
+        {ElementType::kFloat32, Dtype::kFloat32},   {ElementType::kFloat64, Dtype::kFloat64},
+        {ElementType::kBfloat16, Dtype::kBfloat16},
 };
 
 // ONNX's names of the element types by their numbers.
@@ -95,6 +96,7 @@ void CopyTypedData(const TensorMessage& message, const Array& out) {
         case Dtype::kUInt64:
             return CopyTyped<uint64_t>(message.uint64_data, out);
         case Dtype::kFloat16:
+        case Dtype::kBfloat16:
             return CopyTyped<uint16_t>(message.int32_data, out);  // the bits of the numbers
         case Dtype::kBool:
             return CopyTyped<bool>(message.int32_data, out);

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / 'chainerx'
 # Modules whose functions are those of the core; checkers do not take an assignment for a function.
-ALIASES = 'linalg', '_aliases'
+ALIASES = 'fft', 'linalg', '_aliases'
 
 HEADER = """\
 # Written by chainerx_cc/tools/make_stubs.py from the compiled core; not to be edited.
@@ -255,12 +255,14 @@ def _make_core_stub():
     ops = _core._ops()
     types = _core._types()
     # A submodule is written as a class: a stub file cannot hold modules.
-    parts.append('class _linalg:\n')
+    submodules = {}
     for op in ops:
-        module, _, name = op['name'].rpartition('.')
-        if module:
-            text = _define(name, getattr(_core._linalg, name), types[op['name']], '    ')
-            parts[-1] += '    @staticmethod\n' + text
+        path, _, name = op['name'].rpartition('.')
+        if path:
+            function = getattr(getattr(_core, f'_{path}'), name)
+            text = '    @staticmethod\n' + _define(name, function, types[op['name']], '    ')
+            submodules[path] = submodules.get(path, f'class _{path}:\n') + text
+    parts += submodules.values()
     return '\n'.join([*parts, *_functions(_core, ops, types)])
 
 

@@ -14,7 +14,7 @@ def _items(texts):
 
 def _text():
     from chainer import functions
-    from chainer.functions._fallbacks import ARGUMENTS, FALLBACKS
+    from chainer.functions._fallbacks import ARGUMENTS, CPU_ONLY, FALLBACKS
 
     names = sorted(
         name
@@ -35,6 +35,10 @@ def _text():
         'Native functions that fall back for some arguments:',
         '',
         *_items(ARGUMENTS),
+        '',
+        'Native functions that fall back on GPUs, for want of:',
+        '',
+        *_items(CPU_ONLY),
     ]
     return '\n'.join(lines) + '\n'
 

@@ -214,6 +214,6 @@ def test_fallback_without_cupy():
             print(error)
     """)
     assert done.stdout.startswith(
-        'FFT does not run natively on cuda:0 (no native path) and cannot fall back: '
+        'FFT does not run natively on cuda:0 (devices without complex numbers) and cannot fall back: '
     )
     assert 'install a CuPy' in done.stdout

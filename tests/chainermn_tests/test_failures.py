@@ -107,6 +107,7 @@ import numpy
 import chainer, chainermn
 import chainer.links as L
 from chainer import training
+from chainermn._checkpoints import files
 
 comm = chainermn.create_communicator('naive')
 numpy.random.seed(0)
@@ -119,14 +120,31 @@ updater = training.StandardUpdater(iterator, optimizer)
 trainer = training.Trainer(updater, (40, 'iteration'), out=sys.argv[1])
 checkpointer = chainermn.create_multi_node_checkpointer('run', comm, 2, 2)
 trainer.extend(checkpointer, trigger=(1, 'iteration'))
+complete = files.find(sys.argv[1], 'run')
+for checkpoint in complete:  # nothing is half
+    for file in files.read_manifest(sys.argv[1], checkpoint):
+        files.read_bytes(sys.argv[1], file)
+comm.mpi_comm.Barrier()
 checkpointer.maybe_load(trainer)
+assert updater.iteration == (complete[-1].iteration if complete else 0)
 if comm.rank == 0:
     print('from', updater.iteration)
 n_kills, restart = int(sys.argv[2]), int(os.environ['CHAINERMN_RESTART'])
 if restart < n_kills and comm.rank == restart % 2:
-    # At a moment in the course of an iteration, a checkpoint or a clean-up.
-    moment = random.Random(int(sys.argv[3]) + restart).uniform(0.05, 0.3)
-    threading.Timer(moment, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    generator = random.Random(int(sys.argv[3]) + restart)
+    if restart == 0:  # at a moment in the course of an iteration
+        moment = generator.uniform(0.05, 0.3)
+        threading.Timer(moment, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    else:  # while a checkpoint is being written
+        n_more, write_part = generator.randint(1, 4), files.write_part
+        def killing(*args):
+            global n_more
+            n_more -= 1
+            if n_more == 0:
+                moment = generator.uniform(0, 0.02)
+                threading.Timer(moment, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            return write_part(*args)
+        files.write_part = killing
 trainer.run()
 if comm.rank == 0:
     values = [param.array.tobytes() for _, param in sorted(optimizer.target.namedparams())]
@@ -135,18 +153,18 @@ if comm.rank == 0:
 """
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_killed_training_goes_on_to_the_bit(tmp_path):
     script = tmp_path / 'script.py'
     script.write_text(KILLED)
     digests = []
-    for n_kills in 0, 2:
+    for n_kills in 0, 4:
         process = subprocess.run(
             [sys.executable, '-m', 'chainermn.run', '-n', '2', '--restarts', str(n_kills)]
             + [str(script), str(tmp_path / str(n_kills)), str(n_kills), str(time.time_ns())],
             capture_output=True,
             text=True,
-            timeout=140,
+            timeout=280,
             env=mpi._environment({}),
         )
         assert process.returncode == 0, process.stdout + process.stderr
@@ -154,4 +172,4 @@ def test_killed_training_goes_on_to_the_bit(tmp_path):
         digests += re.findall('digest (.*)', process.stdout)
     assert digests[0] == digests[1]
     begins = [int(n) for n in re.findall('from ([0-9]+)', process.stdout)]
-    assert len(begins) == 3 and begins == sorted(begins), process.stdout + process.stderr
+    assert len(begins) == 5 and begins == sorted(begins), process.stdout + process.stderr

@@ -42,8 +42,14 @@ def launch(tmp_path, code, n=2, limit='1'):
         capture_output=True,
         text=True,
         timeout=100,
+        cwd=tmp_path,
         env=mpi._environment(variables),
     )
+
+
+def read_records(folder):
+    paths = [folder / f'chainermn_calls.{rank}.txt' for rank in range(8)]
+    return [path.read_text().splitlines() for path in paths if path.exists()]
 
 
 ENDS = {
@@ -100,6 +106,16 @@ def test_job_that_cannot_go_on_ends(tmp_path, way):
     assert result.returncode != 0 and time.monotonic() - start < 60
     for pattern in patterns:
         assert re.search(pattern, result.stderr), result.stderr
+    records = read_records(tmp_path)
+    if 'so all ranks end' in result.stderr:  # and MPI has not ended them
+        place = f'{tmp_path}/chainermn_calls.<rank>.txt for ranks 0-{len(records) - 1}'
+        assert f'the last calls of each rank are in {place}' in result.stderr
+    for rank, calls in enumerate(records):
+        assert calls[0].startswith(f'rank {rank} on ')
+        assert calls[1].startswith('create_communicator number 1 (')
+        if 'now stopped' not in calls[-1]:  # or else it has told no more
+            assert re.fullmatch(r'allreduce number 2, float32 \(2,\) \(.* s\)', calls[2])
+        assert calls[-1].startswith('now ')
     if UNMATCHED in patterns:
         assert 'last calls: create_communicator number 1' in result.stderr
 

@@ -12,7 +12,8 @@ SIGNATURES = {op['name']: op['signature'] for op in chainerx._core._ops()}
 
 def function(name):
     module, _, name = name.rpartition('.')
-    return getattr(chainerx._core._linalg if module else chainerx._core, name)
+    home = getattr(chainerx._core, f'_{module}') if module else chainerx._core
+    return getattr(home, name)
 
 
 def parameters(name):

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import runpy
 import subprocess
 import sys
@@ -134,7 +135,14 @@ def _installed():
     return None
 
 
-def _check_record(python, major):
+def _agree(kind, other):
+    """Whether two kinds are the same; versions of Python do not know the same parameters."""
+    if kind.endswith('?') or other.endswith('?'):
+        kind, other = kind.partition(': ')[0], other.partition(': ')[0]
+    return kind == other
+
+
+def _check_record(major, python):
     """The CuPy of an interpreter has what is recorded of the names that matter."""
     environment = {**os.environ, 'PYTHONPATH': ''}
     done = subprocess.run(
@@ -149,25 +157,104 @@ def _check_record(python, major):
     different = {
         name: (recorded[name], found.get(name))
         for name in [*_describe(major), *(name for name, *_ in USES)]
-        if name in recorded and recorded[name] != found.get(name)
+        if name in recorded and not _agree(recorded[name], found.get(name, ''))
     }
     assert not different
 
 
 @pytest.mark.skipif(not _installed(), reason='CuPy is not installed')
 def test_record_is_of_the_installed_cupy():
-    _check_record(sys.executable, _installed().split('.')[0])
+    _check_record(_installed().split('.')[0], sys.executable)
+
+
+@pytest.fixture(scope='module', params=['13', '14'])
+def released(request, tmp_path_factory):
+    """A major version of CuPy, and the interpreter of an environment that has it."""
+    if not os.environ.get('CHAINER_TEST_INSTALL_CUPY'):
+        pytest.skip('CHAINER_TEST_INSTALL_CUPY=1 installs CuPy (300 MB) to compare')
+    packages = {
+        '13': ['cupy-cuda12x<14', *'nccl-cu12 cuda-nvrtc-cu12 cuda-runtime-cu12'.split()],
+        '14': ['cupy-cuda13x<15', *'nccl-cu13 cuda-nvrtc<14 cuda-runtime<14'.split()],
+    }[request.param]
+    packages = [name if 'cupy' in name else f'nvidia-{name}' for name in packages]
+    folder = tmp_path_factory.mktemp('cupy')
+    venv.create(folder, with_pip=True)
+    python = folder / 'bin' / 'python'
+    subprocess.run([python, '-m', 'pip', 'install', '-q', *packages, 'scipy'], check=True)
+    return request.param, python
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(
-    not os.environ.get('CHAINER_TEST_INSTALL_CUPY'),
-    reason='CHAINER_TEST_INSTALL_CUPY=1 installs CuPy (200 MB) to compare',
-)
-@pytest.mark.parametrize('package, major', [('cupy-cuda12x<14', '13'), ('cupy-cuda13x<15', '14')])
-def test_record_is_of_released_cupy(package, major, tmp_path):
-    venv.create(tmp_path, with_pip=True)
-    python = tmp_path / 'bin' / 'python'
-    nccl = f'nvidia-nccl-cu{int(major) - 1}'
-    subprocess.run([python, '-m', 'pip', 'install', '-q', package, nccl, 'scipy'], check=True)
-    _check_record(python, major)
+def test_record_is_of_released_cupy(released):
+    _check_record(*released)
+
+
+_METHODS_OF_UFUNCS = """
+import sys
+
+import cupy
+
+for name in sys.argv[1:]:
+    for method in 'accumulate', 'at', 'reduce', 'reduceat':
+        arguments = [object(), [0], 1][: {'at': 3, 'reduceat': 2}.get(method, 1)]
+        try:
+            getattr(getattr(cupy, name), method)(*arguments)
+        except NotImplementedError:
+            continue
+        except Exception:
+            pass
+        print(f'{name}.{method}')
+"""
+
+
+def _methods_of_ufuncs(python, **variables):
+    """The methods of CuPy's functions that do anything."""
+    names = 'add subtract multiply divide power maximum minimum fmax hypot'.split()
+    names += [f'{kind}_{name}' for kind in ('bitwise', 'logical') for name in ('and', 'or', 'xor')]
+    command = [python, '-c', _METHODS_OF_UFUNCS, *names]
+    environment = {**os.environ, 'PYTHONPATH': '', **variables}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return set(done.stdout.split())
+
+
+def test_methods_of_ufuncs():
+    methods = _methods_of_ufuncs(sys.executable, PYTHONPATH=str(_STAND_IN))
+    assert {'add.at', 'add.reduce', 'maximum.at'} <= methods
+    assert not {'maximum.reduce', 'maximum.accumulate', 'multiply.at'} & methods
+
+
+@pytest.mark.timeout(900)
+def test_methods_of_ufuncs_are_those_of_released_cupy(released):
+    version, python = released
+    variables = {'PYTHONPATH': str(_STAND_IN), 'CUPY_EMULATION_VERSION': version}
+    assert _methods_of_ufuncs(sys.executable, **variables) == _methods_of_ufuncs(python)
+
+
+def _files_with_kernels():
+    kernels = re.compile(r'cuda\.(elementwise|reduce|raw)\(|(Raw|Elementwise|Reduction)Kernel\(')
+    for path in sorted((_ROOT / 'tests').glob('*_tests/**/test_*.py')):
+        if kernels.search(path.read_text()) and path != pathlib.Path(__file__):
+            yield path
+
+
+@pytest.mark.timeout(900)
+def test_kernels_compile(released, tmp_path):
+    """NVRTC compiles what CuPy makes of the kernels that the tests run."""
+    kernels = tmp_path / 'kernels'
+    environment = {
+        **os.environ,
+        'CHAINER_TEST_CUPY': 'emulated',
+        'CUPY_EMULATION_KERNELS': str(kernels),
+        'CUPY_EMULATION_VERSION': released[0],
+    }
+    pytest_command = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:xdist', '-m', 'gpu']
+    subprocess.run([*pytest_command, *_files_with_kernels()], check=True, env=environment)
+    names = {json.loads(line)['kind'] for line in kernels.read_text().splitlines()}
+    assert names == {'ElementwiseKernel', 'RawKernel', 'ReductionKernel'}
+    done = subprocess.run(
+        [released[1], _ROOT / 'tools' / 'compile_cupy_kernels.py', kernels],
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'PYTHONPATH': ''},
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,9 +1,12 @@
 """The command that verifies the GPU code works as far as that shows without a GPU."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
 
+import gpu_carry  # noqa: E402
+import gpu_parts  # noqa: E402
 import gpu_verify  # noqa: E402
 
 
@@ -22,12 +27,25 @@ def run(*arguments):
     )
 
 
-@pytest.mark.parametrize('part', gpu_verify.PARTS)
+@pytest.mark.parametrize('part', gpu_parts.PARTS)
 def test_commands_exist(part):
-    command, _ = gpu_verify.PARTS[part]
+    command, _ = gpu_parts.PARTS[part]
     paths = [word.removeprefix('--ignore=') for word in command]
-    paths = [p for p in paths if p.startswith(('tests/', 'tools/', 'benchmarks/'))]
+    paths = [p.partition('::')[0] for p in paths if p.startswith(('tests/', 'tools/', 'benchm'))]
     assert paths and all((ROOT / path).exists() for path in paths)
+
+
+@pytest.mark.parametrize('node', [n for n in gpu_parts.PARTS['first'][0] if '::' in n])
+def test_what_comes_first_exists(node):
+    path, _, name = node.partition('::')
+    assert re.search(rf'^(def|class) {name}\b', (ROOT / path).read_text(), re.M)
+
+
+def test_rows_exist():
+    list_rows = [sys.executable, ROOT / 'benchmarks' / 'run.py', '--list']
+    done = subprocess.run(list_rows, capture_output=True, text=True, check=True)
+    names = {line.split()[0] for line in done.stdout.splitlines()}
+    assert set(gpu_parts.ROWS) <= names
 
 
 def test_without_gpu():
@@ -40,9 +58,9 @@ def test_without_gpu():
 
 def test_arguments():
     done = run('nonsense')
-    assert done.returncode == 2 and 'choose from build, cuda, ' in done.stderr
+    assert done.returncode == 2 and 'choose from build, first, ' in done.stderr
     done = run('--list')
-    assert [line.split(':')[0] for line in done.stdout.splitlines()] == list(gpu_verify.PARTS)
+    assert [line.split(':')[0] for line in done.stdout.splitlines()] == list(gpu_parts.PARTS)
 
 
 @pytest.mark.parametrize(
@@ -95,17 +113,51 @@ def test_page_is_made_of_the_reports():
     assert gpu_verify.PAGE.read_text().endswith('\n\n' + gpu_verify.table(reports))
 
 
+def test_budget(monkeypatch, tmp_path, capsys):
+    limits = {}
+
+    def run_part(name, extra, emulated, capability, seconds, logs):
+        limits[name] = seconds
+        time.sleep(0.2)
+        return {'status': 'passed'}
+
+    monkeypatch.setattr(gpu_verify, 'run_part', run_part)
+    monkeypatch.setattr(gpu_verify, 'EMULATION', tmp_path)
+    arguments = ['--emulated', 'cuda', 'chainer', 'first', '--budget', '20.3']
+    assert gpu_verify.main(arguments) is None
+    assert list(limits) == ['cuda', 'chainer'] and 20 < limits['chainer'] < limits['cuda'] < 20.3
+    assert 'first: skipped: the budget is spent' in capsys.readouterr().out
+    assert gpu_verify.main(['--emulated', 'cuda']) is None
+    assert limits['cuda'] == gpu_verify.SECONDS
+
+
+def test_carried_folder(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(gpu_carry, 'download', lambda folder, python: folder.mkdir())
+    assert gpu_carry.main([str(tmp_path / 'x')]) is None
+    assert {path.name for path in (tmp_path / 'x').iterdir()} == {
+        'chainer.tar.gz', 'install.sh', 'wheels',
+    }  # fmt: skip
+    with tarfile.open(tmp_path / 'x' / 'chainer.tar.gz') as archive:
+        assert {'setup.py', 'tools/gpu_verify.py'} <= set(archive.getnames())
+    assert re.search(r'x: \d+\.\d MiB', capsys.readouterr().out)
+    assert 'exists' in gpu_carry.main([str(tmp_path / 'x')])
+    monkeypatch.setattr(gpu_carry, 'LARGEST', 1 << 20)
+    assert gpu_carry.main([str(tmp_path / 'y')]) == 'that is more than 1 MiB'
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not gpu_verify.EMULATION.exists(), reason='needs the emulated CUDA backend')
 def test_emulated(tmp_path):
     path = tmp_path / 'reports' / 'report.json'
-    done = run('--emulated', 'cuda', '--select', 'test_devices', '--report', path)
+    logs = '--logs', tmp_path / 'logs'
+    done = run('--emulated', 'cuda', '--select', 'test_devices', '--report', path, *logs)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(path.read_text())
     assert report['device'] == 'emulated' and list(report['parts']) == ['cuda']
     part = report['parts']['cuda']
     assert part['status'] == 'passed' and part['counts']['passed'] and not part['failures']
     assert 'cuda: passed' in done.stdout
+    assert 'passed' in (tmp_path / 'logs' / 'cuda.log').read_text()
     done = run('--emulated', 'cuda', '--select', 'no_such_test', '--report', path)
     assert done.returncode == 1 and 'not passed: cuda' in done.stderr
     assert json.loads(path.read_text())['parts']['cuda']['status'] == 'failed: status 5'

@@ -26,7 +26,7 @@ LAYERS = {
     'models': '_core.models link device_resident utils.walker_alias utils._allclose',
     'optimizers': '_core.optimizers optimizer optimizers optimizer_hooks',
     'data': '_core.data dataset datasets iterators serializers',
-    'tools': '* _core.gradient_checks',
+    'tools': '* _core.gradient_checks backends.einops',
     'root': 'chainer __main__',
     'several ranks': 'chainermn',
     'ONNX': 'onnx_chainer',

@@ -39,6 +39,8 @@ CPP_NEIGHBOURS = {
     'chainerx_onnx': ['chainerx/core', 'chainerx/ops', 'chainerx/chainerx.h'],
     'examples': ['chainerx/chainerx.h'],
 }
+# Others' code, which no file includes but the one named after it.
+THIRD_PARTY = {'pocketfft_hdronly.h': 'backends/native/fft.cc'}
 # Objects of sources that are compiled for processors newer than the rest of the library.
 ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))
 # Tests may also include this.
@@ -109,7 +111,17 @@ def test_cpp_neighbours(folder):
 def test_every_cpp_file_is_checked():
     sources = [*CPP_ROOT.parent.rglob('*.cc'), *CPP_ROOT.parent.rglob('*.h')]
     folders = {file.relative_to(CPP_ROOT.parent).parts[0] for file in sources}
-    assert folders == {CPP_ROOT.name, *CPP_NEIGHBOURS}
+    assert folders == {CPP_ROOT.name, 'third_party', *CPP_NEIGHBOURS}
+
+
+def test_third_party_code_is_included_once():
+    # Each file that includes it compiles it again.
+    headers = {file.name for file in (CPP_ROOT.parent / 'third_party').rglob('*.h')}
+    assert headers == set(THIRD_PARTY)
+    sources = [file for file in CPP_ROOT.parent.rglob('*.[ch]*') if 'third_party' not in file.parts]
+    for header, includer in THIRD_PARTY.items():
+        found = [file for file in sources if header in file.read_text(errors='replace')]
+        assert found == [CPP_ROOT / includer]
 
 
 @pytest.mark.parametrize(

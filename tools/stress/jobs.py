@@ -21,17 +21,25 @@ from tools.stress import guard
 START_SECONDS = 120  # in which all ranks are there; a loaded machine takes long to start them
 END_SECONDS = 10  # in which all is gone
 TIMEOUT = 6  # seconds that a rank waits for one that does not come
-TRAIN_SECONDS = 60  # in which the ranks come to the iteration of a skipped call
-N_RANKS = 2
+TRAIN_SECONDS = 60  # in which the ranks come to the iteration of a wrong call
+N_RANKS = 4
 WAYS = {
     'signal to the launcher': 4,
     'kill of the launcher': 1,
     'kill of a rank': 1,
     'stop of a rank': 4,
     'skipped call': 4,
+    'other order of parameters': 4,
+    'unequal shapes': 4,
     'cut link': 4,
 }
-HANGS = 'stop of a rank', 'skipped call'  # what the watchdog ends
+#: Calls of all ranks in which one does something else.
+WRONG_CALLS = {
+    'skipped call': ('none', 'recv', 'end'),
+    'other order of parameters': ('order',),
+    'unequal shapes': ('shape',),
+}
+HANGS = 'stop of a rank', *WRONG_CALLS  # what the watchdog ends, unless MPI does
 _SHARED_MEMORY = Path('/dev/shm')
 _INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
 
@@ -63,16 +71,19 @@ def train(options: dict[str, Any]) -> None:
     writer = training.extensions.snapshot_writers.ProcessQueueWriter()
     snapshot = training.extensions.snapshot(filename=f'snapshot.{comm.rank}', writer=writer)
     trainer.extend(snapshot, trigger=(3, 'iteration'))
-    if options['skips'] is not None:
+    if options['wrong'] is not None:
         # At last, so that the next call is another one: equal ones would go on with wrong values.
-        extension = _leave_out(comm, *options['skips'])
+        extension = _make_wrong_call(comm, *options['wrong'])
         trainer.extend(extension, trigger=(1, 'iteration'), priority=-1000)
     Path(f'ready.{comm.rank}').write_text(f'{os.getpid()} {comm.size}')
     trainer.run()
 
 
-def _leave_out(comm: Any, rank: int, iteration: int, call: str) -> Any:
-    """Makes an extension of which one rank leaves out a call of all ranks, or makes another one."""
+def _make_wrong_call(comm: Any, rank: int, iteration: int, call: str) -> Any:
+    """Makes an extension in which one rank leaves out a call of all, or makes another one."""
+    import numpy as np
+
+    params = [np.ones((1000, 200), 'f'), np.ones(1000, 'f')]
 
     def extension(trainer: Any) -> None:
         is_wrong = comm.rank == rank and trainer.updater.iteration == iteration
@@ -80,8 +91,15 @@ def _leave_out(comm: Any, rank: int, iteration: int, call: str) -> Any:
             sys.exit()
         if is_wrong and call == 'recv':
             comm.recv((rank + 1) % comm.size, 1)
-        if not is_wrong:
-            comm.allreduce_obj(iteration)
+        if is_wrong and call == 'none':
+            return
+        arrays = list(params)
+        if is_wrong and call == 'order':
+            arrays.reverse()
+        if is_wrong and call == 'shape':
+            arrays[1] = arrays[1][:-1]
+        for array in arrays:
+            comm.allreduce(array)
 
     return extension
 
@@ -126,7 +144,8 @@ def _cut(pid: int) -> None:
 def _leftovers(child: guard.Child, folder: Path, way: str, before: set[str]) -> list[str]:
     """What has stayed of a job."""
     found = [guard.describe_process(pid) for pid in child.members()]
-    if way != 'kill of a rank':  # the incomplete files of that rank go when the job starts again
+    # Incomplete files of a rank that another process, or MPI, ends go when the job starts again.
+    if way != 'kill of a rank' and way not in WRONG_CALLS:
         folders = [path for path, _, _ in os.walk(folder)]
         found += [path for path in folders if _INCOMPLETE.fullmatch(os.path.basename(path))]
     found += [str(path) for path in (folder / 'tmp').iterdir()]
@@ -149,6 +168,8 @@ def _wait_for_nothing(
 ) -> None:
     """Checks that all of a job is gone in time."""
     start = time.monotonic()
+    # The launcher leaves out the seconds in which it does not run itself.
+    seconds *= max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     while (found := _leftovers(child, folder, way, before)) or child.process.poll() is None:
         if time.monotonic() > start + seconds:
             text = '\n'.join(found)
@@ -174,14 +195,14 @@ def case(rng: random.Random) -> dict[str, int]:
     options = {
         'handler': rng.choice(['none', 'none', 'ignores', 'raises']),
         'variables': {'CHAINERMN_TIMEOUT': str(TIMEOUT)} if way in HANGS else {},
-        'skips': None,
+        'wrong': None,
     }
     is_early = way in ('signal to the launcher', 'kill of the launcher') and rng.random() < 0.4
     moment = rng.uniform(0, 3 if is_early else 0.5)
     number = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     rank = rng.randrange(N_RANKS)
-    if way == 'skipped call':
-        options['skips'] = rank, rng.randrange(1, 20), rng.choice(['none', 'recv', 'end'])
+    if way in WRONG_CALLS:
+        options['wrong'] = rank, rng.randrange(1, 20), rng.choice(WRONG_CALLS[way])
     print(way, options, is_early, moment, number, rank, flush=True)
     folder = Path('job')
     folder.mkdir()
@@ -202,13 +223,14 @@ def case(rng: random.Random) -> dict[str, int]:
         _cut(pids[0])
     if way in HANGS:
         seconds += TIMEOUT
-    if way == 'skipped call':
+    if way in WRONG_CALLS:
         seconds += TRAIN_SECONDS
     _wait_for_nothing(child, folder, way, before, seconds)
     pattern = r'was killed by signal 9 \(SIGKILL\)' if way == 'kill of a rank' else ''
-    if way in ('kill of a rank', *HANGS) and not re.search(
-        rf'rank {rank} on \S+ ?{pattern}', child.errors
-    ):
+    name = rf'rank {rank} on \S+ ?{pattern}'
+    if way in WRONG_CALLS:  # the error of MPI
+        name += rf'|\(rank {rank} in comm'
+    if way in ('kill of a rank', *HANGS) and not re.search(name, child.output + child.errors):
         raise guard.Finding(f'rank {rank} is not named\n{child.describe()}')
     if child.process.returncode == 0:
         raise guard.Finding(f'the exit status is 0\n{child.describe()}')

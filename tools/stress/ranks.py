@@ -36,7 +36,7 @@ ITERATORS: dict[str, dict[str, Any]] = {
     'MultithreadIterator': {'n_threads': 2},
     'MultiprocessIterator': {'n_processes': 2},
 }
-CHECKPOINT = re.compile(r'run\.(\d+)\.(\d+)\.of\.(\d+)')
+MANIFEST = re.compile(r'run\.(\d+)\.of\.(\d+)\.json')
 # Another process kills the rank, whatever that does, and notes when.
 _KILLER = """
 import os, sys, time
@@ -111,7 +111,7 @@ def train(options: dict[str, Any]) -> None:
     """The training of one rank: resumes, trains to the end and prints what came out."""
     faulthandler.dump_traceback_later(LIMIT - 5)
     import chainermn
-    from chainermn.extensions.checkpoint import _Checkpointer
+    from chainermn._checkpoints.writer import Writer
     from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
     comm = chainermn.create_communicator('naive', allreduce_grad_dtype=options['dtype'])
@@ -137,8 +137,9 @@ def train(options: dict[str, Any]) -> None:
 
     @training.make_extension(trigger=(1, 'iteration'), priority=-200)
     def note(trainer: Any) -> None:
-        with open(f'saved.{comm.rank}', 'a') as file:  # after the checkpoint of this rank
-            file.write(f'{updater.iteration}\n')
+        # A call of the extension waits for the checkpoint before.
+        with open(f'saved.{comm.rank}', 'a') as file:
+            file.write(f'{updater.iteration - 1}\n')
 
     trainer.extend(note, name='note')
     checkpointer.maybe_load(trainer)
@@ -149,7 +150,7 @@ def train(options: dict[str, Any]) -> None:
     if kill is not None and comm.rank == kill['rank']:
         owner, name = {
             'allreduce': (MultiNodeOptimizer, '_mean_grad'),
-            'checkpoint': (_Checkpointer, '__call__'),
+            'checkpoint': (Writer, '_run'),
             'loader': (iterator_class, 'next'),
         }[kill['place']]
         if kill['place'] == 'loader':
@@ -172,14 +173,10 @@ def _start(folder: Path, n_ranks: int, options: dict[str, Any], kill: Any) -> gu
     return guard.Child(*launcher, __file__, arguments, folder=folder)
 
 
-def _complete(folder: Path, n_ranks: int) -> int:
-    """The newest iteration of which all ranks have files."""
-    found = collections.Counter(
-        int(match[1])
-        for path in folder.glob('result/*')
-        if (match := CHECKPOINT.fullmatch(path.name))
-    )
-    return max([i for i, n in found.items() if n == n_ranks], default=0)
+def _complete(folder: Path) -> int:
+    """The newest iteration that has a manifest."""
+    matches = [MANIFEST.fullmatch(path.name) for path in folder.glob('result/*')]
+    return max([int(match[1]) for match in matches if match is not None], default=0)
 
 
 def _promised(folder: Path, n_ranks: int) -> int:
@@ -253,7 +250,7 @@ def case(rng: random.Random) -> dict[str, int]:
     ]
     for kill in [*kills, None]:
         print(kill, flush=True)
-        newest, promised = _complete(folder, n_ranks), _promised(folder, n_ranks)
+        newest, promised = _complete(folder), _promised(folder, n_ranks)
         child = _start(folder, n_ranks, options, kill)
         was_killed = _check_end(child, folder, child.wait(LIMIT))
         _check_loaded(child, newest, promised)

@@ -25,6 +25,7 @@ REQUIRED = {
 LICENCES = {
     'the licence': 'LICENSE',
     'the licence of OpenBLAS': 'chainerx/LICENSE.openblas.txt',
+    'the licence of pocketfft': 'chainerx/LICENSE.pocketfft.txt',
     'the licence of pybind11': 'chainerx/LICENSE.pybind11.txt',
 }
 # Other files than the package's, and backends: the CPU's is a part of the library.

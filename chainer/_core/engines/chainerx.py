@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
+from chainer._core.autograd.batched_array import mapping_of
 from chainer._core.autograd.gradients import find_nan
 from chainer._core.autograd.input_checks import check_array_kinds, check_types
 from chainer._core.autograd.thread_hooks import hooks_of, thread_hooks as _thread_hooks
@@ -37,7 +38,11 @@ def apply(func: BaseFunction, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     in_data = tuple([x._array if isinstance(x, Variable) else x for x in inputs])
     for x in in_data:
         if type(x) is not _ndarray:
-            check_array_kinds(func, [as_variable(x)._array for x in inputs])
+            in_vars = [as_variable(x) for x in inputs]
+            mapping = mapping_of([x._array for x in in_vars])
+            if mapping is not None:
+                return mapping.apply(func, in_vars)
+            check_array_kinds(func, [x._array for x in in_vars])
     if (
         _thread_hooks.hooks
         or func._extras is not None

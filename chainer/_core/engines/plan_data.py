@@ -23,6 +23,15 @@ class _Local(threading.local):
 local = _Local()
 
 
+#: Why no plan follows objects of a class, and of those derived from it.
+refused: dict[type, str] = {}
+
+
+def reason_to_refuse(kind: type) -> str | None:
+    """Returns why no plan follows objects of a class, if that is so."""
+    return next((reason for base, reason in refused.items() if issubclass(kind, base)), None)
+
+
 def draw(make: Callable[[], Any]) -> Any:
     """Returns an array of random numbers.
 

@@ -9,6 +9,7 @@ import chainerx
 from chainer import configuration
 from chainer._core.autograd.backprop import as_is, scaled_root
 from chainer._core.autograd.base_variable import BaseVariable, from_array
+from chainer._core.autograd.batched_array import mapping_of
 from chainer._core.autograd.gradients import Gradients, Owners
 from chainer._core.autograd.tape import raw
 from chainer._core.autograd.variable_gradient import store
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chainer._core.autograd.base_function import BaseFunction
+    from chainer._core.autograd.batched_array import Mapping
     from chainer._core.autograd.variable_node import VariableNode
     from chainer._core.variables.variable import Variable
 
@@ -81,6 +83,9 @@ def grad(
         loss_scale,
     )
     request.check()
+    mapping = mapping_of([v.raw_array for v in (*outputs, *inputs)])
+    if mapping is not None:
+        return request.run_on_samples(mapping)
     if any(isinstance(v.raw_array, chainerx.ndarray) for v in (*outputs, *inputs)):
         return request.run_on_chainerx()
     return request.run()
@@ -151,6 +156,19 @@ class _Request:
                 x.grad_var = gx
             results.append(gx)
         return results
+
+    def run_on_samples(self, mapping: Mapping) -> list[Variable | None]:
+        """Lets :func:`chainer.vmap` compute the gradients of all samples."""
+        for name in ('grad_inputs', 'set_grad', 'retain_grad'):
+            if getattr(self, name):
+                raise ValueError(f'{name} is not supported inside of chainer.vmap')
+        return mapping.grad(
+            self.outputs,
+            self.inputs,
+            grad_outputs=self.grad_outputs,
+            enable_double_backprop=self.double,
+            loss_scale=self.loss_scale,
+        )
 
     def run_on_chainerx(self) -> list[Variable | None]:
         """Lets ChainerX compute the gradients."""

@@ -8,6 +8,7 @@ import numpy
 
 import chainerx
 from chainer._core.autograd.base_variable import from_array
+from chainer._core.autograd.batched_array import BatchedArray
 from chainer._core.autograd.variable_gradient import check_array
 from chainer._core.names import hints
 from chainer._core.names.set_module import set_module
@@ -231,6 +232,8 @@ def as_variable(obj: VariableLike | None) -> Variable:
     if isinstance(obj, _chx_ndarray):
         return from_array(obj, obj.is_backprop_required())
     if not isinstance(obj, _ndarray):
+        if isinstance(obj, BatchedArray):
+            return obj.as_variable()
         check_array(obj)
     return from_array(obj, False)
 

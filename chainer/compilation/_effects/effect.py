@@ -35,6 +35,9 @@ class Effect:
         """Adds the arrays that the effect reads; returns ``False`` if it is another one now."""
         return True
 
+    def take(self, arrays: list[Any]) -> Any:
+        """Makes one further input of an array among the arguments of a call."""
+
     def draw(self) -> Any:
         """Makes one further input of a run that is sure to take place."""
 

@@ -30,7 +30,7 @@ _FUNCTIONS: dict[str, Any] = {name: getattr(numpy.random, name) for name in sort
 #: Functions that do nothing with an array of NumPy but to make one of ChainerX.
 _SENDERS: tuple[Any, ...] = (chainerx.array, chainerx.asarray) if chainerx.is_available() else ()
 _SENDING_CODES = {backend.Device.send.__code__, backend.Device.send_array.__code__}
-_SENDING_CODES.add(backend.ChainerxDevice.send_array.__code__)
+_SENDING_CODES |= {backend.ChainerxDevice.send_array.__code__, backend.to_chx.__code__}
 
 
 class DrawnArray(NamedTuple):

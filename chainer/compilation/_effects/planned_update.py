@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from chainer.compilation._effects import undo
@@ -75,6 +76,17 @@ class PlannedUpdate(Effect):
         """The arrays that kernels use besides parameters and gradients."""
         rules = [rule for step in self._steps for rule in step.group.rules]
         return [array for rule in rules for array in undo.arrays_of(rule)]
+
+    def again(self, eager: EagerUpdate) -> PlannedUpdate | None:
+        """Returns the same update for another recording, while the guards of this one hold.
+
+        ``None`` if its steps have become others, or depend on gradients.
+        """
+        if not all(step.renew() for step in self._steps):
+            return None
+        planned = copy.copy(self)
+        planned._eager = eager
+        return planned
 
     def guard(self, scope: Scope) -> None:
         opt = self._optimizer

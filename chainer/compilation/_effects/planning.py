@@ -33,11 +33,9 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
         GraphBreak: If only the eager one serves.
 
     """
-    _check_optimizer(opt)
-    params = list(opt.target.params())
     # Before `divide`, which fills missing gradients: hooks of an eager update may see that.
-    for param in params:
-        _check_parameter(param)
+    check_update(opt)
+    params = list(opt.target.params())
     hooks = [stage_of_hook(hook, opt) for hook in opt._pre_update_hooks.values()]
     late_hooks = [stage_of_hook(hook, opt) for hook in opt._post_update_hooks.values()]
     groups, rest = update.divide(params)
@@ -65,7 +63,15 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     return ScaledUpdate(opt, hooks, steps, late_hooks, eager)
 
 
-def _check_optimizer(opt: Any) -> None:
+def check_update(opt: Any) -> None:
+    """Raises unless kernels can stand for all that an optimizer's update calls."""
+    params = list(opt.target.params())
+    _check_optimizer(opt, params)
+    for param in params:
+        _check_parameter(param)
+
+
+def _check_optimizer(opt: Any, params: list[Any]) -> None:
     cls, base = type(opt), optimizer.GradientMethod
     replaced = [
         name
@@ -78,7 +84,6 @@ def _check_optimizer(opt: Any) -> None:
         raise GraphBreak('it updates other parameters than those of its target')
     # Kernels stand for these methods, so that a replaced one would not be called.
     hooks = [*opt._pre_update_hooks.values(), *opt._post_update_hooks.values()]
-    params = list(opt.target.params())
     parts = [opt, *hooks, *params, *[param.update_rule for param in params]]
     if any(map(is_patched, {type(part) for part in parts})):
         raise GraphBreak('the program has replaced a method of a class that it needs')

@@ -11,6 +11,8 @@ from chainer.compilation._effects.planned_update import PlannedUpdate, record, r
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._effects.eager_update import EagerUpdate
+
 
 class ScaledUpdate(PlannedUpdate):
     """An update whose steps a run leaves out if a gradient is not finite.
@@ -30,6 +32,10 @@ class ScaledUpdate(PlannedUpdate):
         self.interruptions += 3
         reasons = [self.reason, 'Python reads whether gradients are finite, for the loss scale']
         self.reason = '; '.join(filter(None, reasons))
+
+    def again(self, eager: EagerUpdate) -> None:
+        # It may begin with gradients that are not finite.
+        return None
 
     @property
     def arrays(self) -> list[Any]:

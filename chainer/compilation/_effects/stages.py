@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import chainerx
@@ -183,6 +184,15 @@ class Steps(Stage):
                 numbers = [name for name in vars(values) if name in followed]
                 scope.add(scope.watch.add_attributes, 'hyperparameters', values, numbers)
                 values = values._parent
+
+    def renew(self) -> bool:
+        """Takes the gradients of the moment; returns whether the rules can still step as one."""
+        group = self.group
+        arrays = [param._array for param in group.params]
+        if not all(map(operator.is_, arrays, group.arrays)) or self.scalars() is None:
+            return False
+        group.grads = [array.grad for array in arrays]
+        return True
 
     def record(self, recorder: Any) -> None:
         group = self.group

@@ -35,6 +35,7 @@ class State(Effect):
         form: What has to stay the same; see :func:`slot_form`.
         is_used: Whether kernels use the array of before.
         make: Returns the new value for the results of a run.
+        first: Another state whose array kernels use, if both have the same one.
 
     """
 
@@ -45,17 +46,25 @@ class State(Effect):
         form: Any,
         is_used: bool,
         make: Callable[[list[Any]], Any],
+        first: State | None,
     ) -> None:
         self._attributes = attributes
         self._name = name
         self._form = form
         self._is_used = is_used
         self._make = make
+        self._first = first
+
+    @property
+    def _value(self) -> Any:
+        return self._attributes.get(self._name, _MISSING)
 
     def find_inputs(self, arrays: list[Any]) -> bool:
-        value = self._attributes.get(self._name, _MISSING)
+        value = self._value
         if slot_form(value, self._is_used) != self._form:
             return False
+        if self._first is not None:
+            return array_of(value) is array_of(self._first._value)
         if self._is_used:
             arrays.append(array_of(value))
         return True
@@ -98,6 +107,7 @@ class States(Observer):
 
     def check(self) -> None:
         handled = {id(owner) for owner in self._scope.objects}
+        slots = {(id(owner), name) for owner, name in self._scope.slots}
         found = False
         for changed, label in self._scope.find_changes():
             if isinstance(changed, Variable):
@@ -108,22 +118,28 @@ class States(Observer):
                 raise GraphBreak(f'{label} changes')
         # All slots are found before the next recording, which otherwise would be one of many.
         for owner, old in zip(self._scope.objects, self._objects):
-            found |= self._find_slots(owner, old)
+            found |= self._find_slots(owner, old, slots)
         if found:
             raise Again
 
     def finish(self, draft: Draft) -> None:
+        used: dict[int, State] = {}  # by arrays
+        results: dict[int, int] = {}  # numbers, by arrays
         # In the order of the slots, which is the one in which runs find their inputs.
         for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
             array = array_of(old)
             is_used = array is not None and draft.recorder.is_used(array)
             if forms[is_used] is None:
                 raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
-            if is_used:
+            first = used.get(id(array)) if is_used else None
+            if is_used and first is None:
                 draft.inputs.append(array)
             self._check_slot(owner, name)
-            make = _maker(vars(owner)[name], draft)
-            draft.effects.append(State(vars(owner), name, forms[is_used], is_used, make))
+            make = _maker(vars(owner)[name], draft, results)
+            state = State(vars(owner), name, forms[is_used], is_used, make, first)
+            if is_used:
+                used.setdefault(id(array), state)
+            draft.effects.append(state)
 
     def _check_variable(self, variable: Variable, label: str) -> None:
         old, scope = self._variables[id(variable)], self._scope
@@ -131,12 +147,12 @@ class States(Observer):
             if _differs(vars(variable), old, name):
                 raise GraphBreak(f'{name} of {label} changes{scope.lines_that_store(name)}')
 
-    def _find_slots(self, owner: Any, old: dict[str, Any]) -> bool:
+    def _find_slots(self, owner: Any, old: dict[str, Any], slots: set[tuple[int, str]]) -> bool:
         """Adds attributes whose arrays changed to the slots; raises if others changed."""
         found = False
         for name in {*old, *vars(owner)}:
             new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
-            if new is previous or (id(owner), name) in self._slot_ids:
+            if new is previous or (id(owner), name) in slots:
                 continue
             kinds = {type(new), type(previous)}
             # An attribute that comes or goes is no slot: the next call finds it, or not.
@@ -187,12 +203,17 @@ def _differs(new: dict[str, Any], old: dict[str, Any], name: str) -> bool:
     return bool(_trees.key(new.get(name, _MISSING)) != _trees.key(old.get(name, _MISSING)))
 
 
-def _maker(value: Any, draft: Draft) -> Callable[[list[Any]], Any]:
-    """Returns a function that makes the value of a slot again from the results of a run."""
+def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[Any]], Any]:
+    """Returns a function that makes the value of a slot again from the results of a run.
+
+    ``results`` has the numbers of those arrays that other slots have, too: they stay the same ones.
+    """
     array = array_of(value)
     if array is None:
         return lambda arrays: value
-    index = draft.add_result(array)
+    index = results.get(id(array))
+    if index is None:
+        index = results[id(array)] = draft.add_result(array)
     if type(value) is _chx_ndarray:
         return lambda arrays: arrays[index]
     requires_grad, name = value._requires_grad, value._name

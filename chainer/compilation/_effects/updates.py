@@ -10,7 +10,7 @@ from chainer._core.settings.half import is_half
 from chainer.compilation import _trees
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
-from chainer.compilation._effects.planning import plan_update
+from chainer.compilation._effects.planning import check_update, plan_update
 from chainer.compilation._trace import Again, GraphBreak
 
 if TYPE_CHECKING:
@@ -56,16 +56,22 @@ class Updates(Observer):
         #: Plans read parameters where they are, so that no update may replace their arrays.
         self._fixed = chainerx._core._Watch()
         self._state: list[tuple[Any, dict[str, Any]]] = []  # objects and their attributes
+        self._watch: Any = None  # of them
 
     def start(self) -> None:
         self._state = self._find_state()
+        self._watch = chainerx._core._Watch()
+        for owner, _ in self._state:
+            self._watch.add_attributes(owner, ())
+        for variable in self._scope.variables:
+            self._watch.add_entry(vars(variable), 'update_rule')
 
     def note(self) -> None:
         if self._has_changed():
             self._recorder.note(_CHANGE)
 
     def renew(self) -> None:
-        self._state = self._find_state()
+        self.start()
 
     def check(self) -> None:
         # Attributes of optimizers are not watched one by one: plans follow most of them.
@@ -111,10 +117,30 @@ class Updates(Observer):
             self._recorder.note('an optimizer whose parameters are not known')
         # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
-        planned = plan_update(opt, self._eager_update(opt))
+        planned = self._plan_again(opt) or self._plan_anew(opt)
         planned.scale = self._scales.of(opt)
-        planned.guard(self._scope)
         return planned
+
+    def _plan_anew(self, opt: Any) -> PlannedUpdate:
+        planned = plan_update(opt, self._eager_update(opt))
+        guards = self._scope.part()
+        planned.guard(guards)
+        self._scope.include(guards)
+        self._scope.shared[id(opt)] = planned, guards
+        return planned
+
+    def _plan_again(self, opt: Any) -> PlannedUpdate | None:
+        """Returns the update as an earlier recording has planned it, if it is still the same."""
+        # To find out what an update does takes as long as four eager steps of a small model.
+        found = self._scope.shared.get(id(opt))
+        if found is None or not found[1].is_unchanged():
+            return None
+        planned, guards = found
+        check_update(opt)
+        again: PlannedUpdate | None = planned.again(self._eager_update(opt))
+        if again is not None:
+            self._scope.include(guards)
+        return again
 
     def _update_eagerly(self, opt: Any, reason: str, lacks_states: bool) -> None:
         eager = self._eager_update(opt)
@@ -144,6 +170,9 @@ class Updates(Observer):
         return [(owner, dict(vars(owner))) for owner in owners]
 
     def _has_changed(self) -> bool:
+        # To look whether anything is another object is faster, and mostly enough.
+        if self._watch.find_change() < 0:
+            return False
         now = self._find_state()
         if len(now) != len(self._state):
             return True
@@ -152,9 +181,8 @@ class Updates(Observer):
             followed = '_loss_scale' if self._scales.of(owner) is not None else None
             if owner is not known or new.keys() != old.keys():
                 return True
-            # Most are the same objects, whose keys need not be made.
-            changed = [name for name in new if new[name] is not old[name] and name != followed]
-            if any(_trees.key(new[name]) != _trees.key(old[name]) for name in changed):
+            names = [name for name in new if name != followed]
+            if any(_trees.key(new[name]) != _trees.key(old[name]) for name in names):
                 return True
         return False
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from chainer import backend, configuration, device_resident, initializer, link
+from chainer import (
+    backend,
+    configuration,
+    device_resident,
+    initializer,
+    link,
+    link_hook,
+    link_hooks,
+)
 from chainer._core.settings.mixed16 import mixed16
 from chainer.compilation._kinds.kind import (
     Kind,
@@ -16,6 +24,7 @@ from chainer.compilation._kinds.kind import (
 )
 from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.compilation._trees import INNER_ATTRIBUTES, chx_ndarray
+from chainer.link_hooks._weight import WeightHook
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -60,7 +69,8 @@ def _watch_object(scope: Scope, value: Any, label: str) -> None:
         if type(part) is Variable and type(part._array) is chx_ndarray:
             if part._array._is_chained():
                 scope.slot_ids[id(value), name] = value
-    slots = tuple(name for owner, name in scope.slot_ids if owner == id(value))
+    # One that the program has deleted is no attribute any more; if it comes, the watch sees it.
+    slots = tuple(n for owner, n in scope.slot_ids if owner == id(value) and n in vars(value))
     # Slots are no part of the watch, since each call replaces their arrays.
     scope.objects.append(value)
     scope.slots.extend((value, name) for name in slots)
@@ -82,6 +92,24 @@ _OPEN_CLASSES = {object, device_resident.DeviceResident, link.Link, link.Chain}
 def _is_own_class(kind: type) -> bool:
     """Tells whether only the program's own code reads attributes that it has set."""
     return not any(is_framework_module(c.__module__) for c in set(kind.__mro__) - _OPEN_CLASSES)
+
+
+def _watch_link_hook(scope: Scope, value: link_hook.LinkHook, label: str) -> None:
+    """Watches a hook of a link, whose kernels are a part of the plan."""
+    # Those of programs are code like any other, which recordings observe. What others of this
+    # package do, such as to measure time, no trace would see.
+    for cls in type(value).__mro__:
+        if is_framework_module(cls.__module__) and cls not in _HOOKS_OF_KERNELS:
+            raise GraphBreak(f'{label} is the hook {cls.__name__}, whose effects no plan repeats')
+    _watch_object(scope, value, label)
+
+
+_HOOKS_OF_KERNELS = {
+    link_hook.LinkHook,
+    WeightHook,
+    link_hooks.SpectralNormalization,
+    link_hooks.WeightStandardization,
+}
 
 
 def _watch_slots(scope: Scope, value: Any, label: str) -> None:
@@ -133,6 +161,7 @@ KINDS: dict[type, Kind] = {
 BASES: dict[type, Kind] = {
     Variable: Kind(_watch_variable),
     link.Link: Kind(_watch_object),
+    link_hook.LinkHook: Kind(_watch_link_hook),
     initializer.Initializer: Kind(_watch_trusted),
     backend.Device: Kind(_watch_trusted),
     # The scope watches the configuration.

@@ -54,6 +54,7 @@ class SpatialTransformerGrid(CallableFunction):
         # Coordinates in float64, because float16 rounding would move whole rows.
         points = _points(self.output_shape, numpy, numpy.float64).astype(theta.dtype)
         grid = backend.get_array_module(theta).matmul(theta, sent_like(theta, points))
+        grid = grid.astype(theta.dtype, copy=False)  # NumPy's products of bfloat16 are float32
         return (grid.reshape(len(theta), len(self.output_shape), *self.output_shape),)
 
     # ChainerX differentiates the same computation.

@@ -108,7 +108,8 @@ class SpatialTransformerSampler(CallableFunction):
         for offsets, places, inside in corners:
             weight = _product(corners.factors(grid, offsets), inside)
             y = y + rows[places] * xp.expand_dims(weight, -1)
-        return (xp.moveaxis(y, -1, 1),)
+        # NumPy's products of bfloat16 and Python's numbers are float32.
+        return (xp.moveaxis(y, -1, 1).astype(x.dtype, copy=False),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx: Any = forward

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import chainerx
 from chainer import backend
+from chainer._core.reports.fallback import Fallback
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.utils.array import _cast
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer._core.names.namespace import Namespace, Operand, Operands
+    from chainer._core.reports.fallback import FallbackType
     from chainer.types import NdArray, VariableLike
     from chainer.utils.type_check import TypeInfoTuple
     from chainer.variable import Variable
@@ -41,11 +44,17 @@ class FFT(Operation):
         )
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        parts: Any = inputs  # never of ChainerX, which has no complex numbers
-        real, imag = parts
-        xp = backend.get_array_module(*inputs)
+        real, imag = inputs
+        xp: Any = backend.get_array_module(*inputs)
         y = getattr(xp.fft, self._method)(real + imag * 1j)
-        return tuple([_cast(part, real.dtype) for part in (y.real, y.imag)])
+        return tuple([_cast(part, real.dtype) for part in (xp.real(y), xp.imag(y))])
+
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[NdArray | None, ...] | FallbackType:
+        if inputs[0].device.backend.name != 'native':
+            return Fallback('devices without complex numbers')
+        return tuple([chainerx.ascontiguousarray(part) for part in self.forward(inputs)])
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

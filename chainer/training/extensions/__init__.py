@@ -30,8 +30,10 @@ from chainer.training.extensions.inverse_shift import InverseShift as InverseShi
 from chainer.training.extensions.json_lines_report import JsonLinesReport as JsonLinesReport  # NOQA
 from chainer.training.extensions.linear_shift import LinearShift as LinearShift  # NOQA
 from chainer.training.extensions.log_report import LogReport as LogReport  # NOQA
+from chainer.training.extensions.logger_report import LoggerReport as LoggerReport  # NOQA
 from chainer.training.extensions.micro_average import MicroAverage as MicroAverage  # NOQA
 from chainer.training.extensions.multistep_shift import MultistepShift as MultistepShift  # NOQA
+from chainer.training.extensions.optuna_pruning import OptunaPruning as OptunaPruning  # NOQA
 from chainer.training.extensions.parameter_statistics import (
     ParameterStatistics as ParameterStatistics,  # NOQA
 )

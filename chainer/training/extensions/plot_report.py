@@ -106,7 +106,7 @@ class PlotReport(extension.Extension):
         self._summary = reporter.DictSummary()
         self._data: dict[str, list[Any]] = {key: [] for key in self._y_keys}
         self._is_in_notebook = _ipynb.is_notebook()
-        self._display: Any = None
+        self._output: _ipynb.Output | None = None
 
     @staticmethod
     def available() -> bool:
@@ -161,15 +161,11 @@ class PlotReport(extension.Extension):
 
     def _show(self, fig, legend):
         """Shows the figure in the output of the cell, in the place of the last one."""
-        from IPython import display
-
         png = io.BytesIO()
         fig.savefig(png, format='png', bbox_extra_artists=(legend,), bbox_inches='tight')
-        image = display.Image(png.getvalue())
-        if self._display is None:
-            self._display = display.display(image, display_id=True)
-        else:
-            self._display.update(image)
+        if self._output is None:
+            self._output = _ipynb.Output()
+        self._output.show_png(png.getvalue())
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         key = f'_plot_{self._file_name}'

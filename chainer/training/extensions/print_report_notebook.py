@@ -3,7 +3,8 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from chainer.training.extensions import print_report
+from chainer._core.reports import html_table
+from chainer.training.extensions import _ipynb, print_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 class PrintReportNotebook(print_report.PrintReport):
     """Version of :class:`~chainer.training.extensions.PrintReport` for notebooks.
 
-    In Jupyter notebooks it replaces that class. It updates its table in place if ipywidgets and
-    pandas are installed, and prints text otherwise.
+    In Jupyter notebooks it replaces that class. It shows its table in the output of the cell, and
+    updates it in its place. Where IPython is not installed, it prints text.
 
     Args:
         entries (list of strs): Keys of the values, the columns of the table.
@@ -33,29 +34,24 @@ class PrintReportNotebook(print_report.PrintReport):
         out: IO[Any] = sys.stdout,
     ) -> None:
         super().__init__(entries, log_report, out)
-        self._widget = None
+        self._output: _ipynb.Output | None = None
 
     def initialize(self, trainer: Trainer) -> None:
         try:
-            import ipywidgets
-            import pandas  # noqa: F401
-            from IPython import display
+            self._output = _ipynb.Output()
         except ImportError:
             return
-        self._widget = ipywidgets.HTML()
-        self._show(trainer)
-        display.display(self._widget)
+        self._show(self._update(trainer) if trainer.updater.iteration > 0 else [])
 
     def __call__(self, trainer: Trainer) -> None:
-        if self._widget is None:
+        if self._output is None:
             super().__call__(trainer)
-        else:
-            self._show(trainer)
+            return
+        log = self._update(trainer)
+        if len(log) > self._log_len:
+            self._show(log)
 
-    def _show(self, trainer):
-        import pandas
-
-        log = self._update(trainer) if trainer.updater.iteration > 0 else []
-        if log or not self._widget.value:
-            frame = pandas.DataFrame(log, columns=self._entries)
-            self._widget.value = frame.to_html(index=False, na_rep='')
+    def _show(self, log):
+        self._log_len = len(log)
+        rows = [[f'{row[key]:g}' if key in row else '' for key in self._entries] for row in log]
+        self._output.show_html(html_table.table(self._entries, rows))

@@ -4,17 +4,18 @@ import datetime
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from chainer.training.extensions import progress_bar, util
+from chainer.training.extensions import _ipynb, progress_bar, util
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
+    from chainer.training.updater import Updater
 
 
 class ProgressBarNotebook(progress_bar.ProgressBar):
     """Version of :class:`~chainer.training.extensions.ProgressBar` for notebooks.
 
-    In Jupyter notebooks it replaces that class. It shows widgets if ipywidgets is installed, and
-    writes text otherwise.
+    In Jupyter notebooks it replaces that class. It shows bars in the output of the cell, and
+    updates them in their place. Where IPython is not installed, it writes text.
 
     Args:
         training_length (tuple): Number and unit (``'epoch'`` or ``'iteration'``) of the whole
@@ -34,38 +35,31 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
     ) -> None:
         super().__init__(training_length, update_interval, bar_length, out)
         self._speed = util.ProgressBar()
-        self._widgets: list[Any] | None = None
+        self._output: _ipynb.Output | None = None
+        self._updater: Updater | None = None  # of the last call
 
     def initialize(self, trainer: Trainer) -> None:
         try:
-            import ipywidgets
-            from IPython import display
+            self._output = _ipynb.Output()
         except ImportError:
             super().initialize(trainer)
             return
         stop_trigger: Any = trainer.stop_trigger
         length: tuple[float, str] = self._training_length or stop_trigger.get_training_length()
         self._length, self._unit = length
-        self._widgets = [
-            ipywidgets.FloatProgress(description='total', min=0, max=1),
-            ipywidgets.FloatProgress(description='this epoch', min=0, max=1),
-            ipywidgets.HTML(),
-        ]
         self._update(trainer.updater)
-        display.display(ipywidgets.VBox(self._widgets))
 
     def __call__(self, trainer: Trainer) -> None:
-        if self._widgets is None:
+        if self._output is None:
             super().__call__(trainer)
         elif trainer.updater.iteration % self._update_interval == 0:
             self._update(trainer.updater)
+        self._updater = trainer.updater
 
     def finalize(self) -> None:
         super().finalize()
-        if self._widgets is not None:
-            total, this_epoch, _ = self._widgets
-            total.value = total.max
-            this_epoch.value = this_epoch.max
+        if self._output is not None and self._updater is not None:
+            self._update(self._updater)
 
     def _update(self, updater):
         iteration, epoch_detail = updater.iteration, updater.epoch_detail
@@ -73,11 +67,14 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
         iters_per_sec, epochs_per_sec = self._speed.update_speed(iteration, epoch_detail)
         speed = iters_per_sec if self._unit == 'iteration' else epochs_per_sec
         remaining = (self._length - done) / speed if speed else 0.0
-        total, this_epoch, status = self._widgets
-        total.value = done / self._length
-        this_epoch.value = epoch_detail - int(epoch_detail)
-        status.value = (
+        self._output.show_html(
+            f'{_bar("total", done / self._length)}'
+            f'{_bar("this epoch", epoch_detail - int(epoch_detail))}'
             f'{iteration:10} iter, {updater.epoch} epoch / {self._length} {self._unit}s<br />'
             f'{iters_per_sec:10.5g} iters/sec. Estimated time to finish: '
             f'{datetime.timedelta(seconds=remaining)}.'
         )
+
+
+def _bar(name: str, rate: float) -> str:
+    return f'<progress value="{rate:.4f}" max="1"></progress> {name} {rate:.2%}<br />'

@@ -4,6 +4,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer import compilation, device_resident, link, optimizer as optimizer_module
+from chainer._core.engines import plan_data
 from chainer.backends import cuda
 from chainer.dataset import _converters, convert, iterator as iterator_module
 from chainer.training import _serialization, _updater
@@ -42,7 +43,8 @@ class StandardUpdater(_updater.Updater):
         compile (bool): Whether updates run under :func:`chainer.compile`. This concerns
             :meth:`update_core` of this class and of
             :class:`~chainer.training.updaters.GradientAccumulationUpdater`: one that replaces it
-            has to compile its own step, and the constructor warns of it.
+            has to compile its own step, and the constructor warns of it. With a multi-node
+            optimizer, plans compute the gradients only.
 
     Attributes:
         converter: The converter.
@@ -126,7 +128,8 @@ class StandardUpdater(_updater.Updater):
 
     def _compile(self) -> None:
         """Compiles what :meth:`update_core` of the same class calls."""
-        self._update = compilation.compile(_update)
+        is_whole = plan_data.reason_to_refuse(type(self._optimizers.get('main'))) is None
+        self._update = compilation.compile(_update) if is_whole else _UpdateInParts()
 
     def _warn_unless_compiled(self) -> None:
         owner, compiled = [
@@ -231,6 +234,25 @@ class StandardUpdater(_updater.Updater):
 
 def _update(optimizer: Optimizer, loss_func: Any, /, *args: Any, **kwargs: Any) -> None:
     optimizer.update(loss_func, *args, **kwargs)
+
+
+class _UpdateInParts:
+    """Compiled gradients, and an update of the optimizer that no plan follows.
+
+    Such an optimizer averages the gradients of several processes, between backward and the steps.
+    """
+
+    def __init__(self) -> None:
+        self._set_grads = compilation.compile(_set_grads)
+        self.report = self._set_grads.report
+
+    def __call__(self, optimizer: Any, loss_func: Any, /, *args: Any, **kwargs: Any) -> None:
+        self._set_grads(optimizer.actual_optimizer, loss_func, *args, **kwargs)
+        optimizer.update()
+
+
+def _set_grads(optimizer: Any, loss_func: Any, /, *args: Any, **kwargs: Any) -> None:
+    optimizer._replace_grads(loss_func, args, kwargs)
 
 
 def _send_model(model, device):

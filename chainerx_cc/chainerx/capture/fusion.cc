@@ -11,6 +11,7 @@
 
 #include "chainerx/capture/call_uses.h"
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/parameter_update.h"
 #include "chainerx/capture/product_sums.h"
 #include "chainerx/capture/tiled_call.h"
 #include "chainerx/core/backend.h"
@@ -41,6 +42,9 @@ private:
 
     std::vector<Array> ArraysOf(size_t call) const { return chainerx::ArraysOf(*calls_[call]); }
     FusedMemory MemoryOf(const Array& a) const { return get_memory_(*a.body()->storage); }
+    bool IsNew(const Array& a) const {
+        return MemoryOf(a) == FusedMemory::kScratch || MemoryOf(a) == FusedMemory::kResult;
+    }
     const Uses& UsesOf(const Array& a) const { return uses_.at(a.body()->storage.get()); }
     // Whether an array whose memory is all of `from` can lie in that of `to`, which the call `i` is the first to use,
     // and the last to use that of `from`.
@@ -69,8 +73,8 @@ void Fusion::Run() {
 }
 
 bool Fusion::CanMove(const Array& from, const Array& to, size_t i) const {
-    return MemoryOf(from) == FusedMemory::kScratch && MemoryOf(to) != FusedMemory::kOther && IsWhole(from) &&
-           IsWhole(to) && from.shape() == to.shape() && from.dtype() == to.dtype() &&
+    return MemoryOf(from) == FusedMemory::kScratch && IsNew(to) && IsWhole(from) && IsWhole(to) &&
+           from.shape() == to.shape() && from.dtype() == to.dtype() &&
            from.body()->storage.get() != to.body()->storage.get() && UsesOf(from).back() == i &&
            UsesOf(to).front() == i;
 }
@@ -191,13 +195,11 @@ bool Fusion::EndsSegment(size_t call) const {
 
 void Fusion::MakeTiles() {
     if (calls_.empty() || device_.backend().FindKernel(kParallelForKernel) == nullptr) return;
-    auto may_write = [this](const Array& a) { return MemoryOf(a) != FusedMemory::kOther; };
     for (size_t begin = 0; begin < calls_.size(); ++begin) {
-        TiledCall::Group members;
+        TiledCall::Group members{[this](const Array& a) { return MemoryOf(a); }};
         size_t end = begin;
         while (end < calls_.size() && calls_[end] != nullptr) {
-            if (!members.Accepts(*calls_[end], may_write)) break;
-            members.Add(*calls_[end]);
+            if (!members.Add(*calls_[end])) break;
             if (EndsSegment(end++)) break;
         }
         if (end - begin < 2) continue;
@@ -230,6 +232,7 @@ void Fusion::RemoveGaps() {
 
 void FuseCalls(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory) {
     JoinProductSums(recording, get_memory);
+    SplitUpdates(recording, get_memory);
     Fusion{recording, std::move(get_memory)}.Run();
 }
 

@@ -12,7 +12,8 @@ namespace chainerx {
 enum class FusedMemory : uint8_t {
     kScratch,  // made and read by the calls alone
     kResult,   // made by the calls and read outside
-    kOther,
+    kHeld,     // of the program, the same in all runs
+    kOther,    // of the program, given to each run
 };
 
 // Rewrites recorded calls, for fewer passes over memory. Results stay the same to the last bit:
@@ -21,7 +22,9 @@ enum class FusedMemory : uint8_t {
 //   - a kernel writes directly to where its output would be copied,
 //   - an elementwise kernel writes over an operand that nothing reads afterwards,
 //   - sums at indices that are added to an array go there, without an array of zeros,
-//   - elementwise kernels in a row run tile by tile, so that what they pass on stays in the cache.
+//   - the update of a large parameter stands between the casts of its gradient and of its float32 copy,
+//   - elementwise kernels, copies and such updates in a row run tile by tile, so that what they pass on stays in the
+//     cache.
 void FuseCalls(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory);
 
 }  // namespace chainerx

@@ -85,9 +85,8 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
 
 void PlanBuilder::TakeCalls() {
     FuseCalls(recording_, [this](const Storage& storage) {
-        if (!recording_.IsStandIn(storage)) return FusedMemory::kOther;
         auto it = places_.find(&storage);
-        if (it == places_.end()) return FusedMemory::kScratch;
+        if (it == places_.end()) return recording_.IsStandIn(storage) ? FusedMemory::kScratch : FusedMemory::kHeld;
         return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
     });
     parts_.calls = std::move(recording_.calls);

@@ -1,72 +1,133 @@
 #include "chainerx/capture/tiled_call.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "chainerx/capture/call_visitor.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/kernels.h"
 
 namespace chainerx {
 namespace {
 
 // Elements of a tile: the tiles of some arrays fit into a cache of 256 KiB.
 constexpr int64_t kTile = 8192;
-// Smaller arrays stay in the cache anyway.
-constexpr int64_t kMinSize = 4 * kTile;
 
 // The elements of an array in one tile after the other.
 class Tile {
 public:
-    // Of contiguous memory.
-    Tile(const Array& whole, const StoragePtr& storage, char* data)
-        : array_{internal::MakeArray(Shape{kTile}, Strides{whole.GetItemSize()}, whole.dtype(), whole.device(), storage,
+    // Of contiguous memory: of all elements, or of one tile that all have in turn.
+    Tile(const Array& array, const StoragePtr& storage, char* data, bool is_whole)
+        : array_{internal::MakeArray(Shape{kTile}, Strides{array.GetItemSize()}, array.dtype(), array.device(), storage,
                                      0)},
-          data_{data} {}
+          data_{data},
+          step_{is_whole ? array.GetItemSize() : 0} {}
     void Set(int64_t begin, int64_t size) {
         ArrayBody& body = *array_.body();
         body.shape[0] = body.size = size;
-        body.data = data_ + begin * array_.GetItemSize();
+        body.data = data_ + begin * step_;
     }
     const Array& array() const { return array_; }
 
 private:
     Array array_;
     char* data_;
+    int64_t step_;
+};
+
+bool IsSamePlace(const Array& a, const Array& b) { return a.offset() == b.offset() && a.dtype() == b.dtype(); }
+
+bool Overlap(const Array& a, const Array& b) {
+    return a.raw_data() < b.raw_data() + b.GetNBytes() && b.raw_data() < a.raw_data() + a.GetNBytes();
+}
+
+// Shows another visitor what a predicate does not leave out.
+template <class F>
+class FilteredVisitor final : public ArgumentVisitor {
+public:
+    FilteredVisitor(ArgumentVisitor& visitor, F is_left_out)
+        : visitor_{visitor}, is_left_out_{std::move(is_left_out)} {}
+    void Visit(Array& array) override {
+        if (array && !is_left_out_(array)) visitor_.Visit(array);
+    }
+    void Visit(RandomStream& stream) override { visitor_.Visit(stream); }
+    void Visit(std::vector<double>& scalars) override { visitor_.Visit(scalars); }
+
+private:
+    ArgumentVisitor& visitor_;
+    F is_left_out_;
 };
 
 }  // namespace
 
-bool TiledCall::Group::Fits(const ElementwiseCall& call) const {
-    int64_t size = call.out->GetTotalSize();
+bool TiledCall::Group::Add(const KernelCall& call) {
+    std::optional<TileStep> step = FindTileStep(call);
+    if (!step.has_value() || !Fits(*step) || !MayWrite(*step)) return false;
+    size_ = step->arrays[0]->GetTotalSize();
+    for (const Array* a : step->arrays) arrays_.try_emplace(a->body()->storage.get(), *a);
+    return true;
+}
+
+bool TiledCall::Group::Fits(const TileStep& step) const {
+    int64_t size = step.arrays[0]->GetTotalSize();
     if (size < kMinSize || (size_ != 0 && size != size_)) return false;
     bool is_connected = arrays_.empty();
-    for (int k = 0; k <= call.n_inputs; ++k) {
-        const Array* a = OperandOf(call, k);
-        if (a == nullptr) continue;
+    std::unordered_map<const Storage*, const Array*> own;
+    for (const Array* a : step.arrays) {
+        const Storage* storage = a->body()->storage.get();
         if (!a->IsContiguous() || a->GetTotalSize() != size) return false;
-        auto it = arrays_.find(a->body()->storage.get());
+        // Views that differ may overlap.
+        if (!IsSamePlace(*own.try_emplace(storage, a).first->second, *a)) return false;
+        auto it = arrays_.find(storage);
         if (it == arrays_.end()) continue;
-        if (it->second.offset() != a->offset() || it->second.dtype() != a->dtype()) return false;
+        if (!IsSamePlace(it->second, *a)) return false;
         is_connected = true;
-    }
-    for (int k = 1; k <= call.n_inputs; ++k) {  // views that differ may overlap
-        for (int j = 0; j < k; ++j) {
-            const Array* a = OperandOf(call, k);
-            const Array* b = OperandOf(call, j);
-            if (a == nullptr || b == nullptr || a->body()->storage.get() != b->body()->storage.get()) continue;
-            if (a->offset() != b->offset() || a->dtype() != b->dtype()) return false;
-        }
     }
     return is_connected;
 }
 
-void TiledCall::Group::Add(const KernelCall& call) {
-    const auto* elementwise = call.Find<ElementwiseCall>();
-    size_ = elementwise->out->GetTotalSize();
-    for (int k = 0; k <= elementwise->n_inputs; ++k) {
-        const Array* a = OperandOf(*elementwise, k);
-        if (a != nullptr) arrays_.try_emplace(a->body()->storage.get(), *a);
+// Whether no other array of the group shares the memory that a step writes. Held memory is at the same address in all
+// runs. Other memory may be anywhere, in held memory, too.
+bool TiledCall::Group::MayWrite(const TileStep& step) {
+    std::vector<const Array*> held = held_;
+    bool writes_held = writes_held_;
+    bool has_other = has_other_;
+    for (size_t k = 0; k < step.arrays.size(); ++k) {
+        const Array* a = step.arrays[k];
+        FusedMemory memory = get_memory_(*a);
+        if (memory == FusedMemory::kOther) {
+            if (step.is_written[k]) return false;
+            has_other = true;
+        } else if (memory == FusedMemory::kHeld) {
+            writes_held |= step.is_written[k];
+            held.push_back(a);
+        }
     }
+    if (writes_held) {
+        if (has_other) return false;
+        for (const Array* a : held) {
+            for (const Array* b : held) {
+                if (a->body()->storage.get() != b->body()->storage.get() && Overlap(*a, *b)) return false;
+            }
+        }
+    }
+    held_ = std::move(held);
+    writes_held_ = writes_held;
+    has_other_ = has_other;
+    return true;
+}
+
+TiledCall::TiledCall(std::vector<std::unique_ptr<KernelCall>> calls,
+                     const std::function<bool(const Array&)>& is_temporary)
+    : KernelCall{calls.back()->slot()}, calls_{std::move(calls)} {
+    for (const std::unique_ptr<KernelCall>& call : calls_) {
+        steps_.push_back(*FindTileStep(*call));
+        for (const Array* a : steps_.back().arrays) {
+            if (is_temporary(*a)) temporaries_.try_emplace(a->body()->storage.get(), nullptr);
+        }
+    }
+    ReleaseTemporaries();
 }
 
 void TiledCall::ReleaseTemporaries() {
@@ -83,9 +144,7 @@ void TiledCall::ReleaseTemporaries() {
 }
 
 void TiledCall::Accept(ArgumentVisitor& visitor) {
-    CallVisitor others{[&](Array& a) {
-        if (temporaries_.count(a.body()->storage.get()) == 0) visitor.Visit(a);
-    }};
+    FilteredVisitor others{visitor, [&](const Array& a) { return temporaries_.count(a.body()->storage.get()) != 0; }};
     for (const std::unique_ptr<KernelCall>& call : calls_) call->Accept(others);
 }
 
@@ -96,39 +155,35 @@ std::string TiledCall::GetName() const {
 }
 
 void TiledCall::Run() const {
-    const Array& out = *calls_[0]->Find<ElementwiseCall>()->out;
-    kParallelForKernel(out.device(), out.GetTotalSize(), kMinSize,
+    const Array& a = *steps_[0].arrays[0];
+    kParallelForKernel(a.device(), a.GetTotalSize(), kMinSize,
                        [this](int64_t begin, int64_t end) { RunRange(begin, end); });
 }
 
 void TiledCall::RunRange(int64_t begin, int64_t end) const {
     std::unordered_map<const Storage*, StoragePtr> memory;
-    std::vector<Tile> tiles;
-    std::vector<ElementwiseCall> parts;
-    tiles.reserve(calls_.size() * (1 + kMaxElementwiseInputs));
-    std::vector<int64_t> starts;  // whether a tile lies in the whole array, or the array is a tile
-    for (const std::unique_ptr<KernelCall>& call : calls_) {
-        const auto& whole = *call->Find<ElementwiseCall>();
-        ElementwiseCall& part = parts.emplace_back(whole);
-        for (int k = 0; k <= whole.n_inputs; ++k) {
-            const Array* a = OperandOf(whole, k);
-            if (a == nullptr) continue;
-            StoragePtr storage = a->body()->storage;
-            bool is_temporary = temporaries_.count(storage.get()) != 0;
-            if (is_temporary) {
-                StoragePtr& block = memory[storage.get()];
-                if (!block) block = a->device().Allocate(kTile * a->GetItemSize());
-                storage = block;
+    std::vector<std::vector<Tile>> tiles;
+    std::vector<std::vector<const Array*>> parts;
+    for (const TileStep& step : steps_) {
+        std::vector<Tile>& own = tiles.emplace_back();
+        for (const Array* a : step.arrays) {
+            const StoragePtr& whole = a->body()->storage;
+            if (temporaries_.count(whole.get()) == 0) {
+                own.emplace_back(*a, whole, a->raw_data(), true);
+                continue;
             }
-            tiles.emplace_back(*a, storage, is_temporary ? static_cast<char*>(storage->data()) : a->raw_data());
-            starts.push_back(is_temporary ? 0 : 1);
-            (k == 0 ? part.out : part.in[k - 1]) = &tiles.back().array();
+            StoragePtr& block = memory[whole.get()];
+            if (!block) block = a->device().Allocate(kTile * a->GetItemSize());
+            own.emplace_back(*a, block, static_cast<char*>(block->data()), false);
         }
+        std::vector<const Array*>& part = parts.emplace_back();
+        for (const Tile& tile : own) part.push_back(&tile.array());
     }
     for (int64_t i = begin; i < end; i += kTile) {
-        for (size_t k = 0; k < tiles.size(); ++k) tiles[k].Set(starts[k] * i, std::min(kTile, end - i));
-        for (size_t k = 0; k < parts.size(); ++k) {
-            static_cast<const ElementwiseKernel&>(calls_[k]->slot())(*parts[k].out->body()->device, parts[k]);
+        int64_t size = std::min(kTile, end - i);
+        for (size_t k = 0; k < steps_.size(); ++k) {
+            for (Tile& tile : tiles[k]) tile.Set(i, size);
+            steps_[k].run(parts[k]);
         }
     }
 }

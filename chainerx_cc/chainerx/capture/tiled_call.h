@@ -1,64 +1,60 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "chainerx/capture/fusion.h"
+#include "chainerx/capture/tile_step.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernel_watch.h"
-#include "chainerx/core/kernels.h"
 
 namespace chainerx {
 
-// Elementwise calls on arrays of one size, which run one after the other on each tile of the arrays. What they pass on
-// stays in the cache, and temporary arrays exist as tiles only. Each element is computed as the calls do.
+// Calls that run one after the other on each tile of arrays of one size. What they pass on stays in the cache, and
+// temporary arrays exist as tiles only. Each element is computed as the calls do.
 class TiledCall final : public KernelCall {
 public:
+    // Elements of arrays; smaller ones stay in the cache anyway.
+    static constexpr int64_t kMinSize = 32768;
+
     // Collects calls that can run together.
     class Group {
     public:
-        // Whether a call can be the next one. `may_write`: tells whether no other array shares the memory of an array.
-        template <class F>
-        bool Accepts(const KernelCall& call, F&& may_write) const {
-            const auto* elementwise = call.Find<ElementwiseCall>();
-            return elementwise != nullptr && may_write(*elementwise->out) && Fits(*elementwise);
-        }
-        void Add(const KernelCall& call);
+        explicit Group(std::function<FusedMemory(const Array&)> get_memory) : get_memory_{std::move(get_memory)} {}
+        // Whether a call becomes the next one.
+        bool Add(const KernelCall& call);
 
     private:
-        bool Fits(const ElementwiseCall& call) const;
+        bool Fits(const TileStep& step) const;
+        bool MayWrite(const TileStep& step);
 
+        std::function<FusedMemory(const Array&)> get_memory_;
         int64_t size_{0};
         std::unordered_map<const Storage*, Array> arrays_;
+        std::vector<const Array*> held_;
+        bool writes_held_{false};
+        bool has_other_{false};
     };
 
     // `is_temporary`: tells whether no other call uses the memory of an array.
-    template <class F>
-    TiledCall(std::vector<std::unique_ptr<KernelCall>> calls, F&& is_temporary)
-        : KernelCall{calls.back()->slot()}, calls_{std::move(calls)} {
-        for (const std::unique_ptr<KernelCall>& call : calls_) {
-            const auto* elementwise = call->Find<ElementwiseCall>();
-            for (int k = 0; k <= elementwise->n_inputs; ++k) {
-                const Array* a = OperandOf(*elementwise, k);
-                if (a != nullptr && is_temporary(*a)) temporaries_.try_emplace(a->body()->storage.get(), nullptr);
-            }
-        }
-        ReleaseTemporaries();
-    }
+    TiledCall(std::vector<std::unique_ptr<KernelCall>> calls, const std::function<bool(const Array&)>& is_temporary);
 
     void Run() const override;
     void Accept(ArgumentVisitor& visitor) override;
     std::string GetName() const override;
 
 private:
-    static const Array* OperandOf(const ElementwiseCall& call, int k) { return k == 0 ? call.out : call.in[k - 1]; }
     const void* FindArgument(const std::type_info&) const override { return nullptr; }
     void ReleaseTemporaries();
     void RunRange(int64_t begin, int64_t end) const;
 
     std::vector<std::unique_ptr<KernelCall>> calls_;
+    std::vector<TileStep> steps_;  // of the calls
     // Memory of temporary arrays, a byte each, by that of the recording.
     std::unordered_map<const Storage*, StoragePtr> temporaries_;
 };

@@ -1,15 +1,16 @@
 #include "chainerx/ops/factorization.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/matrices.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
 
@@ -18,49 +19,19 @@
 
 namespace chainerx {
 
-const SolveKernel kSolveKernel{"solve"};
-const InverseKernel kInverseKernel{"inverse"};
-const SlogdetKernel kSlogdetKernel{"slogdet"};
-const SvdKernel kSvdKernel{"svd"};
-const QrKernel kQrKernel{"qr"};
-const CholeskyKernel kCholeskyKernel{"cholesky"};
-const EighKernel kEighKernel{"eigh"};
+using namespace matrices;  // NOLINT(build/namespaces)
+
+const SvdKernel kSvdKernel{"svd", kTakesComplex};
+const QrKernel kQrKernel{"qr", kTakesComplex};
+const CholeskyKernel kCholeskyKernel{"cholesky", kTakesComplex};
+const EighKernel kEighKernel{"eigh", kTakesComplex};
 
 namespace {
 
-void CheckMatrix(const char* name, const Array& a, bool square) {
-    if (a.dtype() != Dtype::kFloat32 && a.dtype() != Dtype::kFloat64) {
-        throw DtypeError{name, ": dtype must be float32 or float64, not ", a.dtype()};
-    }
-    if (a.ndim() < 2 || (square && a.shape()[a.ndim() - 2] != a.shape().back())) {
-        throw DimensionError{name, ": a must be ", square ? "square matrices" : "matrices",
-                             " in its last two dimensions, got shape ", a.shape()};
-    }
-}
-
-int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
-int64_t Columns(const Array& a) { return a.shape().back(); }
-
-Shape Lead(const Array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
-
-Array EmptyStack(const Array& like, std::initializer_list<int64_t> sizes) {
-    Shape shape = Lead(like);
-    for (int64_t n : sizes) shape.push_back(n);
-    return Empty(shape, like.dtype(), like.device());
-}
-
-Array KernelInput(const Array& a) { return AsContiguous(a.AsDetached()); }
-
-// Transposed matrices.
-Array T(const Array& a) { return Swapaxes(a, -1, -2); }
-
-Array Multiply3(const Array& a, const Array& b, const Array& c) { return Matmul(Matmul(a, b), c); }
-
 Array EyeLike(const Array& a, int64_t n) { return Eye(n, std::nullopt, 0, a.dtype(), a.device()); }
 
-// Vectors as a row, and as a column.
+// Vectors as rows.
 Array AsRow(const Array& v) { return ExpandDims(v, v.ndim() - 1); }
-Array AsColumn(const Array& v) { return ExpandDims(v, v.ndim()); }
 
 // Square matrices with the given diagonals.
 Array MakeDiagonal(const Array& v) { return AsRow(v) * EyeLike(v, v.shape().back()); }
@@ -71,116 +42,11 @@ Array InverseGaps(const Array& x) {
     return (Scalar{1} - eye) / (AsRow(x) - AsColumn(x) + eye);
 }
 
-Array Symmetrize(const Array& a) { return (a + T(a)) * Scalar{0.5}; }
+// The Hermitian part, for real matrices the symmetric one.
+Array Symmetrize(const Array& a) { return (a + H(a)) * Scalar{0.5}; }
 
 // x a^-1, by solving the transposed equations.
 Array SolveRight(const Array& x, const Array& a) { return T(Solve(T(a), T(x))); }
-
-// The sum of the gradients that exist.
-class Total {
-public:
-    void Add(const Array& term) { sum_ = sum_ ? sum_ + term : term; }
-    const Array& Get() const { return sum_; }
-
-private:
-    Array sum_;
-};
-
-// a (..., n, n) and b (..., n, k) of one dtype, with equal leading dimensions.
-Array SolveStack(const Array& a, const Array& b) {
-    Array x = Empty(b.shape(), b.dtype(), b.device());
-    kSolveKernel(a.device(), KernelInput(a), KernelInput(b), x);
-    if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
-        internal::Record("solve", mask, {&a, &b}, {&x},
-                         [a = Saved{a}, x = Saved{x.AsDetached()}](BackwardContext& ctx) {
-                             Array gb = SolveStack(T(a.Get()), ctx.grad());
-                             if (ctx.IsWanted(0)) ctx.SetGrad(0, -Matmul(gb, T(ctx.RetainedOutput(x, 0))));
-                             if (ctx.IsWanted(1)) ctx.SetGrad(1, gb);
-                         });
-    }
-    return x;
-}
-
-Array BroadcastLead(const Array& a, Shape lead) {
-    lead.push_back(Rows(a));
-    lead.push_back(Columns(a));
-    return a.shape() == lead ? a : BroadcastTo(a, lead);
-}
-
-}  // namespace
-
-CHAINERX_ROUTINE(Solve, "linalg.solve", "a, b", "solve", R"(
-Solves the linear equations :math:`a x = b`.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-    b (~chainerx.ndarray): Right-hand sides: a vector of length :math:`n`, or matrices of shape
-        :math:`(..., n, k)`. Leading dimensions broadcast.
-
-Returns:
-    ~chainerx.ndarray: Solutions.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the shapes do not fit.
-    ~chainerx.ChainerxError: If a matrix is singular.
-
->>> a = chainerx.array([[2., 0.], [1., 1.]])
->>> chainerx.linalg.solve(a, chainerx.array([4., 3.]))
-array([2., 1.], shape=(2,), dtype=float64, device='native:0')
-)");
-Array Solve(const Array& a, const Array& b) {
-    CheckMatrix("solve", a, true);
-    CheckDevices(a, b);
-    if (b.dtype() != Dtype::kFloat32 && b.dtype() != Dtype::kFloat64) {
-        throw DtypeError{"solve: dtype must be float32 or float64, not ", b.dtype()};
-    }
-    if (b.ndim() == 0 || b.shape()[std::max(b.ndim() - 2, 0)] != Rows(a)) {
-        throw DimensionError{"solve: b of shape ", b.shape(), " does not fit a of shape ", a.shape()};
-    }
-    Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
-    Array right = AsType(b.ndim() == 1 ? ExpandDims(b, 1) : b, dtype, false);
-    Shape lead = BroadcastShapes(Lead(a), Lead(right));
-    Array x = SolveStack(BroadcastLead(AsType(a, dtype, false), lead), BroadcastLead(right, lead));
-    return b.ndim() == 1 ? Squeeze(x, Axes{-1}) : x;
-}
-
-CHAINERX_ROUTINE(Inverse, "linalg.inv", "a", "inverse", R"(
-Inverses of square matrices.
-
-Differentiable any number of times.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-
-Returns:
-    ~chainerx.ndarray: Inverses.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-    ~chainerx.ChainerxError: If a matrix is singular.
-
->>> chainerx.linalg.inv(chainerx.array([[2., 0.], [1., 1.]]))
-array([[ 0.5,  0. ],
-       [-0.5,  1. ]], shape=(2, 2), dtype=float64, device='native:0')
-)");
-Array Inverse(const Array& a) {
-    CheckMatrix("inv", a, true);
-    Array out = EmptyStack(a, {Rows(a), Columns(a)});
-    kInverseKernel(a.device(), KernelInput(a), out);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record("inv", mask, {&a}, {&out}, [out = Saved{out.AsDetached()}](BackwardContext& ctx) {
-            Array y = T(ctx.RetainedOutput(out, 0));
-            ctx.SetGrad(0, -Multiply3(y, ctx.grad(), y));
-        });
-    }
-    return out;
-}
-
-namespace {
 
 // Without graphs; `vectors`: with u and vt.
 std::tuple<Array, Array, Array> ComputeSvd(const Array& a, bool vectors, bool full_matrices) {
@@ -188,7 +54,7 @@ std::tuple<Array, Array, Array> ComputeSvd(const Array& a, bool vectors, bool fu
     int64_t n = Columns(a);
     int64_t k = std::min(m, n);
     Array u = vectors ? EmptyStack(a, {m, full_matrices ? m : k}) : Array{};
-    Array s = EmptyStack(a, {k});
+    Array s = EmptyRealStack(a, {k});
     Array vt = vectors ? EmptyStack(a, {full_matrices ? n : k, n}) : Array{};
     kSvdKernel(a.device(), KernelInput(a), u, s, vt);
     return {u, s, vt};
@@ -218,16 +84,20 @@ std::tuple<Array, Array, Array> Svd(const Array& a, bool full_matrices) {
                 if (ctx.HasGrad(1)) inner.Add(MakeDiagonal(ctx.grad(1)));
                 if (ctx.HasGrad(0)) {
                     const Array& gu = ctx.grad(0);
-                    Array projected = Matmul(T(u), gu);
+                    Array projected = Matmul(H(u), gu);
                     Array j = InverseGaps(s * s) * projected;
-                    inner.Add((j + T(j)) * AsRow(s));
+                    inner.Add((j + H(j)) * AsRow(s));
+                    if (IsComplex(u.dtype())) {
+                        // The phases of u follow those of vt.
+                        inner.Add(MakeDiagonal(ImaginaryPart(Diagonal(projected, 0, -2, -1)) / s));
+                    }
                     if (Rows(u) > Columns(u)) outer.Add(Matmul((gu - Matmul(u, projected)) / AsRow(s), vt));
                 }
                 if (ctx.HasGrad(2)) {
                     const Array& gvt = ctx.grad(2);
-                    Array projected = Matmul(gvt, T(vt));
-                    Array j = InverseGaps(s * s) * T(projected);
-                    inner.Add((j + T(j)) * AsColumn(s));
+                    Array projected = Matmul(gvt, H(vt));
+                    Array j = InverseGaps(s * s) * H(projected);
+                    inner.Add((j + H(j)) * AsColumn(s));
                     if (Columns(vt) > Rows(vt)) {
                         outer.Add(Matmul(u, (gvt - Matmul(projected, vt)) / AsColumn(s)));
                     }
@@ -244,18 +114,21 @@ Array SingularValues(const Array& a) {
 }
 
 CHAINERX_ROUTINE(NumpySvd, "linalg.svd", "a, full_matrices=True, compute_uv=True", "svd", R"(
-Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\top`.
+Singular value decompositions, :math:`a = u \, \mathrm{diag}(s) \, v^\mathrm{H}`.
 
-Differentiable any number of times; gradients of ``u`` and ``vt`` need singular values that differ.
+For real matrices, :math:`v^\mathrm{H}` is :math:`v^\top`. Differentiable any number of times; gradients of ``u`` and
+``vt`` need singular values that differ, and for complex matrices a loss that does not depend on the phases of the
+vectors: with :math:`u_k` and :math:`v_k`, also :math:`e^{i \varphi} u_k` and :math:`e^{i \varphi} v_k` are some.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64, or complex.
     full_matrices (bool): Whether ``u`` and ``vt`` are square. Then there are gradients for
         square matrices only.
     compute_uv (bool): Whether ``u`` and ``vt`` are returned.
 
 Returns:
-    tuple of ~chainerx.ndarray: ``u``, ``s`` and ``vt``; or ``s`` alone.
+    tuple of ~chainerx.ndarray: ``u``, ``s`` and ``vt``, which is :math:`v^\mathrm{H}`; or ``s`` alone. The singular
+    values ``s`` are real.
 
 Raises:
     @lapack_error
@@ -279,7 +152,7 @@ Moore-Penrose pseudo-inverses of matrices.
 Differentiable any number of times where the rank does not change.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64, or complex.
     rcond (float): Singular values below this fraction of the largest count as zero.
 
 Returns:
@@ -300,7 +173,7 @@ Array PseudoInverse(const Array& a, double rcond) {
     auto [u, s, vt] = ComputeSvd(a, true, false);
     Array used = Greater(s, AMax(s, Axes{-1}, true) * Scalar{rcond});
     Array inverses = Where(used, Reciprocal(Where(used, s, Scalar{1})), Scalar{0});
-    Array out = AsContiguous(Matmul(T(vt), AsColumn(inverses) * T(u)));
+    Array out = AsContiguous(Matmul(H(vt), AsColumn(inverses) * H(u)));
     if (GraphMask mask = internal::GetRecordMask(a)) {
         internal::Record(
                 "pinv", mask, {&a}, {&out}, [a = Saved{a}, out = Saved{out.AsDetached()}](BackwardContext& ctx) {
@@ -308,12 +181,12 @@ Array PseudoInverse(const Array& a, double rcond) {
                     // problems whose variables separate, 1973.
                     const Array& x = a.Get();
                     Array p = ctx.RetainedOutput(out, 0);
-                    Array pt = T(p);
-                    Array gt = T(ctx.grad());
-                    Array g1 = Matmul(gt, Matmul(p, pt));
-                    Array g2 = Matmul(Matmul(pt, p), gt);
+                    Array ph = H(p);
+                    Array gh = H(ctx.grad());
+                    Array g1 = Matmul(gh, Matmul(p, ph));
+                    Array g2 = Matmul(Matmul(ph, p), gh);
                     ctx.SetGrad(
-                            0, (g1 - Multiply3(x, p, g1)) + (g2 - Multiply3(g2, p, x)) - Multiply3(pt, ctx.grad(), pt));
+                            0, (g1 - Multiply3(x, p, g1)) + (g2 - Multiply3(g2, p, x)) - Multiply3(ph, ctx.grad(), ph));
                 });
     }
     return out;
@@ -333,12 +206,15 @@ std::tuple<Array, Array> ReducedQr(const Array& a) {
                              Array q = ctx.RetainedOutput(kq, 0);
                              Array r = ctx.RetainedOutput(kr, 1);
                              Total m;
-                             if (ctx.HasGrad(1)) m.Add(Matmul(r, T(ctx.grad(1))));
-                             if (ctx.HasGrad(0)) m.Add(-Matmul(T(ctx.grad(0)), q));
+                             if (ctx.HasGrad(1)) m.Add(Matmul(r, H(ctx.grad(1))));
+                             if (ctx.HasGrad(0)) m.Add(-Matmul(H(ctx.grad(0)), q));
+                             // The diagonal of r is real.
+                             Array diagonal = MakeDiagonal(Real(Diagonal(m.Get(), 0, -2, -1)));
+                             Array lower = Tril(m.Get(), -1);
                              Total g;
                              if (ctx.HasGrad(0)) g.Add(ctx.grad(0));
-                             g.Add(Matmul(q, Tril(m.Get()) + T(Tril(m.Get(), -1))));
-                             ctx.SetGrad(0, SolveRight(g.Get(), T(r)));
+                             g.Add(Matmul(q, lower + diagonal + H(lower)));
+                             ctx.SetGrad(0, SolveRight(g.Get(), H(r)));
                          });
     }
     return {out.q, out.r};
@@ -359,7 +235,7 @@ std::tuple<Array, Array> Qr(const Array& a, QrMode mode) {
     if (mask != 0 && has_gradient) {
         // q comes from the first columns alone, so the other columns of r are products.
         auto [q, r] = ReducedQr(m < n ? TakeColumns(a, 0, m) : a);
-        if (m < n) r = Concatenate({r, Matmul(T(q), TakeColumns(a, m, n))}, -1);
+        if (m < n) r = Concatenate({r, Matmul(H(q), TakeColumns(a, m, n))}, -1);
         return {mode == QrMode::kR ? Array{} : q, r};
     }
     QrOutput out;
@@ -385,7 +261,7 @@ std::tuple<Array, Array> Qr(const Array& a, QrMode mode) {
 }
 
 CHAINERX_ROUTINE(NumpyQr, "linalg.qr", "a, mode='reduced'", "qr solve", R"(
-QR factorizations of matrices, :math:`a = q r`.
+QR factorizations of matrices, :math:`a = q r`. The diagonal of :math:`r` is real.
 
 With :math:`k = \min(m, n)`, ``mode`` is ``'reduced'`` for factors of the shapes :math:`(..., m, k)` and
 :math:`(..., k, n)`, ``'complete'`` for :math:`(..., m, m)` and :math:`(..., m, n)`, ``'r'`` for the second
@@ -393,7 +269,7 @@ reduced factor alone, or ``'raw'`` for the reflectors and their factors as LAPAC
 Differentiable any number of times for ``'reduced'`` and ``'r'``, and for ``'complete'`` when :math:`m \le n`.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., m, n)`, float32 or float64, or complex.
     mode (str): ``'reduced'``, ``'complete'``, ``'r'`` or ``'raw'``.
 
 Returns:
@@ -417,14 +293,14 @@ std::variant<Array, std::tuple<Array, Array>> NumpyQr(const Array& a, QrMode mod
 }
 
 CHAINERX_ROUTINE(Cholesky, "linalg.cholesky", "a", "cholesky solve", R"(
-Cholesky factorizations :math:`a = l l^\top` of symmetric positive definite matrices.
+Cholesky factorizations :math:`a = l l^\mathrm{H}` of symmetric or Hermitian positive definite matrices.
 
-Only the lower triangles are read; the gradient is symmetric.
+Only the lower triangles are read; the gradient is symmetric or Hermitian.
 
 Differentiable any number of times.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
 
 Returns:
     ~chainerx.ndarray: Lower triangular factors.
@@ -447,8 +323,8 @@ Array Cholesky(const Array& a) {
             // Murray, Differentiation of the Cholesky decomposition, 2016.
             Array y = ctx.RetainedOutput(out, 0);
             Array half = EyeLike(y, Rows(y)) * Scalar{0.5};
-            Array middle = Tril(Matmul(T(y), ctx.grad())) * (Scalar{1} - half);
-            ctx.SetGrad(0, Symmetrize(SolveRight(Solve(T(y), middle), y)));
+            Array middle = Tril(Matmul(H(y), ctx.grad())) * (Scalar{1} - half);
+            ctx.SetGrad(0, Symmetrize(SolveRight(Solve(H(y), middle), y)));
         });
     }
     return out;
@@ -457,7 +333,7 @@ Array Cholesky(const Array& a) {
 namespace {
 
 std::tuple<Array, Array> ComputeEigh(const Array& a, Triangle triangle, bool vectors) {
-    Array w = EmptyStack(a, {Columns(a)});
+    Array w = EmptyRealStack(a, {Columns(a)});
     Array v = vectors ? EmptyStack(a, {Rows(a), Columns(a)}) : Array{};
     kEighKernel(a.device(), KernelInput(a), triangle, w, v);
     return {w, v};
@@ -466,16 +342,18 @@ std::tuple<Array, Array> ComputeEigh(const Array& a, Triangle triangle, bool vec
 }  // namespace
 
 CHAINERX_ROUTINE(Eigh, "linalg.eigh", "a, UPLO='L'", "eigh", R"(
-Eigenvalues and eigenvectors of symmetric matrices.
+Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
-Differentiable any number of times; gradients of eigenvectors need eigenvalues that differ.
+Differentiable any number of times; gradients of eigenvectors need eigenvalues that differ, and for complex matrices a
+loss that does not depend on the phases of the vectors.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``, in upper or lower case; the gradient is symmetric.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
+    UPLO (str): Triangle that is read, ``'L'`` or ``'U'``, in upper or lower case; the gradient is symmetric or
+        Hermitian.
 
 Returns:
-    tuple of ~chainerx.ndarray: Eigenvalues in ascending order, and eigenvectors as columns.
+    tuple of ~chainerx.ndarray: Eigenvalues in ascending order, which are real, and eigenvectors as columns.
 
 Raises:
     @lapack_error
@@ -500,20 +378,20 @@ std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle) {
                              Total inner;
                              // Gradients of values alone are finite for equal ones.
                              if (ctx.HasGrad(0)) inner.Add(MakeDiagonal(ctx.grad(0)));
-                             if (ctx.HasGrad(1)) inner.Add(InverseGaps(w) * Matmul(T(v), ctx.grad(1)));
-                             ctx.SetGrad(0, Symmetrize(Multiply3(v, inner.Get(), T(v))));
+                             if (ctx.HasGrad(1)) inner.Add(InverseGaps(w) * Matmul(H(v), ctx.grad(1)));
+                             ctx.SetGrad(0, Symmetrize(Multiply3(v, inner.Get(), H(v))));
                          });
     }
     return {w, v};
 }
 
 CHAINERX_ROUTINE(Eigvalsh, "linalg.eigvalsh", "a, UPLO='L'", "eigh", R"(
-Eigenvalues of symmetric matrices; see :func:`eigh`.
+Eigenvalues of symmetric or Hermitian matrices; see :func:`eigh`.
 
 Differentiable any number of times.
 
 Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
+    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64, or complex.
     UPLO (str): Triangle that is read, ``'L'`` or ``'U'``, in upper or lower case.
 
 Returns:
@@ -529,62 +407,6 @@ array([1., 3.], shape=(2,), dtype=float64, device='native:0')
 Array Eigvalsh(const Array& a, Triangle triangle) {
     CheckMatrix("eigvalsh", a, true);
     return std::get<0>(internal::GetRecordMask(a) == 0 ? ComputeEigh(a, triangle, false) : Eigh(a, triangle));
-}
-
-CHAINERX_ROUTINE(Slogdet, "linalg.slogdet", "a", "slogdet inverse", R"(
-Signs and logarithms of the absolute values of determinants.
-
-Differentiable any number of times where the matrix is not singular.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-
-Returns:
-    tuple of ~chainerx.ndarray: Signs, through which no gradient flows, and logarithms: 0 and
-    minus infinity for a singular matrix.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-
->>> sign, log = chainerx.linalg.slogdet(chainerx.array([[0., 1.], [2., 0.]]))
->>> float(sign), float(log)
-(-1.0, 0.6931471805599453)
-)");
-std::tuple<Array, Array> Slogdet(const Array& a) {
-    CheckMatrix("slogdet", a, true);
-    Array sign = EmptyStack(a, {});
-    Array logdet = EmptyStack(a, {});
-    kSlogdetKernel(a.device(), KernelInput(a), sign, logdet);
-    if (GraphMask mask = internal::GetRecordMask(a)) {
-        internal::Record("slogdet", mask, {&a}, {&logdet}, [a = Saved{a}](BackwardContext& ctx) {
-            ctx.SetGrad(0, AsColumn(AsColumn(ctx.grad())) * T(Inverse(a.Get())));
-        });
-    }
-    return {sign, logdet};
-}
-
-CHAINERX_ROUTINE(Det, "linalg.det", "a", "slogdet inverse", R"(
-Determinants of square matrices.
-
-Differentiable any number of times where the matrix is not singular.
-
-Args:
-    a (~chainerx.ndarray): Matrices of shape :math:`(..., n, n)`, float32 or float64.
-
-Returns:
-    ~chainerx.ndarray: Determinants.
-
-Raises:
-    @lapack_error
-    ~chainerx.DimensionError: If the matrices are not square.
-
->>> chainerx.linalg.det(chainerx.array([[1., 2.], [3., 4.]]))
-array(-2., shape=(), dtype=float64, device='native:0')
-)");
-Array Det(const Array& a) {
-    auto [sign, logdet] = Slogdet(a);
-    return sign * Exp(logdet);
 }
 
 }  // namespace chainerx

@@ -36,8 +36,9 @@ struct KeptArgument<QrOutput>
     using KeptStructure::KeptStructure;
 };
 
-// Kernels. Arrays are contiguous stacks of matrices with equal leading dimensions, of one dtype: float32 or float64.
-// Raise ChainerxError for a matrix without a solution.
+// Kernels. Arrays are contiguous stacks of matrices with equal leading dimensions, of one dtype: float32 or float64, or
+// complex64 or complex128 with singular values, eigenvalues and logarithms of their parts' dtype.
+// They raise ChainerxError for a matrix without a solution.
 using SolveKernel = KernelSlot<void(const Array& a, const Array& b, const Array& x)>;
 using InverseKernel = KernelSlot<void(const Array& a, const Array& out)>;
 using SlogdetKernel = KernelSlot<void(const Array& a, const Array& sign, const Array& logdet)>;
@@ -55,15 +56,16 @@ extern const QrKernel kQrKernel;
 extern const CholeskyKernel kCholeskyKernel;
 extern const EighKernel kEighKernel;
 
-// All take matrices, or stacks of them in the last two dimensions, of float32 or float64, and have gradients of any
-// order where they are differentiable.
+// All take matrices, or stacks of them in the last two dimensions, of float32, float64, complex64 or complex128, and
+// have gradients of any order where they are differentiable.
 
 // a x = b for square a. `b` is a vector or matrices; leading dimensions broadcast.
 Array Solve(const Array& a, const Array& b);
 Array Inverse(const Array& a);
 // Singular values below `rcond` times the largest count as zero.
 Array PseudoInverse(const Array& a, double rcond = 1e-15);
-// u, s and vt with a = u diag(s) vt. With full matrices, gradients exist for square ones only.
+// u, s and vt with a = u diag(s) vt, where vt is the conjugate transpose of v. With full matrices, gradients exist for
+// square ones only.
 std::tuple<Array, Array, Array> Svd(const Array& a, bool full_matrices = true);
 Array SingularValues(const Array& a);
 // q and r; for kRaw the reflectors and factors, for kR no array and r. Gradients exist for what is unique: reduced
@@ -73,9 +75,9 @@ std::tuple<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced);
 std::variant<Array, std::tuple<Array, Array, Array>> NumpySvd(const Array& a, bool full_matrices = true,
                                                               bool compute_uv = true);
 std::variant<Array, std::tuple<Array, Array>> NumpyQr(const Array& a, QrMode mode = QrMode::kReduced);
-// Lower triangular l with a = l l^T; reads the lower triangle. The gradient is symmetric.
+// Lower triangular l with a = l l^H; reads the lower triangle. The gradient is symmetric or Hermitian.
 Array Cholesky(const Array& a);
-// Eigenvalues of symmetric matrices in ascending order, and eigenvectors as columns. The gradient is symmetric.
+// Eigenvalues of symmetric or Hermitian matrices in ascending order, and eigenvectors as columns. So is the gradient.
 std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle = Triangle::kLower);
 Array Eigvalsh(const Array& a, Triangle triangle = Triangle::kLower);
 // Sign, and logarithm of the absolute value, of determinants.

@@ -2,6 +2,7 @@
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/comparison.h"
+#include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -30,13 +31,22 @@ Array IsBefore(const Array& element, const Array& v, SearchSide side) {
     return LogicalOr(before, left ? LogicalAnd(IsNan(v), Equal(element, element)) : IsNan(v));
 }
 
+// The stable order of the elements of a vector. Complex numbers are ordered by their real, then by their imaginary
+// parts, those with a part that is not-a-number last.
+Array StableOrder(const Array& x) {
+    if (!IsComplex(x.dtype())) return Argsort(x);
+    Array order = Argsort(Imag(x));
+    for (const Array& key : {Real(x), IsNan(x)}) order = Take(order, Argsort(Take(key, order)));
+    return order;
+}
+
 // The first elements of runs of equal ones in a sorted vector.
 Array IsFirst(const Array& sorted, bool equal_nan) {
     Array one = BroadcastTo(Full({}, Scalar{true}, Dtype::kBool, sorted.device()), Shape{1});
     Array left = At(sorted, {Slice{{}, -1, {}}});
     Array right = At(sorted, {Slice{1, {}, {}}});
     Array differs = NotEqual(left, right);
-    if (equal_nan && IsFloat(sorted.dtype())) differs = LogicalAnd(differs, Equal(left, left));
+    if (equal_nan && IsInexact(sorted.dtype())) differs = LogicalAnd(differs, Equal(left, left));
     return Concatenate({one, differs});
 }
 
@@ -94,7 +104,7 @@ Array Searchsorted(const Array& a, const std::variant<Array, Scalar>& v, SearchS
 
 CHAINERX_ROUTINE(Unique, "unique", "ar, return_index=False, return_inverse=False, return_counts=False, equal_nan=True",
                  "", R"(
-The distinct elements in ascending order.
+The distinct elements in ascending order, complex ones by their real, then by their imaginary parts.
 
 Differentiable any number of times; the gradient of an element goes to its first occurrence.
 
@@ -118,7 +128,7 @@ array([1, 2], shape=(2,), dtype=int64, device='native:0')
 std::variant<Array, ArrayTuple> Unique(const Array& a, bool return_index, bool return_inverse, bool return_counts,
                                        bool equal_nan) {
     Array x = Ravel(a);
-    Array order = Argsort(x);
+    Array order = StableOrder(x.AsDetached());
     Array is_first = x.GetTotalSize() == 0 ? Zeros({0}, Dtype::kBool, a.device())
                                            : IsFirst(Take(x.AsDetached(), order), equal_nan);
     Array start = Nonzero(is_first).front();

@@ -117,8 +117,8 @@ std::vector<PyMethodDef>& FunctionDefs() {
     static std::vector<PyMethodDef> defs;
     return defs;
 }
-std::vector<PyMethodDef>& LinalgDefs() {
-    static std::vector<PyMethodDef> defs;
+std::map<std::string, std::vector<PyMethodDef>>& SubmoduleDefs() {
+    static std::map<std::string, std::vector<PyMethodDef>> defs;
     return defs;
 }
 std::vector<PyMethodDef>& MethodDefs() {
@@ -142,7 +142,7 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
     if (function != nullptr) {
         const char* dot = std::strchr(r.name, '.');
         const char* name = dot == nullptr ? r.name : dot + 1;
-        (dot == nullptr ? FunctionDefs() : LinalgDefs())
+        (dot == nullptr ? FunctionDefs() : SubmoduleDefs()[std::string(r.name, dot)])
                 .push_back(MakeDef(name, function, r.signature, FormatDoc(r.doc)));
     }
     if (method != nullptr) {

@@ -2,6 +2,7 @@
 
 #include <Python.h>
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -131,7 +132,8 @@ std::string MethodSignature(const char* signature);
 // All bound functions, in the order of registration.
 std::vector<FunctionInfo>& Functions();
 std::vector<PyMethodDef>& FunctionDefs();
-std::vector<PyMethodDef>& LinalgDefs();
+// Of a submodule, by its name.
+std::map<std::string, std::vector<PyMethodDef>>& SubmoduleDefs();
 std::vector<PyMethodDef>& MethodDefs();
 
 // Registers a function, a method or both; either may be null.

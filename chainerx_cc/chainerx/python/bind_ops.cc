@@ -15,6 +15,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/factorization.h"
+#include "chainerx/ops/fft.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/loss.h"
@@ -233,6 +234,8 @@ void BindOps() {
     CHAINERX_CREATION_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "factorization";
     CHAINERX_FACTORIZATION_ROUTINES(CHAINERX_BIND_ROUTINE)
+    family = "fft";
+    CHAINERX_FFT_ROUTINES(CHAINERX_BIND_ROUTINE)
 }
 
 }  // namespace chainerx::python

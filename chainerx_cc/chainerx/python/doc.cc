@@ -17,7 +17,27 @@ const std::pair<const char*, const char*> kCommon[] = {
          "nor the others may belong to a graph."},
         {"@keepdims", "keepdims (bool): Whether the reduced axes stay, with length one."},
         {"@axis_error", "~chainerx.DimensionError: If an axis is out of range or given twice."},
-        {"@lapack_error", "~chainerx.DtypeError: If the dtype is neither float32 nor float64."},
+        {"@lapack_error", "~chainerx.DtypeError: If the dtype is none of float32, float64, complex64 and complex128."},
+        {"@fft_n", "n (int or None): Length of the transform, to which the axis is cut off or continued by zeros."},
+        {"@fft_n_real",
+         "n (int or None): Length of the result, an even one unless given. The axis is cut off or continued by zeros "
+         "to the length ``n // 2 + 1``."},
+        {"@fft_s",
+         "s (None, int or tuple of int): Lengths of the transform, to which the axes are cut off or continued by "
+         "zeros. -1 keeps a length."},
+        {"@fft_s_real",
+         "s (None, int or tuple of int): Lengths of the result along the axes; for -1, the last one is even and others "
+         "stay. The axes are cut off or continued by zeros."},
+        {"@fft_axis", "axis (int): Axis."},
+        {"@fft_axes",
+         "axes (None, int or tuple of int): Axes; unless given, the last ones that ``s`` has lengths for, or all."},
+        {"@fft_norm",
+         "norm (str or None): What is divided by the number of elements: with ``'backward'``, as with None, inverse "
+         "transforms, with ``'forward'`` the others, with ``'ortho'`` all, by the square root of the number."},
+        {"@fft_complex", "Of dtype complex128 if ``a`` is float64 or complex128, otherwise complex64."},
+        {"@fft_real", "Of dtype float64 if ``a`` is float64 or complex128, otherwise float32."},
+        {"@fft_error",
+         "~chainerx.DimensionError: If an axis is out of range or given twice, or lengths and axes differ."},
         {"@shape", "shape (int or tuple of int): Shape of the result."},
         {"@dtype",
          "dtype: Dtype of the result, as a name, type or :class:`numpy.dtype`; that of the elements unless given."},

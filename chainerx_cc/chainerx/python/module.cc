@@ -125,7 +125,7 @@ void Init(py::module_& m) {
     BindModule();
     InitNdarray(m.ptr());
     AddFunctions(m.ptr(), FunctionDefs());
-    AddFunctions(m.def_submodule("_linalg").ptr(), LinalgDefs());
+    for (auto& [name, defs] : SubmoduleDefs()) AddFunctions(m.def_submodule(("_" + name).c_str()).ptr(), defs);
     AddCoreTypes(m.ptr());
     AddStreams(m.ptr());
     AddDeviceGroups(m.ptr());

@@ -40,7 +40,7 @@ class Norm(chainer.FunctionNode):
         (x,) = inputs
         if chainer.backend.get_array_module(x) is numpy:
             return (numpy.sqrt((x * x).sum(axis=1)),)
-        kernel = cuda.reduce('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')
+        kernel = cuda.reduce('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2_norm')
         return (kernel(x, axis=1),)
 
     def backward(self, indexes, grad_outputs):

@@ -178,7 +178,7 @@ def uses_a_cache(x):
 
 
 def falls_back(x):
-    return F.fft((x, x * 0))[0]
+    return F.decorrelated_batch_normalization(x[:, None], groups=1)
 
 
 def leaves_a_graph(x):
@@ -424,7 +424,7 @@ def test_numpy_arguments():
     function = chainer.compile(lambda x: F.relu(x).array)
     for i in range(4):
         np.testing.assert_array_equal(function(np.array([-1, i], 'f')), [0, i])
-    assert 'an argument is numpy.ndarray' in function.report()
+    assert 'an array shares memory of the program (test_graph_breaks.py:' in function.report()
 
 
 def test_methods():
@@ -484,8 +484,8 @@ def test_counts_of_reasons():
             compiled(array([i], 'f'), 1)
             compiled._budget.wait = compiled._budget.sleep = 0
         if i < 1:
-            compiled(np.ones(3, 'f'), 0)
-            compiled._budget.sleep = 0
+            compiled([np.ones(3, 'f')], 0)
+            compiled._budget.wait = compiled._budget.sleep = 0
         if i < 2:
             with chainer.function_hooks.TimerHook():
                 compiled(array([i], 'f'), 0)
@@ -495,7 +495,7 @@ def test_counts_of_reasons():
     assert lines[1:] == [
         f'no plan: the value of an array is read (test_graph_breaks.py:{line}) (3 times)',
         'no plan: hooks of functions or links are active (2 times)',
-        'no plan: an argument is numpy.ndarray',
+        'no plan: an array of NumPy is in a container, or given twice',
     ]
 
 

@@ -26,9 +26,10 @@ OPTIMIZERS = (
 class Training:
     """A model with parameters of half precision and, in the normalization, of float32."""
 
-    def __init__(self, dtype=chainer.mixed16, optimizer='Adam', **scaling):
+    def __init__(self, dtype=chainer.mixed16, optimizer='Adam', units=4, **scaling):
         with chainer.using_config('dtype', dtype):
-            parts = L.Linear(3, 4), L.BatchNormalization(4), F.tanh, L.Linear(4, 2)
+            norm = L.BatchNormalization(units)
+            parts = L.Linear(3, units), norm, F.tanh, L.Linear(units, 2)
             self.model = chainer.Sequential(*parts).to_device(DEVICE)
             self.optimizer = getattr(optimizers, optimizer)().setup(self.model)
         if scaling:
@@ -79,6 +80,16 @@ def test_updates(optimizer, dtype):
     assert run(pair, range(8)) == 6, pair.function.report()
     assert kinds(pair) == [PlannedUpdate]
     assert pair.compiled.rule._fp32_param.dtype == np.float32
+
+
+@pytest.mark.parametrize('dtype', DTYPES, ids=str)
+@pytest.mark.parametrize('optimizer', OPTIMIZERS)
+def test_updates_of_large_parameters(optimizer, dtype):
+    """They stand between the casts of the gradient and of the parameter, tile by tile."""
+    pair = Pair(lambda: Training(dtype, optimizer, units=20_000))
+    assert run(pair, range(6)) == 4, pair.function.report()
+    name = pair.compiled.rule._chainerx_name
+    assert f'copy+{name}+copy' in pair.function.summary()
 
 
 @pytest.mark.parametrize('dtype', DTYPES, ids=str)

@@ -3,6 +3,7 @@
 import random
 import re
 import threading
+from random import uniform
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from chainer import optimizer_hooks as hooks, optimizers
 pytestmark = pytest.mark.chainerx
 
 SCALES = np.array([1, 2, 3], 'f')
+GENERATOR_OF_PYTHON = random.Random()
 
 
 def draw_normal(x):
@@ -411,3 +413,28 @@ def _seed_of_numpy():
 
     function.rest = lambda: np.random.rand()
     return function
+
+
+OF_PYTHON = {
+    'a method': lambda x: x * random.random(),
+    'an imported function': lambda x: x * uniform(1, 2),
+    'called by map': lambda x: x * sum(map(random.gauss, (1, 2), (3, 4))),
+    'called by iter': lambda x: x * next(iter(random.random, None)),
+    'an object': lambda x: x * GENERATOR_OF_PYTHON.random(),
+    'a choice': lambda x: x * random.choice([1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize('name', OF_PYTHON)
+def test_random_numbers_of_python(name):
+    """No plan has them as constants, although nothing looks at the state of that generator."""
+    function = OF_PYTHON[name]
+    compiled, x = chainer.compile(function), array([1, 2], 'f')
+    for seed in range(8):
+        results = []
+        for call in compiled, function:
+            for generator in random, GENERATOR_OF_PYTHON:
+                generator.seed(seed)
+            results.append(bits(call(x)))
+        assert results[0] == results[1]
+    assert compiled.replays == 0 and 'random' in compiled.report()

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from helpers.compiled import DEVICE, array, bits
+from helpers.compiled import DEVICE, Pair, array, bits
 
 import chainer
 import chainer.functions as F
@@ -156,3 +156,27 @@ def test_forms_of_states(question, kept):
             0  # each state has a plan in the second round
         )
         run(3)
+
+
+class Remembering:
+    """Keeps an array, which the program may take away."""
+
+    def step(self, x):
+        if hasattr(self, 'kept'):
+            self.kept = self.kept + x
+        else:
+            self.kept = x * 2
+        return self.kept * 1
+
+    def state(self):
+        return {'kept': bits(vars(self).get('kept'))}
+
+
+def test_states_that_come_and_go():
+    pair = Pair(Remembering)
+    for i in range(40):
+        pair.run(array([1, 2 + i], 'f'))
+        if i % 9 == 8 or 20 < i < 25:
+            for program in pair.programs:
+                del program.kept
+    assert pair.function.replays > 5, pair.function.report()

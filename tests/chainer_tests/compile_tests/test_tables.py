@@ -29,12 +29,10 @@ WITHOUT_PLANS = {
     'decorrelated_batch_normalization': _FALLS_BACK,
     'f1_score': _READS,
     'fbeta_score': _READS,
-    'fft': _FALLS_BACK,
     'fixed_batch_renormalization': 'a warning',
     'gaussian': 'RandomState of unknown effects',  # the row seeds NumPy
     'get_item': _NONZERO,  # a mask decides the shape
     'gumbel_softmax': _SEEDS,
-    'ifft': _FALLS_BACK,
     'negative_sampling': _NONZERO,
     'permutate': _FALLS_BACK,  # it checks the indices
     'precision': _READS,

@@ -256,6 +256,27 @@ def test_changes(name):
         assert kinds(pair) == [PlannedUpdate if is_planned else EagerUpdate]
 
 
+@pytest.mark.parametrize('name', CHANGES)
+def test_changes_between_recordings(name):
+    """Recordings share what they find out of an update, until it is another one."""
+    change, is_planned = CHANGES[name]
+    pair = Pair(lambda: Training(ADAM()))
+    for n in range(2, 6):
+        pair.run(batch(n)[:n])
+    assert pair.function.recordings == 3
+    plans = pair.function._plans.in_order
+    assert len({id(plan.scope) for plan in plans}) == 1
+    for program in pair.programs:
+        change(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        for n in range(1, 6):
+            for _ in range(1 if n > 1 else 3):
+                pair.run(batch(n)[:n])
+    if is_planned is not None:
+        assert kinds(pair) == [PlannedUpdate if is_planned else EagerUpdate]
+
+
 def test_rates_of_hooks():
     pair = Pair(lambda: Training(optimizers.MomentumSGD()))
     for program in pair.programs:

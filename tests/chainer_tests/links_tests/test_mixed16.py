@@ -1,4 +1,4 @@
-"""Links under ``chainer.config.dtype = chainer.mixed16``."""
+"""Links with ``chainer.config.dtype`` of ``chainer.mixed16`` and ``'mixed_bfloat16'``."""
 
 import numpy as np
 import pytest
@@ -68,32 +68,47 @@ LINKS = {
 }
 
 
+DTYPES = [
+    chainer.mixed16,
+    pytest.param('mixed_bfloat16', marks=pytest.mark.chainerx),  # products need its kernels
+]
+
+
+def _cast(inputs, dtype):
+    """The inputs, those of float16 in another dtype."""
+    if isinstance(inputs, (tuple, list)):
+        return type(inputs)([_cast(x, dtype) for x in inputs])
+    return inputs.astype(dtype) if getattr(inputs, 'dtype', None) == np.float16 else inputs
+
+
 def _flat(ys):
     if isinstance(ys, (tuple, list)):
         return [y for part in ys for y in _flat(part)]
     return [ys]
 
 
+@pytest.mark.parametrize('dtype', DTYPES, ids=str)
 @pytest.mark.parametrize('device', devices())
 @pytest.mark.parametrize('name', LINKS)
-def test_link(name, device):
+def test_link(name, device, dtype):
     args, inputs = LINKS[name]
     device = chainer.get_device(device)
-    with chainer.using_config('dtype', chainer.mixed16):
+    with chainer.using_config('dtype', dtype):
         link = getattr(L, name)(*args)
         link.to_device(device)
-        inputs = device.send(inputs)
+        half = chainer.get_dtype()
+        inputs = device.send(_cast(inputs, half))
         # The second call has the state of the first.
         ys = [_flat(link(*inputs)) for _ in range(2)]
         link.cleargrads()
         sum([F.sum(y) for y in ys[1]]).backward()
-    assert {y.dtype for y in ys[1]} == {np.dtype('e')}
+    assert {y.dtype for y in ys[1]} == {half}
     for path, param in link.namedparams():
         # Batch and group normalization keep their parameters in float32.
         normalizes = path.endswith(('gamma', 'beta')) and name.startswith(
             ('Batch', 'InceptionBN', 'Group')
         )
-        assert param.dtype == ('f' if normalizes else 'e'), path
+        assert param.dtype == ('f' if normalizes else half), path
         assert param.grad is not None and param.grad.dtype == param.dtype, path
 
 

@@ -16,9 +16,12 @@ settings.load_profile('array_api')
 
 FLOATS = ('float32', 'float64')
 INTEGERS = ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64')
-NUMBERS = INTEGERS + FLOATS
+COMPLEX = ('complex64', 'complex128')
+INEXACT = FLOATS + COMPLEX
+REALS = INTEGERS + FLOATS
+NUMBERS = REALS + COMPLEX
 ALL = ('bool', *NUMBERS)
-TOLERANCES = {'float32': 1e-5, 'float64': 1e-12}
+TOLERANCES = {'float32': 1e-5, 'float64': 1e-12, 'complex64': 1e-5, 'complex128': 1e-12}
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 
 
@@ -32,6 +35,9 @@ def elements(dtype, special=True, low=None, high=None):
         return st.integers(
             info.min if low is None else max(low, info.min), info.max if high is None else high
         )
+    if dtype.kind == 'c':
+        part = elements(f'f{dtype.itemsize // 2}', special, low, high)
+        return st.builds(complex, part, part)
     if not special or low is not None:
         low, high = (-8, 8) if low is None else (low, high)
         return st.integers(low * 16, high * 16).map(lambda n: n / 16)
@@ -67,11 +73,11 @@ def pairs(dtypes, **limits):
 
 
 def _kind(dtype):
-    return np.dtype(dtype).kind.replace('u', 'i')
+    return np.dtype(dtype).kind.replace('u', 'i').replace('c', 'f')
 
 
 def _promotes(a, b):
-    """Whether the standard promotes two dtypes: those of a kind, but not uint64 with signed ones."""
+    """Whether the standard promotes two dtypes: integers, but uint64 with unsigned ones only, or others of a kind."""
     return _kind(a) == _kind(b) == _kind(np.promote_types(a, b))
 
 
@@ -87,13 +93,25 @@ def assert_same(got, expected, tolerance=1):
     got, expected = np.asarray(got), np.asarray(expected)
     assert got.dtype == expected.dtype
     assert got.shape == expected.shape
-    if expected.dtype.kind == 'f':
+    if expected.dtype.kind == 'c':
+        _assert_complex(got, expected, tolerance * TOLERANCES[expected.dtype.name])
+    elif expected.dtype.kind == 'f':
         limit = tolerance * TOLERANCES[expected.dtype.name]
         np.testing.assert_allclose(got, expected, rtol=limit, atol=limit * 1e-3)
         zeros = (got == 0) & (expected == 0)
         np.testing.assert_array_equal(np.signbit(got)[zeros], np.signbit(expected)[zeros])
     else:
         np.testing.assert_array_equal(got, expected)
+
+
+def _assert_complex(got, expected, limit):
+    """Compares numbers by their distance, and where a part is not finite by both parts."""
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(got[finite], expected[finite], rtol=limit, atol=limit * 1e-3)
+    for part in ('real', 'imag'):
+        np.testing.assert_allclose(
+            getattr(got, part)[~finite], getattr(expected, part)[~finite], rtol=limit
+        )
 
 
 def compare(call, *values, tolerance=1):

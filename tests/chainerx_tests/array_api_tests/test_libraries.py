@@ -5,6 +5,7 @@ import einops.array_api
 import numpy as np
 import opt_einsum
 import pytest
+from helpers.programs import run_python
 
 import chainerx
 from chainerx import array_api as xp
@@ -78,3 +79,136 @@ def test_opt_einsum(formula):
     np.testing.assert_allclose(chainerx.to_numpy(y), np.einsum(formula, *values), rtol=1e-10)
     y.sum().backward()
     assert all(x.grad.shape == x.shape for x in arrays)
+
+
+EXTRA = {
+    'angle': lambda xpx, xp, x: xpx.angle(x + 1j * x),
+    'apply_where': lambda xpx, xp, x: xpx.apply_where(x > 0, x, lambda x: x * 2, fill_value=0.0),
+    'at': lambda xpx, xp, x: xpx.at(x, 0).set(3.0),
+    'atleast_nd': lambda xpx, xp, x: xpx.atleast_nd(x, ndim=3),
+    'cov': lambda xpx, xp, x: xpx.cov(x.T),
+    'create_diagonal': lambda xpx, xp, x: xpx.create_diagonal(x[0]),
+    'isclose': lambda xpx, xp, x: xpx.isclose(x, x + 1e-9),
+    'kron': lambda xpx, xp, x: xpx.kron(x[:2], x[:3]),
+    'nunique': lambda xpx, xp, x: xpx.nunique(x > 0),
+    'one_hot': lambda xpx, xp, x: xpx.one_hot(xp.astype(x > 0, xp.int64), 2),
+    'pad': lambda xpx, xp, x: xpx.pad(x, 2),
+    'setdiff1d': lambda xpx, xp, x: xpx.setdiff1d(x[0], x[0, :2]),
+    'sinc': lambda xpx, xp, x: xpx.sinc(x),
+}
+
+
+@pytest.mark.parametrize('name', EXTRA)
+def test_array_api_extra(name):
+    xpx = pytest.importorskip('array_api_extra', '0.11')
+    a = np.random.RandomState(0).normal(size=(5, 4))
+    y = EXTRA[name](xpx, xp, xp.asarray(a, copy=True))
+    expected = EXTRA[name](xpx, np, a)
+    assert isinstance(y, chainerx.ndarray)
+    np.testing.assert_allclose(chainerx.to_numpy(y), expected, rtol=1e-12, atol=1e-15)
+
+
+# Both look at the variable SCIPY_ARRAY_API when they are imported.
+PROGRAM = """
+    import numpy as np
+    import chainerx
+    from chainerx import array_api as xp
+    {imports}
+
+    a = np.random.RandomState(0).normal(size=(30, 4))
+    labels = (a[:, 0] > 0).astype('int64')
+    functions = {functions}
+    for text in functions:
+        function = eval('lambda x, y: ' + text)
+        got, expected = function(xp.asarray(a), xp.asarray(labels)), function(a, labels)
+        if isinstance(expected, np.ndarray):
+            assert isinstance(got, chainerx.ndarray), text
+            got = chainerx.to_numpy(got)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12, err_msg=text)
+"""
+SKLEARN = [
+    *(
+        f'preprocessing.{name}().fit_transform(x)'
+        for name in ('StandardScaler', 'MinMaxScaler', 'MaxAbsScaler', 'Normalizer', 'Binarizer')
+    ),
+    'preprocessing.KernelCenterer().fit_transform(x @ x.T)',
+    "decomposition.PCA(2, svd_solver='full').fit(x).explained_variance_",
+    "abs(decomposition.PCA(2, svd_solver='covariance_eigh').fit_transform(x))",
+    "linear_model.Ridge(solver='svd').fit(x, x[:, 0] * 2).predict(x)",
+    'discriminant_analysis.LinearDiscriminantAnalysis().fit(x, y).predict(x)',
+    'model_selection.train_test_split(x, random_state=0)[0]',
+    'metrics.accuracy_score(y, 1 - y)',
+    'metrics.r2_score(x[:, 0], x[:, 0] * 0.5)',
+    'metrics.mean_squared_error(x[:, 0], x[:, 1])',
+    *(
+        f'metrics.pairwise.{name}(x)'
+        for name in ('cosine_similarity', 'euclidean_distances', 'rbf_kernel')
+    ),
+]
+SCIPY = [
+    *('special.expit(x)', 'special.erf(x)', 'special.logsumexp(x, axis=1)'),
+    *('special.softmax(x, axis=1)', 'stats.zscore(x)', 'stats.skew(x)', 'vq.whiten(x)'),
+    'stats.ttest_1samp(x, 0.0).statistic',
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('library', 'least', 'imports', 'functions'),
+    [
+        (
+            'sklearn',
+            '1.8',
+            'import sklearn; from sklearn import decomposition, discriminant_analysis, linear_model, metrics, '
+            'model_selection, preprocessing; sklearn.set_config(array_api_dispatch=True)',
+            SKLEARN,
+        ),
+        ('scipy', '1.16', 'from scipy import special, stats; from scipy.cluster import vq', SCIPY),
+    ],
+    ids=['sklearn', 'scipy'],
+)
+def test_programs_of(library, least, imports, functions):
+    pytest.importorskip(library, least)
+    run_python(PROGRAM.format(imports=imports, functions=functions), SCIPY_ARRAY_API='1')
+
+
+def test_scipy_fft():
+    """All transforms of SciPy, and gradients through those that it leaves to the namespace."""
+    pytest.importorskip('scipy', minversion='1.15')
+    run_python(
+        """
+        import numpy as np
+        import scipy.fft
+
+        import chainerx
+
+        a = np.random.RandomState(0).normal(size=(4, 6))
+        names = [n for n in scipy.fft.__all__ if n.endswith(('t', 'tn', 't2')) and 'fht' not in n]
+        assert {'fft', 'irfftn', 'hfft2', 'ihfftn', 'fftshift', 'dct', 'idstn'} <= set(names)
+        for name in names:
+            is_real = name.startswith(('rfft', 'ihfft', 'dct', 'idct', 'dst', 'idst'))
+            values = a if is_real else a + 1j * a[::-1]
+            function = getattr(scipy.fft, name)
+            x = chainerx.array(values)
+            for dtype in x.dtype, 'float32' if is_real else 'complex64':
+                y = function(x.astype(dtype))
+                expected = function(values.astype(dtype))
+                assert isinstance(y, chainerx.ndarray) and y.dtype == expected.dtype, name
+                np.testing.assert_allclose(chainerx.to_numpy(y), expected, rtol=1e-5, atol=1e-5)
+            # SciPy computes cosine and sine transforms, and some others, itself by NumPy.
+            if 'fft' in name and not name.startswith(('hfft2', 'hfftn', 'ihfft2', 'ihfftn')):
+                x.require_grad()
+                chainerx.real(function(x)).sum().backward()
+                assert x.grad.shape == x.shape and x.grad.dtype == x.dtype, name
+        for name in 'fftfreq', 'rfftfreq':
+            y = getattr(scipy.fft, name)(7, 0.5, xp=chainerx.array_api, device='native:1')
+            assert y.device.name == 'native:1'
+            np.testing.assert_array_equal(chainerx.to_numpy(y), getattr(np.fft, name)(7, 0.5))
+        x = chainerx.array(a)
+        y = scipy.fft.fft(x, n=9, axis=0, norm='ortho')
+        np.testing.assert_allclose(chainerx.to_numpy(y), np.fft.fft(a, 9, 0, 'ortho'))
+        y = scipy.fft.irfftn(x, s=(3, 5), axes=(1, 0))
+        np.testing.assert_allclose(chainerx.to_numpy(y), np.fft.irfftn(a, (3, 5), (1, 0)))
+        """,
+        SCIPY_ARRAY_API='1',
+    )

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "chainerx/backends/native/convolution_bf16.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/native_backend.h"
@@ -68,17 +69,6 @@ void VisitProducts(const WindowGeometry& g, Visit&& visit) {
     }
 }
 
-// Every channel of `out` is filled with its bias.
-void FillBias(const Array& bias, const Array& out) {
-    if (!bias) {
-        chainerx::Fill(out, Scalar{0});
-        return;
-    }
-    Shape aligned{out.shape()[1]};
-    for (int d = 2; d < out.ndim(); ++d) aligned.push_back(1);
-    CopyData(Reshape(bias, aligned), out);
-}
-
 // Integers, which wrap around: product by product into x or y.
 void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const Array& y, const Array& bias,
                 bool into_x) {
@@ -100,17 +90,20 @@ void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const A
 
 void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
     if (IsInteger(y.dtype())) return RunInteger(g, x, w, y, b, false);
+    if (ConvBf16(g, x, w, b, y)) return;
     ConvShape s = MakeConvShape(g);
     Run(s, x, w, b, y, [&s](auto* x, auto* w, auto* b, auto* y) { ConvForward(s, x, w, b, y); });
 }
 
 void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
     if (IsInteger(x.dtype())) return RunInteger(g, x, w, y, b, true);
+    if (ConvDataBf16(g, y, w, b, x)) return;
     ConvShape s = MakeConvShape(g);
     Run(s, y, w, b, x, [&s](auto* y, auto* w, auto* b, auto* x) { ConvBackwardData(s, y, w, b, x); });
 }
 
 void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
+    if (ConvWeightBf16(g, x, y, w)) return;
     ConvShape s = MakeConvShape(g);
     Run(s, x, y, Array{}, w, [&s](auto* x, auto* y, auto*, auto* w) { ConvBackwardWeight(s, x, y, w); });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <new>
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/factor_small.h"
 #include "chainerx/backends/native/kernels/gemm.h"
+#include "chainerx/backends/native/kernels/numbers.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
@@ -49,13 +51,18 @@ struct Stack {
     int64_t count;
 };
 
-// Calls f(TypeTag<T>{}) with float or double.
+// Calls f(TypeTag<T>{}) with the type of the elements.
 template <class F>
 void Visit(const Array& a, F&& f) {
-    if (a.dtype() == Dtype::kFloat32) {
-        f(TypeTag<float>{});
-    } else {
-        f(TypeTag<double>{});
+    switch (a.dtype()) {
+        case Dtype::kFloat32:
+            return f(TypeTag<float>{});
+        case Dtype::kFloat64:
+            return f(TypeTag<double>{});
+        case Dtype::kComplex64:
+            return f(TypeTag<std::complex<float>>{});
+        default:
+            return f(TypeTag<std::complex<double>>{});
     }
 }
 
@@ -97,7 +104,7 @@ void SetIdentity(T* a, int n) {
 template <class T>
 int WorkLength(const char* name, T answer) {
     // LAPACK may round the float down.
-    double length = std::ceil(static_cast<double>(answer) * (1 + std::numeric_limits<T>::epsilon()));
+    double length = std::ceil(static_cast<double>(GetReal(answer)) * (1 + std::numeric_limits<RealOf<T>>::epsilon()));
     if (!(length <= std::numeric_limits<int>::max())) throw DimensionError{name, ": the matrix is too large"};
     return std::max(static_cast<int>(length), 1);
 }
@@ -105,8 +112,10 @@ int WorkLength(const char* name, T answer) {
 // Checks that all elements are finite: iterative algorithms may not end otherwise.
 template <class T>
 bool AreFinite(const T* a, int64_t n) {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += a[i] * 0;
+    constexpr int64_t kParts = kIsReal<T> ? 1 : 2;
+    const auto* parts = reinterpret_cast<const RealOf<T>*>(a);
+    RealOf<T> sum = 0;
+    for (int64_t i = 0; i < kParts * n; ++i) sum += parts[i] * 0;
     return sum == 0;
 }
 
@@ -162,13 +171,13 @@ public:
     }
 
     // The sign, and the logarithm of the absolute value, of the determinant.
-    void GetDeterminant(T* sign, T* logarithm) const {
+    void GetDeterminant(T* sign, RealOf<T>* logarithm) const {
         *sign = 1;
         *logarithm = 0;
         for (int i = 0; i < n_; ++i) {
             T x = factors_[int64_t{i} * n_ + i];
-            if ((x < 0) != (pivots_[i] != i + 1)) *sign = -*sign;
-            *logarithm += std::log(std::fabs(x));
+            *sign *= pivots_[i] == i + 1 ? GetDirection(x) : -GetDirection(x);
+            *logarithm += std::log(std::abs(x));
         }
     }
 
@@ -220,16 +229,23 @@ void Slogdet(const Array& a, const Array& sign, const Array& logdet) {
             Lu<T> lu{s};
             for (int64_t i = begin; i < end; ++i) {
                 T* y = sign.data<T>() + i;
-                T* z = logdet.data<T>() + i;
+                RealOf<T>* z = logdet.data<RealOf<T>>() + i;
                 if (lu.Factor(a.data<T>() + i * s.size())) {
                     lu.GetDeterminant(y, z);
                 } else {
                     *y = 0;
-                    *z = -std::numeric_limits<T>::infinity();
+                    *z = -std::numeric_limits<RealOf<T>>::infinity();
                 }
             }
         });
     });
+}
+
+// The length of the real workspace that gesdd takes of complex numbers.
+size_t RealWorkOfSvd(const Stack& s, char job) {
+    auto k = static_cast<size_t>(s.k);
+    auto larger = static_cast<size_t>(std::max(s.m, s.n));
+    return k * (job == 'N' ? 7 : std::max(5 * k + 7, 2 * (larger + k) + 1));
 }
 
 void Svd(const Array& a, const Array& u, const Array& sigma, const Array& vt) {
@@ -257,19 +273,27 @@ void Svd(const Array& a, const Array& u, const Array& sigma, const Array& vt) {
             std::vector<T> right(vt_size);
             std::vector<int> integers(8 * static_cast<size_t>(s.k));
             std::vector<T> work(1);
+            std::vector<RealOf<T>> real_work(kIsReal<T> ? 0 : RealWorkOfSvd(s, job));
             int length = -1;
             int info = 0;
-            auto decompose = [&](T* values) {
-                GetLapack<T>().gesdd(&job, &s.m, &s.n, x.data(), &s.m, values, left.data(), &ldu, right.data(), &ldvt,
-                                     work.data(), &length, integers.data(), &info, 1);
+            auto decompose = [&](RealOf<T>* values) {
+                auto call = [&](auto... reals) {
+                    GetLapack<T>().gesdd(&job, &s.m, &s.n, x.data(), &s.m, values, left.data(), &ldu, right.data(),
+                                         &ldvt, work.data(), &length, reals..., integers.data(), &info, 1);
+                };
+                if constexpr (kIsReal<T>) {
+                    call();
+                } else {
+                    call(real_work.data());
+                }
             };
-            decompose(sigma.data<T>() + begin * s.k);
+            decompose(sigma.data<RealOf<T>>() + begin * s.k);
             length = WorkLength("svd", work[0]);
             work.resize(length);
             for (int64_t i = begin; i < end; ++i) {
                 Transpose(a.data<T>() + i * s.size(), s.m, s.n, x.data());
                 if (!AreFinite(x.data(), s.size())) throw ChainerxError{"svd: a has elements that are not finite"};
-                decompose(sigma.data<T>() + i * s.k);
+                decompose(sigma.data<RealOf<T>>() + i * s.k);
                 if (info != 0) throw ChainerxError{"svd: SVD did not converge"};
                 if (!u) continue;
                 Transpose(left.data(), nu, s.m, u.data<T>() + i * u_size);
@@ -406,18 +430,29 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
         ForMatrices(s, (v ? 9 : 2) * s.work(), [&](int64_t begin, int64_t end) {
             std::vector<T> x(s.size());
             std::vector<T> work(1);
+            std::vector<RealOf<T>> real_work(1);
             std::vector<int> integers(1);
             int length = -1;
+            int real_length = -1;
             int integers_length = -1;
             int info = 0;
-            auto decompose = [&](T* values) {
-                GetLapack<T>().syevd(&job, &uplo, &s.n, x.data(), &s.n, values, work.data(), &length, integers.data(),
-                                     &integers_length, &info, 1, 1);
+            auto decompose = [&](RealOf<T>* values) {
+                auto call = [&](auto... reals) {
+                    GetLapack<T>().syevd(&job, &uplo, &s.n, x.data(), &s.n, values, work.data(), &length, reals...,
+                                         integers.data(), &integers_length, &info, 1, 1);
+                };
+                if constexpr (kIsReal<T>) {
+                    call();
+                } else {
+                    call(real_work.data(), &real_length);
+                }
             };
-            decompose(w.data<T>() + begin * s.n);
+            decompose(w.data<RealOf<T>>() + begin * s.n);
             length = WorkLength("eigh", work[0]);
+            real_length = WorkLength("eigh", real_work[0]);
             integers_length = integers[0];
             work.resize(length);
+            real_work.resize(real_length);
             integers.resize(integers_length);
             for (int64_t i = begin; i < end; ++i) {
                 Transpose(a.data<T>() + i * s.size(), s.n, s.n, x.data());
@@ -429,7 +464,7 @@ void Eigh(const Array& a, Triangle triangle, const Array& w, const Array& v) {
                         throw ChainerxError{"eigh: a has elements that are not finite"};
                     }
                 }
-                decompose(w.data<T>() + i * s.n);
+                decompose(w.data<RealOf<T>>() + i * s.n);
                 if (info != 0) throw ChainerxError{"eigh: Eigenvalues did not converge"};
                 if (v) Transpose(x.data(), s.n, s.n, v.data<T>() + i * s.size());
             }

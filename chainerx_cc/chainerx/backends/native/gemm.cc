@@ -3,6 +3,7 @@
 #include "chainerx/backends/native/kernels/gemm.h"
 
 #include <algorithm>
+#include <complex>
 #include <memory>
 #include <vector>
 
@@ -102,7 +103,7 @@ void MultiplyBatch(bool trans_a, bool trans_b, int64_t batch, int64_t m, int64_t
 }
 
 template <class T>
-void MultiplyFloat(const Array& a_, const Array& b_, double beta, const Array& out) {
+void MultiplyInexact(const Array& a_, const Array& b_, double beta, const Array& out) {
     Matrix ma;
     Matrix mb;
     Array a = MakeReadable(a_, &ma);
@@ -158,39 +159,23 @@ void MultiplyInteger(const Array& a_, const Array& b_, double beta, const Array&
     }
 }
 
-// Four products of real and imaginary parts: as many multiplications as a product of complex numbers has.
-template <class T>
-void MultiplyComplex(const Array& a, const Array& b, double beta, const Array& out) {
-    Dtype dtype = DtypeOf<T>::value;
-    Array parts_a[] = {MakeContiguousCopy(PartView(a, 0), dtype), MakeContiguousCopy(PartView(a, 1), dtype)};
-    Array parts_b[] = {MakeContiguousCopy(PartView(b, 0), dtype), MakeContiguousCopy(PartView(b, 1), dtype)};
-    Array sums[] = {MakeContiguousCopy(PartView(out, 0), dtype), MakeContiguousCopy(PartView(out, 1), dtype)};
-    MultiplyFloat<T>(parts_a[0], parts_b[0], beta, sums[0]);
-    MultiplyFloat<T>(parts_a[0], parts_b[1], beta, sums[1]);
-    MultiplyFloat<T>(parts_a[1], parts_b[0], 1, sums[1]);
-    T* negated = parts_a[1].data<T>();
-    for (int64_t i = 0; i < a.GetTotalSize(); ++i) negated[i] = -negated[i];
-    MultiplyFloat<T>(parts_a[1], parts_b[1], 1, sums[0]);
-    for (int part = 0; part < 2; ++part) CopyData(sums[part], PartView(out, part));
-}
-
 void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     switch (out.dtype()) {
         case Dtype::kFloat32:
-            return MultiplyFloat<float>(a, b, beta, out);
+            return MultiplyInexact<float>(a, b, beta, out);
         case Dtype::kFloat64:
-            return MultiplyFloat<double>(a, b, beta, out);
+            return MultiplyInexact<double>(a, b, beta, out);
         case Dtype::kComplex64:
-            return MultiplyComplex<float>(a, b, beta, out);
+            return MultiplyInexact<std::complex<float>>(a, b, beta, out);
         case Dtype::kComplex128:
-            return MultiplyComplex<double>(a, b, beta, out);
+            return MultiplyInexact<std::complex<double>>(a, b, beta, out);
         case Dtype::kBfloat16:
-            if (HasBf16()) return MultiplyFloat<Bfloat16>(a, b, beta, out);
+            if (HasBf16()) return MultiplyInexact<Bfloat16>(a, b, beta, out);
             [[fallthrough]];
         case Dtype::kFloat16: {
             Array wide = MakeContiguousCopy(out, Dtype::kFloat32);
-            MultiplyFloat<float>(Input(a, Dtype::kFloat32), Input(b, Dtype::kFloat32), beta, wide);
+            MultiplyInexact<float>(Input(a, Dtype::kFloat32), Input(b, Dtype::kFloat32), beta, wide);
             return CopyData(wide, out);
         }
         default:

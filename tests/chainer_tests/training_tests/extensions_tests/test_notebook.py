@@ -1,8 +1,9 @@
-"""The extensions that notebooks show as widgets, and as text where widgets are not installed."""
+"""The extensions that notebooks show in their place, and as text where IPython is not installed."""
 
 import builtins
 import io
 import os
+import re
 import subprocess
 import sys
 import types
@@ -13,8 +14,6 @@ import pytest
 import chainer
 from chainer import testing, training
 from chainer.training.extensions import LogReport, print_report_notebook, progress_bar_notebook
-
-LIBRARIES = ['ipywidgets', 'IPython', 'pandas']
 
 
 @pytest.fixture
@@ -31,30 +30,30 @@ def trainer(tmp_path):
     return trainer
 
 
-class Widget:
-    """Stands for the widgets of ipywidgets and for a table of pandas."""
+class Handle:
+    """Stands for IPython's handle of an output, and counts what it is asked to show."""
 
-    shown = None
+    def __init__(self):
+        self.shown = []
 
-    def __init__(self, *args, **kwargs):
-        vars(self).update({'value': None, 'args': args}, **kwargs)
+    def display(self, content, display_id):
+        assert display_id is True and not self.shown
+        self.shown.append(content)
+        return self
 
-    def to_html(self, **kwargs):
-        log, columns = self.args[0], self.columns
-        return '|'.join(' '.join(f'{row[name]:g}' for name in columns) for row in log) or 'none'
+    def update(self, content):
+        assert self.shown
+        self.shown.append(content)
 
 
 def _install(monkeypatch):
-    modules = {name: types.ModuleType(name) for name in LIBRARIES}
-    modules['pandas'].DataFrame = Widget
-    for name in 'HTML', 'FloatProgress', 'VBox':
-        setattr(modules['ipywidgets'], name, Widget)
-    modules['IPython'].display = types.SimpleNamespace(
-        display=lambda widget: setattr(Widget, 'shown', widget)
-    )
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(Widget, 'shown', None)
+    """A stand-in for IPython with one output."""
+    handle = Handle()
+    ipython = types.ModuleType('IPython')
+    ipython.version_info = (9, 0)  # which Matplotlib looks at
+    ipython.display = types.SimpleNamespace(display=handle.display, Image=bytes, HTML=str)
+    monkeypatch.setitem(sys.modules, 'IPython', ipython)
+    return handle
 
 
 def _make(out):
@@ -62,17 +61,15 @@ def _make(out):
     return table, progress_bar_notebook.ProgressBarNotebook(update_interval=1, out=out)
 
 
-@pytest.mark.parametrize('missing', LIBRARIES)
-def test_text_without_libraries(trainer, monkeypatch, missing):
-    _install(monkeypatch)
-    monkeypatch.setitem(sys.modules, missing, None)
+def test_text_without_ipython(trainer, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'IPython', None)
     out, bar_out = io.StringIO(), io.StringIO()
     table, bar = _make(out)[0], _make(bar_out)[1]
     trainer.extend(table)
     trainer.extend(bar)
     trainer.run()
     assert out.getvalue().replace('\033[J', '').split() == 'iteration x 2 1.5 4 3.5'.split()
-    assert ('100.00%' in bar_out.getvalue()) == (missing != 'pandas')
+    assert '100.00%' in bar_out.getvalue()
 
 
 def test_call_without_initialize(trainer):
@@ -84,45 +81,49 @@ def test_call_without_initialize(trainer):
     assert '100.00%' in out.getvalue()
 
 
-def test_widgets(trainer, monkeypatch):
-    _install(monkeypatch)
-    table, bar = _make(out := io.StringIO())
-    trainer.extend(table)
-    trainer.run()
-    assert Widget.shown.value == '2 1.5|4 3.5'
+def _cells(text):
+    return re.findall('<t[hd][^>]*>(.*?)</t', text)
 
-    bar.initialize(trainer)
-    bar(trainer)
-    bar.finalize()
-    total, epoch, status = Widget.shown.args[0]
-    assert (total.value, epoch.value) == (1, 1)
-    assert '4 iter, 2 epoch / 4 iterations' in status.value
+
+def test_table(trainer, monkeypatch):
+    handle = _install(monkeypatch)
+    table, _ = _make(out := io.StringIO())
+    trainer.extend(table, trigger=(1, 'iteration'))
+    trainer.run()
+    head = ['iteration', 'x']
+    rows = ['2', '1.5'], ['4', '3.5']
+    assert [_cells(text) for text in handle.shown] == [
+        head,
+        head + rows[0],
+        head + rows[0] + rows[1],
+    ]
     assert out.getvalue() == ''
 
 
-class Handle:
-    """Stands for IPython's handle of an output, and counts what it is asked to show."""
+def test_values_that_are_missing_and_names_of_html(trainer, monkeypatch):
+    handle = _install(monkeypatch)
+    table = print_report_notebook.PrintReportNotebook(['x', '<b>', 'epoch'])
+    trainer.extend(table)
+    trainer.run()
+    assert _cells(handle.shown[-1]) == ['x', '&lt;b&gt;', 'epoch', '1.5', '', '1', '3.5', '', '2']
 
-    def __init__(self):
-        self.shown = []
 
-    def display(self, image, display_id):
-        assert display_id is True
-        self.shown.append(image)
-        return self
-
-    def update(self, image):
-        self.shown.append(image)
+@pytest.mark.parametrize('interval', [1, 3])
+def test_bars(trainer, monkeypatch, interval):
+    handle = _install(monkeypatch)
+    bar = progress_bar_notebook.ProgressBarNotebook(update_interval=interval, out=io.StringIO())
+    trainer.extend(bar)
+    trainer.run()
+    assert 'value="0.0000"' in handle.shown[0] and 'total 0.00%' in handle.shown[0]
+    assert 'value="1.0000"' in handle.shown[-1] and 'total 100.00%' in handle.shown[-1]
+    assert '4 iter, 2 epoch / 4 iterations' in handle.shown[-1]
+    assert len(handle.shown) == 1 + 4 // interval + 1
 
 
 @pytest.mark.parametrize('is_notebook', [False, True])
 def test_plots(trainer, monkeypatch, tmp_path, is_notebook):
     pytest.importorskip('matplotlib')
-    handle = Handle()
-    ipython = types.ModuleType('IPython')
-    ipython.version_info = (9, 0)  # which Matplotlib looks at
-    ipython.display = types.SimpleNamespace(display=handle.display, Image=bytes)
-    monkeypatch.setitem(sys.modules, 'IPython', ipython)
+    handle = _install(monkeypatch)
     if is_notebook:
         shell = type('ZMQInteractiveShell', (), {})
         monkeypatch.setattr(builtins, 'get_ipython', shell, raising=False)
@@ -135,11 +136,11 @@ def test_plots(trainer, monkeypatch, tmp_path, is_notebook):
     assert len(set(handle.shown)) == len(handle.shown)
 
 
-def test_notebook_without_widgets(tmp_path):
+def test_notebook_without_ipython(tmp_path):
     """Trains in an interpreter that looks like a kernel of Jupyter."""
     program = """
 import builtins, sys
-sys.modules.update(dict.fromkeys(['ipywidgets', 'IPython', 'pandas']))
+sys.modules.update(dict.fromkeys(['IPython']))
 builtins.get_ipython = type('ZMQInteractiveShell', (), {})
 from chainer import testing
 from chainer.training import extensions

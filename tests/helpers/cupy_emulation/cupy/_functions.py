@@ -30,6 +30,15 @@ def _check_operand(x):
         raise TypeError(f'Unsupported type {type(x)}')
 
 
+# The functions for which CuPy has the methods of ufuncs
+_METHODS = {
+    'accumulate': ('add', 'multiply'),
+    'at': ('add', 'subtract', 'maximum', 'minimum', 'bitwise_and', 'bitwise_or', 'bitwise_xor'),
+    'reduce': ('add', 'multiply'),
+    'reduceat': ('add',),
+}
+
+
 class ufunc:
     """Elementwise function of arrays and numbers."""
 
@@ -56,6 +65,8 @@ class ufunc:
 
     def _of(method):
         def run(self, *args, **kwargs):
+            if self.name not in _METHODS.get(method, (self.name,)):
+                raise NotImplementedError(f'`{self.name}.{method}` is not supported yet')
             return call(getattr(self._host, method), args, kwargs)
 
         return run

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -22,6 +23,14 @@ _C_TYPES = {
     'e': 'float16', 'f': 'float', 'd': 'double', 'F': 'complex<float>', 'D': 'complex<double>',
 }  # fmt: skip
 _libraries = {}
+# Where to list the kernels that run, for a check that CuPy and NVRTC compile them
+_LIST = os.environ.get('CUPY_EMULATION_KERNELS')
+
+
+def _list_kernel(**facts):
+    if _LIST:
+        with open(_LIST, 'a') as file:
+            file.write(json.dumps(facts) + '\n')
 
 
 class CompileException(Exception):
@@ -69,11 +78,13 @@ class RawKernel:
             r'\1* \2 = reinterpret_cast<\1*>(dynamic_shared.data());',
             self.code,
         )
-        return _compile(
+        library = _compile(
             f'{code}\nextern "C" int launch_{self.name}(const unsigned* grid, const unsigned* '
             'block, void** arguments, int n, const int* sizes, size_t shared, bool waits) {\n'
             f'return Launch<{self.name}>::run(grid, block, arguments, n, sizes, shared, waits);}}\n'
         )
+        _list_kernel(kind='RawKernel', given={'code': self.code, 'options': self.options})
+        return library
 
     def __call__(self, grid, block, args, *, shared_mem=0):
         launch = getattr(self.compile(), f'launch_{self.name}')
@@ -253,11 +264,32 @@ class _Kernel:
             raise TypeError(f'Wrong number of arguments for {self.name!r}')
         return args[: self.nin], args[self.nin :]
 
-    def _run(self, types, arrays, shape, body):
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        self._given = cls._known.bind(*args, **kwargs).arguments
+        return self
+
+    def _list(self, types, ins, arrays, shape):
+        numbers = {i for i, x in enumerate(ins) if not isinstance(x, ndarray)}
+        given = {**self._given, **self._given.get('kwargs', {})}
+        given.pop('kwargs', None)
+        _list_kernel(
+            kind=type(self).__name__,
+            given=given,
+            arguments=[
+                (a.dtype.str, None if i in numbers else a.ndim) for i, a in enumerate(arrays)
+            ],
+            types=[(name, dtype.str) for name, dtype in types.items()],
+            ndim=len(shape),
+        )
+
+    def _run(self, types, ins, arrays, shape, body):
         source, arguments = _source(
             types, [*self.in_params, *self.out_params], arrays, shape, self.preamble, body
         )
-        _compile(source).run(*arguments)
+        library = _compile(source)
+        self._list(types, ins, arrays, shape)
+        library.run(*arguments)
 
 
 class ElementwiseKernel(_Kernel):
@@ -301,7 +333,7 @@ class ElementwiseKernel(_Kernel):
             ]
         )
         if numpy.prod(shape, dtype=int):
-            self._run(types, arrays, shape, body)
+            self._run(types, ins, arrays, shape, body)
         if self.no_return:
             return None
         return outs[0] if len(outs) == 1 and not self.return_tuple else tuple(outs)
@@ -344,21 +376,21 @@ class ReductionKernel(_Kernel):
         ]
         arrays += [out._a.reshape(lengths) if keepdims else out._a for out in outs]
         reduce_type = self.reduce_type or _C_TYPES[outs[0].dtype.char]
-        ins, results = self.in_params, self.out_params
+        in_params, results = self.in_params, self.out_params
         body = '\n'.join(
             [
                 f'typedef {reduce_type} type_reduced;\nfor (ptrdiff_t i = 0; i < n; ++i) {{',
                 '_ind.set(i);',
                 f'type_reduced _s{"{}" if self.identity in (None, "") else f" = type_reduced({self.identity})"};',
                 f'for (ptrdiff_t _k = 0; _k < {size}; ++_k) {{\nptrdiff_t _j = i * {size} + _k;',
-                *_elements(ins, arrays, len(ins), '_j'),
+                *_elements(in_params, arrays, self.nin, '_j'),
                 f'type_reduced _m = static_cast<type_reduced>({self.map_expr});',
                 f'if (!_k && {int(self.identity in (None, ""))}) {{ _s = _m; continue; }}',
                 f'type_reduced a = _s, b = _m;\n_s = ({self.reduce_expr});\n}}',
-                *_elements(results, arrays[len(ins) :], 0),
+                *_elements(results, arrays[self.nin :], 0),
                 f'type_reduced a = _s;\n{self.post_map_expr};\n}}',
             ]
         ).replace('[_i]', '[i]')
         if numpy.prod(lengths, dtype=int):
-            self._run(types, arrays, tuple(lengths), body)
+            self._run(types, ins, arrays, tuple(lengths), body)
         return outs[0] if len(outs) == 1 else tuple(outs)

@@ -61,8 +61,10 @@ private:
 template <class T>
 Lapack<T> FindLapack(void* library, const std::string& prefix) {
     auto find = [&](const char* name) { return Symbol{library, prefix + name + "_"}; };
-    return {find("getrf"), find("getrs"), find("getri"), find("gesdd"),
-            find("geqrf"), find("orgqr"), find("potrf"), find("syevd")};
+    return {find("getrf"), find("getrs"),
+            find("getri"), find("gesdd"),
+            find("geqrf"), find(kIsReal<T> ? "orgqr" : "ungqr"),
+            find("potrf"), find(kIsReal<T> ? "syevd" : "heevd")};
 }
 
 Blas Load() {
@@ -77,10 +79,14 @@ Blas Load() {
     Blas blas;
     blas.cblas_sgemm = Symbol{library, "cblas_sgemm"};
     blas.cblas_dgemm = Symbol{library, "cblas_dgemm"};
+    blas.cblas_cgemm = Symbol{library, "cblas_cgemm"};
+    blas.cblas_zgemm = Symbol{library, "cblas_zgemm"};
     blas.cblas_sdot = Symbol{library, "cblas_sdot"};
     blas.cblas_ddot = Symbol{library, "cblas_ddot"};
     blas.slapack = FindLapack<float>(library, "s");
     blas.dlapack = FindLapack<double>(library, "d");
+    blas.clapack = FindLapack<std::complex<float>>(library, "c");
+    blas.zlapack = FindLapack<std::complex<double>>(library, "z");
     char* (*get_core_type)() = Symbol{library, "openblas_get_corename"};
     blas.core_type = get_core_type();
     if (is_set) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <string>
 #include <type_traits>
 
@@ -13,10 +14,17 @@ struct Blas {
     void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
     void (*cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
                         int);
+    // Complex numbers are passed by their addresses.
+    using ComplexGemm = void (*)(int, int, int, int, int, int, const void*, const void*, int, const void*, int,
+                                 const void*, void*, int);
+    ComplexGemm cblas_cgemm;
+    ComplexGemm cblas_zgemm;
     float (*cblas_sdot)(int, const float*, int, const float*, int);
     double (*cblas_ddot)(int, const double*, int, const double*, int);
     Lapack<float> slapack;
     Lapack<double> dlapack;
+    Lapack<std::complex<float>> clapack;
+    Lapack<std::complex<double>> zlapack;
 
     // The type of processor whose kernels it uses. By itself, it takes some processors for lesser ones.
     std::string core_type;
@@ -34,8 +42,12 @@ template <class T>
 const Lapack<T>& GetLapack() {
     if constexpr (std::is_same_v<T, float>) {
         return GetBlas().slapack;
-    } else {
+    } else if constexpr (std::is_same_v<T, double>) {
         return GetBlas().dlapack;
+    } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+        return GetBlas().clapack;
+    } else {
+        return GetBlas().zlapack;
     }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
-// Factorizations of small matrices, for which a LAPACK call takes longer than the arithmetic.
+// Factorizations of small real and complex matrices, for which a LAPACK call takes longer than the arithmetic.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include "chainerx/backends/native/kernels/numbers.h"
 
 namespace chainerx::native {
 
@@ -20,12 +22,12 @@ bool FactorLu(int n, T* a, int* pivots) {
     for (int k = 0; k < n; ++k) {
         int p = k;
         for (int i = k + 1; i < n; ++i) {
-            if (std::fabs(a[i * n + k]) > std::fabs(a[p * n + k])) p = i;
+            if (GetSize(a[i * n + k]) > GetSize(a[p * n + k])) p = i;
         }
         pivots[k] = p + 1;
         T* row = a + k * n;
         if (p != k) std::swap_ranges(row, row + n, a + p * n);
-        if (row[k] == 0) return false;
+        if (row[k] == T{0}) return false;
         for (int i = k + 1; i < n; ++i) {
             T* other = a + i * n;
             T f = other[k] / row[k];
@@ -65,13 +67,13 @@ bool FactorCholesky(int n, T* a) {
         for (int j = 0; j <= i; ++j) {
             const T* y = a + j * n;
             T s = x[j];
-            for (int k = 0; k < j; ++k) s -= x[k] * y[k];
+            for (int k = 0; k < j; ++k) s -= x[k] * Conjugate(y[k]);
             if (j < i) {
                 x[j] = s / y[j];
-            } else if (s <= 0) {
+            } else if (GetReal(s) <= 0) {
                 return false;
             } else {
-                x[i] = std::sqrt(s);
+                x[i] = std::sqrt(GetReal(s));
             }
         }
     }
@@ -93,11 +95,16 @@ T GetNorm(const T* x, int n) {
     return scale * std::sqrt(sum);
 }
 
-// x -= tau v (v^T x) with v = (1, rest) of n elements: a reflection.
+template <class T>
+T GetNorm(const std::complex<T>* x, int n) {
+    return GetNorm(reinterpret_cast<const T*>(x), 2 * n);
+}
+
+// x -= tau v (v^H x) with v = (1, rest) of n elements: a reflection.
 template <class T>
 void Reflect(const T* rest, T tau, int n, T* x) {
     T s = x[0];
-    for (int i = 1; i < n; ++i) s += rest[i] * x[i];
+    for (int i = 1; i < n; ++i) s += Conjugate(rest[i]) * x[i];
     s *= tau;
     x[0] -= s;
     for (int i = 1; i < n; ++i) x[i] -= s * rest[i];
@@ -109,14 +116,14 @@ void FactorQr(int m, int n, T* a, T* factors) {
     for (int j = 0; j < std::min(m, n); ++j) {
         T* v = a + j * m + j;
         int length = m - j;
-        T norm = GetNorm(v + 1, length - 1);
+        RealOf<T> norm = GetNorm(v + 1, length - 1);
         factors[j] = 0;
-        if (norm == 0) continue;
-        T beta = -std::copysign(std::hypot(v[0], norm), v[0]);
+        if (norm == 0 && std::imag(v[0]) == 0) continue;
+        RealOf<T> beta = -std::copysign(std::hypot(std::abs(v[0]), norm), GetReal(v[0]));
         factors[j] = (beta - v[0]) / beta;
         for (int i = 1; i < length; ++i) v[i] /= v[0] - beta;
         v[0] = beta;
-        for (int c = j + 1; c < n; ++c) Reflect(v, factors[j], length, a + c * m + j);
+        for (int c = j + 1; c < n; ++c) Reflect(v, Conjugate(factors[j]), length, a + c * m + j);
     }
 }
 
@@ -131,7 +138,7 @@ void ExpandQ(int m, int n, int k, T* a, const T* factors) {
         T* v = a + j * m + j;
         for (int c = j + 1; c < n; ++c) Reflect(v, factors[j], m - j, a + c * m + j);
         for (int i = 1; i < m - j; ++i) v[i] *= -factors[j];
-        v[0] = 1 - factors[j];
+        v[0] = T{1} - factors[j];
         std::fill_n(a + j * m, j, T{0});
     }
 }

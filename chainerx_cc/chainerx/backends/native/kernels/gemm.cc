@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #ifdef __linux__
 #include <pthread.h>
@@ -16,8 +18,10 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/blas.h"
+#include "chainerx/backends/native/kernels/gemm_complex.h"
 #include "chainerx/backends/native/kernels/gemm_grid.h"
 #include "chainerx/backends/native/kernels/gemm_small.h"
+#include "chainerx/backends/native/kernels/numbers.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
 namespace chainerx::native {
@@ -45,6 +49,13 @@ void BlasGemm(int ta, int tb, int m, int n, int k, float alpha, const float* a, 
 void BlasGemm(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
               double beta, double* c, int ldc) {
     GetBlas().cblas_dgemm(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class R>
+void BlasGemm(int ta, int tb, int m, int n, int k, std::complex<R> alpha, const std::complex<R>* a, int lda,
+              const std::complex<R>* b, int ldb, std::complex<R> beta, std::complex<R>* c, int ldc) {
+    auto gemm = std::is_same_v<R, float> ? GetBlas().cblas_cgemm : GetBlas().cblas_zgemm;
+    gemm(kRowMajor, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
 void CheckBlasSizes(std::initializer_list<int64_t> sizes) {
@@ -79,6 +90,9 @@ bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
     }
     return trans_b ? !trans_a && m <= 32 && k >= 512 : m <= 64 && n >= 64;
 }
+
+// Multiplications of complex numbers up to which loops are faster than OpenBLAS.
+constexpr int64_t kLittleComplexWork = 512;
 
 bool HasMemoryForBlas() {
 #ifdef __linux__
@@ -148,7 +162,9 @@ int LetForksWait() {
 // Chosen by the whole product: a block that chose for itself would round as no other block does.
 enum class Routine { kDot, kSmall, kBlas };
 
+template <class T>
 Routine ChooseRoutine(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
+    if constexpr (!kIsReal<T>) return m * n * k <= kLittleComplexWork ? Routine::kSmall : Routine::kBlas;
     if (m == 1 && n == 1) return Routine::kDot;
     return PreferSmall(trans_a, trans_b, m, n, k) ? Routine::kSmall : Routine::kBlas;
 }
@@ -156,11 +172,13 @@ Routine ChooseRoutine(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t 
 template <class T>
 void Serial(Routine routine, int64_t m, int64_t n, int64_t k, T alpha, const Operand<T>& a, const Operand<T>& b, T beta,
             T* c, int64_t ldc) {
-    if (routine == Routine::kDot) {
-        T sum = BlasDot(static_cast<int>(k), a.data, a.trans ? static_cast<int>(a.ld) : 1, b.data,
-                        b.trans ? 1 : static_cast<int>(b.ld));
-        *c = beta == T{0} ? alpha * sum : alpha * sum + beta * *c;
-        return;
+    if constexpr (kIsReal<T>) {
+        if (routine == Routine::kDot) {
+            T sum = BlasDot(static_cast<int>(k), a.data, a.trans ? static_cast<int>(a.ld) : 1, b.data,
+                            b.trans ? 1 : static_cast<int>(b.ld));
+            *c = beta == T{0} ? alpha * sum : alpha * sum + beta * *c;
+            return;
+        }
     }
     auto small = [&] { GemmSmall(a.trans, b.trans, m, n, k, alpha, a.data, a.ld, b.data, b.ld, beta, c, ldc); };
     if (routine == Routine::kSmall) {
@@ -229,7 +247,7 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, T alpha, 
     constexpr double kMinWork = 1 << 18;  // multiply-adds that repay waking a thread
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
     threads = std::min<int64_t>(threads, static_cast<int64_t>(GetGemmWork(m, n, k) / kMinWork));
-    Routine routine = ChooseRoutine(trans_a, trans_b, m, n, k);
+    Routine routine = ChooseRoutine<T>(trans_a, trans_b, m, n, k);
     if (threads <= 1) {
         Serial(routine, m, n, k, alpha, op_a, op_b, beta, c, ldc);
         return;
@@ -280,7 +298,7 @@ template <class T>
 void GemmSum(int64_t m, int64_t n, const std::vector<GemmTerm<T>>& terms, T* c) {
     // GemmSmall sums these in one order for any number of rows. BLAS may round otherwise when it adds to C.
     bool has_one_order = std::all_of(terms.begin(), terms.end(), [m, n](const GemmTerm<T>& t) {
-        return n > 1 && t.k > 0 && !t.trans_b && ChooseRoutine(t.trans_a, false, m, n, t.k) == Routine::kSmall;
+        return n > 1 && t.k > 0 && !t.trans_b && ChooseRoutine<T>(t.trans_a, false, m, n, t.k) == Routine::kSmall;
     });
     if (!has_one_order) {
         Scratch<T> product{m * n};
@@ -311,10 +329,13 @@ void GemmSum(int64_t m, int64_t n, const std::vector<GemmTerm<T>>& terms, T* c) 
     template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, \
                           int64_t);                                                                              \
     template void GemmBatched<T>(bool, bool, int64_t, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t,  \
-                                 const T*, int64_t, int64_t, T, T*, int64_t, int64_t);                           \
-    template void GemmSum<T>(int64_t, int64_t, const std::vector<GemmTerm<T>>&, T*);
+                                 const T*, int64_t, int64_t, T, T*, int64_t, int64_t);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
+CHAINERX_INSTANTIATE(std::complex<float>)
+CHAINERX_INSTANTIATE(std::complex<double>)
 #undef CHAINERX_INSTANTIATE
+template void GemmSum<float>(int64_t, int64_t, const std::vector<GemmTerm<float>>&, float*);
+template void GemmSum<double>(int64_t, int64_t, const std::vector<GemmTerm<double>>&, double*);
 
 }  // namespace chainerx::native

@@ -5,9 +5,10 @@
 
 namespace chainerx::native {
 
-// C = alpha * op(A) op(B) + beta * C on row-major matrices of float or double, where op(A) is m x k, op(B) is k x n and
-// C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows. With beta == 0, C is only
-// written, so it may hold NaN. Zero sizes: m == 0 or n == 0 does nothing, k == 0 or alpha == 0 scales C by beta.
+// C = alpha * op(A) op(B) + beta * C on row-major matrices of float, double or complex numbers of them, where op(A) is
+// m x k, op(B) is k x n and C is m x n; op transposes where trans_* is true. ld* are the distances between stored rows.
+// With beta == 0, C is only written, so it may hold NaN. Zero sizes: m == 0 or n == 0 does nothing, k == 0 or alpha ==
+// 0 scales C by beta.
 //
 // Small products run in gemm_small.h, others in OpenBLAS with one thread, called from the thread pool. One number of
 // threads thus governs everything, and fork() is safe. Throws std::invalid_argument if a size exceeds the range of BLAS
@@ -35,8 +36,9 @@ struct GemmTerm {
     int64_t k;
 };
 
-// C = the sum of the products, without gaps, for m, n > 0 and at least one of them: to the last bit what Gemm gives if
-// its results are added one after the other. Where gemm_small.h multiplies, blocks of C stay in the cache.
+// C = the sum of the products of float or double, without gaps, for m, n > 0 and at least one of them: to the last bit
+// what Gemm gives if its results are added one after the other. Where gemm_small.h multiplies, blocks of C stay in the
+// cache.
 template <class T>
 void GemmSum(int64_t m, int64_t n, const std::vector<GemmTerm<T>>& terms, T* c);
 

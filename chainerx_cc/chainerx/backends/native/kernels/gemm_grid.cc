@@ -1,6 +1,7 @@
 #include "chainerx/backends/native/kernels/gemm_grid.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -41,6 +42,8 @@ GemmCuts GetBlasCuts() {
 }
 template GemmCuts GetBlasCuts<float>();
 template GemmCuts GetBlasCuts<double>();
+template GemmCuts GetBlasCuts<std::complex<float>>();
+template GemmCuts GetBlasCuts<std::complex<double>>();
 
 GemmGrid::GemmGrid(int64_t m, int64_t n, int64_t k, int64_t threads, const GemmCuts& cuts) : m_{m}, n_{n}, cuts_{cuts} {
     do {

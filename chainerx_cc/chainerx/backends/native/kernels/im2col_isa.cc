@@ -92,6 +92,7 @@ void Col2Im(const ConvShape& s, const T* col, T* x) {
 
 template void Im2Col<float>(const ConvShape&, float, const float*, float*);
 template void Im2Col<double>(const ConvShape&, double, const double*, double*);
+template void Im2Col<uint16_t>(const ConvShape&, uint16_t, const uint16_t*, uint16_t*);  // bfloat16
 template void Col2Im<float>(const ConvShape&, const float*, float*);
 template void Col2Im<double>(const ConvShape&, const double*, double*);
 
