@@ -19,6 +19,7 @@ from . import (
     recurrent,
     reductions,
     regions,
+    runtime_quantization,
     sequences,
     signals,
     text,

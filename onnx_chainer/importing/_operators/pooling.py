@@ -163,10 +163,12 @@ def _whole(function):
     return lambda x: function(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
+average_pool = _pooling(_average_pool)
+
 operators(
     {
         'MaxPool': _pooling(_max_pool),
-        'AveragePool': _pooling(_average_pool),
+        'AveragePool': average_pool,
         'LpPool': _pooling(_lp_pool),
         'GlobalAveragePool': _whole(F.mean),
         'GlobalMaxPool': _whole(F.max),

@@ -1,0 +1,122 @@
+"""Operators on bytes that ONNX Runtime adds to those of ONNX.
+
+What their numbers mean is computed in float32, and rounded to bytes again. Scales and zero points
+have one element.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator as operators_of_python
+
+import numpy as np
+
+import chainer.functions as F
+
+from .. import _values as v
+from ..registry import HOST, operator
+from .pooling import average_pool
+from .quantization import matmul_integer, quantize
+
+_enter = functools.partial(operator, takes=HOST, domain='com.microsoft')
+
+
+def _single(parameter):
+    if parameter.size != 1:
+        raise ValueError(f'a scale or zero point has the shape {parameter.shape}')
+    return parameter.reshape(())
+
+
+def _numbers(x, scale, zero):
+    y = x.astype(np.float32)
+    if zero is not None:
+        if zero.dtype != x.dtype:
+            raise ValueError(f'a zero point has the dtype {zero.dtype}, not {x.dtype}')
+        y = y - _single(zero).astype(np.float32)
+    return y * _single(scale)
+
+
+def _rounded(y, scale, zero, like):
+    zero = np.zeros((), like.dtype) if zero is None else _single(zero)
+    return quantize(v.array_of(y), _single(scale), zero, zero.dtype)
+
+
+def _elementwise(function):
+    def call(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero):
+        y = function(_numbers(a, a_scale, a_zero), _numbers(b, b_scale, b_zero))
+        return _rounded(y, scale, zero, a)
+
+    return call
+
+
+_enter('QLinearAdd')(_elementwise(operators_of_python.add))
+_enter('QLinearMul')(_elementwise(operators_of_python.mul))
+
+
+@_enter('QLinearSigmoid')
+def sigmoid(x, x_scale, x_zero, scale, zero):
+    return _rounded(F.sigmoid(_numbers(x, x_scale, x_zero)), scale, zero, x)
+
+
+@_enter('QLinearLeakyRelu')
+def leaky_relu(x, x_scale, x_zero, scale, zero, *, alpha):
+    return _rounded(F.leaky_relu(_numbers(x, x_scale, x_zero), alpha), scale, zero, x)
+
+
+@_enter('QLinearConcat')
+def concat(scale, zero, *inputs, axis):
+    if len(inputs) % 3:
+        raise ValueError(f'it has {len(inputs) + 2} inputs')
+    parts = [_numbers(*inputs[i : i + 3]) for i in range(0, len(inputs), 3)]
+    return _rounded(np.concatenate(parts, v.axis_of(axis, parts[0].ndim)), scale, zero, zero)
+
+
+@_enter('QLinearGlobalAveragePool')
+def global_average_pool(x, x_scale, x_zero, scale, zero, *, channels_last):
+    first = 1 if channels_last else 2
+    axes = tuple(range(first, first + x.ndim - 2))
+    return _rounded(_numbers(x, x_scale, x_zero).mean(axes, keepdims=True), scale, zero, x)
+
+
+@_enter('QLinearAveragePool')
+def quantized_average_pool(
+    node, x, x_scale, x_zero, scale, zero, *, auto_pad, channels_last, **attributes
+):
+    if channels_last or auto_pad not in ('NOTSET', 'VALID'):
+        raise ValueError(f'channels_last and auto_pad {auto_pad!r} are not supported')
+    y = average_pool(
+        node, _numbers(x, x_scale, x_zero), auto_pad=auto_pad, dilations=None, **attributes
+    )
+    return _rounded(y, scale, zero, x)
+
+
+@_enter('QLinearSoftmax')
+def softmax(x, x_scale, x_zero, scale, zero, *, axis, opset):
+    y = _numbers(x, x_scale, x_zero)
+    axis = v.axis_of(axis, x.ndim)
+    if opset < 13:  # all axes from one on
+        rows = math.prod(x.shape[:axis])
+        y = F.softmax(y.reshape(rows, -1 if rows else 0), axis=1).array.reshape(x.shape)
+    else:
+        y = F.softmax(y, axis=axis)
+    return _rounded(y, scale, zero, x)
+
+
+@_enter('QLinearWhere')
+def where(condition, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
+    numbers = np.where(condition, _numbers(x, x_scale, x_zero), _numbers(y, y_scale, y_zero))
+    return _rounded(numbers, scale, zero, x)
+
+
+@_enter('QGemm')
+def gemm(a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero, *, alpha, transA, transB):
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f'the shapes are {a.shape} and {b.shape}')
+    y = matmul_integer(a.T if transA else a, b.T if transB else b, a_zero, b_zero)
+    if c is not None:
+        y = y + np.broadcast_to(c, y.shape)
+    unit = _single(a_scale) * b_scale * np.float32(alpha)
+    if scale is None:
+        return y.astype(np.float32) * unit
+    return _rounded(y.astype(np.float32) * (unit / _single(scale)), np.float32(1)[None], zero, a)
