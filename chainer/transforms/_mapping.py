@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.batched_array import BatchedArray
+from chainer._core.names.set_module import set_module
 from chainer.function_node import grad
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.separate import separate
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _depths = itertools.count()
 
 
+@set_module('chainer.transforms')
 class VmapLoopWarning(UserWarning):
     """A function has no rule for all samples at once, so :func:`chainer.vmap` calls it for each."""
 

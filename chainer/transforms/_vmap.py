@@ -24,7 +24,7 @@ def vmap(
 
     ``f`` runs once, on variables with the shapes of one sample, and each function in it computes
     all samples at once by a rule. A function without one is called for each sample, and a
-    :class:`~chainer.transforms.VmapLoopWarning` says so, once for each class.
+    ``chainer.transforms.VmapLoopWarning`` says so, once for each class.
 
     Args:
         f (callable): Function of variables that returns a variable or a tuple of them. It may
