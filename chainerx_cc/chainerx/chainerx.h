@@ -16,6 +16,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/factorization.h"
+#include "chainerx/ops/fft.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/loss.h"

@@ -27,7 +27,7 @@ Raises:
 >>> chainerx.fft.fft(chainerx.array([1., 2., 3., 2.]))
 array([ 8.+0.j, -2.+0.j,  0.+0.j, -2.+0.j], shape=(4,), dtype=complex128, device='native:0')
 )");
-Array Fft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Fft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return ComplexToComplex(a, Along(a, n, axis), true, norm);
 }
 
@@ -52,7 +52,7 @@ Raises:
 >>> chainerx.fft.ifft(chainerx.array([8., -2., 0., -2.]))
 array([1.+0.j, 2.+0.j, 3.+0.j, 2.+0.j], shape=(4,), dtype=complex128, device='native:0')
 )");
-Array Ifft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Ifft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return ComplexToComplex(a, Along(a, n, axis), false, norm);
 }
 
@@ -78,7 +78,7 @@ Raises:
 array([[10.+0.j, -2.+0.j],
        [-4.+0.j,  0.+0.j]], shape=(2, 2), dtype=complex128, device='native:0')
 )");
-Array Fftn(const Array& a, const Lengths& s, const AxisList& axes, const OptionalNorm& norm) {
+Array Fftn(const Array& a, const FftLengths& s, const FftAxes& axes, const OptionalFftNorm& norm) {
     return ComplexToComplex(a, Along(a, s, axes), true, norm);
 }
 
@@ -104,7 +104,7 @@ Raises:
 array([[1.+0.j, 1.+0.j],
        [1.+0.j, 1.+0.j]], shape=(2, 2), dtype=complex128, device='native:0')
 )");
-Array Ifftn(const Array& a, const Lengths& s, const AxisList& axes, const OptionalNorm& norm) {
+Array Ifftn(const Array& a, const FftLengths& s, const FftAxes& axes, const OptionalFftNorm& norm) {
     return ComplexToComplex(a, Along(a, s, axes), false, norm);
 }
 
@@ -132,7 +132,7 @@ Raises:
 >>> chainerx.fft.rfft(chainerx.array([1., 2., 3., 2.]))
 array([ 8.+0.j, -2.+0.j,  0.+0.j], shape=(3,), dtype=complex128, device='native:0')
 )");
-Array Rfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Rfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return RealToHalf(a, Along(a, n, axis), true, norm);
 }
 
@@ -159,7 +159,7 @@ Raises:
 >>> chainerx.fft.irfft(chainerx.array([8., -2., 0.]))
 array([1., 2., 3., 2.], shape=(4,), dtype=float64, device='native:0')
 )");
-Array Irfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Irfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return HalfToReal(a, Along(a, n, axis, Result::kReal), false, norm);
 }
 
@@ -189,7 +189,7 @@ Raises:
 array([[10.+0.j, -2.+0.j],
        [-4.+0.j,  0.+0.j]], shape=(2, 2), dtype=complex128, device='native:0')
 )");
-Array Rfftn(const Array& a, const Lengths& s, const AxisList& axes, const OptionalNorm& norm) {
+Array Rfftn(const Array& a, const FftLengths& s, const FftAxes& axes, const OptionalFftNorm& norm) {
     return RealToHalf(a, Along(a, s, axes), true, norm);
 }
 
@@ -216,7 +216,7 @@ Raises:
 array([[1., 2.],
        [3., 4.]], shape=(2, 2), dtype=float64, device='native:0')
 )");
-Array Irfftn(const Array& a, const Lengths& s, const AxisList& axes, const OptionalNorm& norm) {
+Array Irfftn(const Array& a, const FftLengths& s, const FftAxes& axes, const OptionalFftNorm& norm) {
     return HalfToReal(a, Along(a, s, axes, Result::kReal), false, norm);
 }
 
@@ -243,7 +243,7 @@ Raises:
 >>> chainerx.fft.hfft(chainerx.array([1., 2., 3.]))
 array([ 8., -2.,  0., -2.], shape=(4,), dtype=float64, device='native:0')
 )");
-Array Hfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Hfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return HalfToReal(a, Along(a, n, axis, Result::kReal), true, norm);
 }
 
@@ -271,7 +271,7 @@ Raises:
 >>> chainerx.fft.ihfft(chainerx.array([8., -2., 0., -2.]))
 array([1.+0.j, 2.+0.j, 3.+0.j], shape=(3,), dtype=complex128, device='native:0')
 )");
-Array Ihfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalNorm& norm) {
+Array Ihfft(const Array& a, const std::optional<int64_t>& n, int64_t axis, const OptionalFftNorm& norm) {
     return RealToHalf(a, Along(a, n, axis), false, norm);
 }
 

@@ -17,7 +17,7 @@ namespace chainerx {
 // Which transforms are divided by the number of elements n: inverse ones, all by sqrt(n), or forward ones.
 enum class FftNorm { kBackward, kOrtho, kForward };
 CHAINERX_ENUM_WORDS(FftNorm, "backward", "ortho", "forward");
-using OptionalNorm = std::optional<FftNorm>;
+using OptionalFftNorm = std::optional<FftNorm>;
 
 // The transform along the axes, times a factor, of exp(-2 pi i jk / n) if forward and exp(2 pi i jk / n) otherwise. The
 // dtypes of the arrays, of one precision, tell which: from complex numbers to complex ones; from real to complex ones,
@@ -28,34 +28,34 @@ extern const FourierKernel kFourierKernel;
 
 // Along one axis, cut off or continued by zeros to the length n.
 Array Fft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-          const OptionalNorm& norm = FftNorm::kBackward);
+          const OptionalFftNorm& norm = FftNorm::kBackward);
 Array Ifft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-           const OptionalNorm& norm = FftNorm::kBackward);
+           const OptionalFftNorm& norm = FftNorm::kBackward);
 // Of real arrays, to the frequencies 0 to n / 2.
 Array Rfft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-           const OptionalNorm& norm = FftNorm::kBackward);
+           const OptionalFftNorm& norm = FftNorm::kBackward);
 // To real arrays of length n, by default the even one.
 Array Irfft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-            const OptionalNorm& norm = FftNorm::kBackward);
+            const OptionalFftNorm& norm = FftNorm::kBackward);
 // Irfft and Rfft in the other direction.
 Array Hfft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-           const OptionalNorm& norm = FftNorm::kBackward);
+           const OptionalFftNorm& norm = FftNorm::kBackward);
 Array Ihfft(const Array& a, const std::optional<int64_t>& n = std::nullopt, int64_t axis = -1,
-            const OptionalNorm& norm = FftNorm::kBackward);
+            const OptionalFftNorm& norm = FftNorm::kBackward);
 
 // Along several axes, with a length for each of them; -1 keeps the length. Without axes, the last ones that have
 // lengths, or all of them.
-using Lengths = std::optional<std::vector<int64_t>>;
-using AxisList = std::optional<std::vector<int64_t>>;
-Array Fftn(const Array& a, const Lengths& s = std::nullopt, const AxisList& axes = std::nullopt,
-           const OptionalNorm& norm = FftNorm::kBackward);
-Array Ifftn(const Array& a, const Lengths& s = std::nullopt, const AxisList& axes = std::nullopt,
-            const OptionalNorm& norm = FftNorm::kBackward);
+using FftLengths = std::optional<std::vector<int64_t>>;
+using FftAxes = std::optional<std::vector<int64_t>>;
+Array Fftn(const Array& a, const FftLengths& s = std::nullopt, const FftAxes& axes = std::nullopt,
+           const OptionalFftNorm& norm = FftNorm::kBackward);
+Array Ifftn(const Array& a, const FftLengths& s = std::nullopt, const FftAxes& axes = std::nullopt,
+            const OptionalFftNorm& norm = FftNorm::kBackward);
 // The last of the axes has a half of the frequencies.
-Array Rfftn(const Array& a, const Lengths& s = std::nullopt, const AxisList& axes = std::nullopt,
-            const OptionalNorm& norm = FftNorm::kBackward);
-Array Irfftn(const Array& a, const Lengths& s = std::nullopt, const AxisList& axes = std::nullopt,
-             const OptionalNorm& norm = FftNorm::kBackward);
+Array Rfftn(const Array& a, const FftLengths& s = std::nullopt, const FftAxes& axes = std::nullopt,
+            const OptionalFftNorm& norm = FftNorm::kBackward);
+Array Irfftn(const Array& a, const FftLengths& s = std::nullopt, const FftAxes& axes = std::nullopt,
+             const OptionalFftNorm& norm = FftNorm::kBackward);
 
 // The frequencies of n samples at distances d, float64 unless another dtype is given.
 Array Fftfreq(int64_t n, double d = 1, const std::optional<Dtype>& dtype = std::nullopt,
@@ -63,8 +63,8 @@ Array Fftfreq(int64_t n, double d = 1, const std::optional<Dtype>& dtype = std::
 Array Rfftfreq(int64_t n, double d = 1, const std::optional<Dtype>& dtype = std::nullopt,
                Device& device = GetDefaultDevice());
 // Moves the frequency zero to the middle, and back.
-Array Fftshift(const Array& x, const AxisList& axes = std::nullopt);
-Array Ifftshift(const Array& x, const AxisList& axes = std::nullopt);
+Array Fftshift(const Array& x, const FftAxes& axes = std::nullopt);
+Array Ifftshift(const Array& x, const FftAxes& axes = std::nullopt);
 
 #define CHAINERX_FFT_ROUTINES(X) \
     X(Fft)                       \

@@ -101,7 +101,7 @@ Array Resize(const Array& a, const Axes& axes, const Shape& lengths) {
     return pads ? Pad(out, widths) : out;
 }
 
-Transform Scale(const Target& t, bool forward, const OptionalNorm& norm) {
+Transform Scale(const Target& t, bool forward, const OptionalFftNorm& norm) {
     double n = 1;
     for (int64_t length : t.lengths) n *= static_cast<double>(length);
     FftNorm kind = norm.value_or(FftNorm::kBackward);
@@ -133,7 +133,7 @@ Target Along(const Array& a, const std::optional<int64_t>& n, int64_t axis, Resu
     return t;
 }
 
-Target Along(const Array& a, const Lengths& s, const AxisList& axes, Result result) {
+Target Along(const Array& a, const FftLengths& s, const FftAxes& axes, Result result) {
     int64_t ndim = a.ndim();
     int64_t count = axes.has_value() ? axes->size() : s.has_value() ? s->size() : ndim;
     if (s.has_value() && static_cast<int64_t>(s->size()) != count) {
@@ -156,21 +156,21 @@ Target Along(const Array& a, const Lengths& s, const AxisList& axes, Result resu
     return t;
 }
 
-Array ComplexToComplex(const Array& a, const Target& t, bool forward, const OptionalNorm& norm) {
+Array ComplexToComplex(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm) {
     Dtype dtype = ToComplexDtype(RealDtype(a));
     if (t.axes.empty()) return AsType(a, dtype);
     Array z = AsType(Resize(a, t.axes, t.lengths), dtype, false);
     return ComplexToComplex(Scale(t, forward, norm), z);
 }
 
-Array RealToHalf(const Array& a, const Target& t, bool forward, const OptionalNorm& norm) {
+Array RealToHalf(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm) {
     if (IsComplex(a.dtype())) throw DtypeError{"a must be real, but has dtype ", a.dtype()};
     CheckHalfAxis(t);
     Array x = AsType(Resize(a, t.axes, t.lengths), RealDtype(a), false);
     return RealToHalf(Scale(t, forward, norm), x);
 }
 
-Array HalfToReal(const Array& a, const Target& t, bool forward, const OptionalNorm& norm) {
+Array HalfToReal(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm) {
     CheckHalfAxis(t);
     int64_t n = t.lengths.back();
     Shape half = t.lengths;

@@ -21,13 +21,13 @@ struct Target {
 enum class Result { kComplex, kReal };
 
 Target Along(const Array& a, const std::optional<int64_t>& n, int64_t axis, Result result = Result::kComplex);
-Target Along(const Array& a, const Lengths& s, const AxisList& axes, Result result = Result::kComplex);
+Target Along(const Array& a, const FftLengths& s, const FftAxes& axes, Result result = Result::kComplex);
 // The axes of a list. Raises if one is repeated.
 Axes ToAxes(const std::vector<int64_t>& list, int8_t ndim);
 
 // The transforms of an array that is cut off or continued by zeros to the lengths.
-Array ComplexToComplex(const Array& a, const Target& t, bool forward, const OptionalNorm& norm);
-Array RealToHalf(const Array& a, const Target& t, bool forward, const OptionalNorm& norm);
-Array HalfToReal(const Array& a, const Target& t, bool forward, const OptionalNorm& norm);
+Array ComplexToComplex(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm);
+Array RealToHalf(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm);
+Array HalfToReal(const Array& a, const Target& t, bool forward, const OptionalFftNorm& norm);
 
 }  // namespace chainerx::fourier

@@ -28,7 +28,7 @@ Array Multiples(const Array& integers, double spacing, const std::optional<Dtype
 }
 
 // By half of each length; a negative sign is back.
-Array ShiftHalf(const Array& x, const AxisList& axes, int sign) {
+Array ShiftHalf(const Array& x, const FftAxes& axes, int sign) {
     std::vector<int64_t> all;
     for (int8_t i = 0; i < x.ndim(); ++i) all.push_back(i);
     std::vector<int64_t> list = axes.value_or(all);
@@ -107,7 +107,7 @@ Raises:
 >>> chainerx.fft.fftshift(chainerx.array([0, 1, 2, -2, -1]))
 array([-2, -1,  0,  1,  2], shape=(5,), dtype=int64, device='native:0')
 )");
-Array Fftshift(const Array& x, const AxisList& axes) { return ShiftHalf(x, axes, 1); }
+Array Fftshift(const Array& x, const FftAxes& axes) { return ShiftHalf(x, axes, 1); }
 
 CHAINERX_ROUTINE(Ifftshift, "fft.ifftshift", "x, axes=None", "", R"(
 Inverse of :func:`fftshift`.
@@ -128,6 +128,6 @@ Raises:
 >>> chainerx.fft.ifftshift(chainerx.array([-2, -1, 0, 1, 2]))
 array([ 0,  1,  2, -2, -1], shape=(5,), dtype=int64, device='native:0')
 )");
-Array Ifftshift(const Array& x, const AxisList& axes) { return ShiftHalf(x, axes, -1); }
+Array Ifftshift(const Array& x, const FftAxes& axes) { return ShiftHalf(x, axes, -1); }
 
 }  // namespace chainerx
