@@ -166,6 +166,8 @@ def test_from_device_id_bad(device_id):
 @pytest.mark.parametrize('version, lowest', [(-1, 0), (7000, 0), (7000, 7000), (7000, 8000)])
 def test_should_use_cudnn(monkeypatch, use, level, expected, version, lowest):
     monkeypatch.setattr(cuda, '_cudnn_version', version)
+    # That of CuPy alone
+    monkeypatch.setattr(chainer.config, 'use_native_kernels', 'never')
     with chainer.using_config('use_cudnn', use):
         result = chainer.should_use_cudnn(level, lowest)
     assert result is (expected and version >= 0 and version >= lowest)
@@ -327,6 +329,11 @@ def test_loading_of_cupy(tmp_path, version, available, env, code):
         'assert "cupy" not in sys.modules\n' + code
     )
     paths = [str(tmp_path), *sys.path]
-    # Hides the GPUs of this machine
-    env = {'CUDA_VISIBLE_DEVICES': '', **env, 'PYTHONPATH': os.pathsep.join(paths)}
+    # Hides the GPUs of this machine, also emulated ones
+    env = {
+        'CUDA_VISIBLE_DEVICES': '',
+        'CHAINERX_PATH': '',
+        **env,
+        'PYTHONPATH': os.pathsep.join(paths),
+    }
     run_python(code, options=['-W', 'error'], **env)
