@@ -74,6 +74,30 @@ class SubDataset(dataset_mixin.DatasetMixin):
         return self._dataset[index]
 
 
+# For checkpoints, which divide the samples of a dataset anew.
+
+
+def place_of(part: SubDataset) -> tuple[int, int, int]:
+    """Returns the length of the whole dataset, and the begin and end of a part in its order."""
+    return len(part._dataset), part._start, part._finish
+
+
+def numbers_of(part: SubDataset) -> numpy.ndarray[Any, Any]:
+    """Returns the numbers that the samples of a part have in the whole dataset."""
+    if part._order is None:
+        return numpy.arange(part._start, part._finish)
+    return numpy.asarray(part._order[part._start : part._finish])
+
+
+def renumber(part: SubDataset, numbers: numpy.ndarray[Any, Any]) -> None:
+    """Gives a part other samples of the whole dataset."""
+    if numpy.array_equal(numbers_of(part), numbers):
+        return
+    order = numpy.arange(len(part._dataset)) if part._order is None else numpy.array(part._order)
+    order[part._start : part._finish] = numbers
+    part._order = order
+
+
 def split_dataset(
     dataset: Dataset, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:

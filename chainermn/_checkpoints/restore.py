@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer._core.data import random_state
+from chainer.datasets import sub_dataset
 from chainer.serializers import _storage, npz
 from chainermn._checkpoints import files, layout, samples
 
@@ -39,7 +40,7 @@ def load(trainer: Trainer, comm: Any, folder: str, checkpoint: files.Checkpoint)
     deserializer = npz.NpzDeserializer(state, ignore_names=lambda name: _prefix_of(name) in lost)
     _storage.load_all_or_nothing(deserializer, trainer)
     for part, numbers in parts:
-        samples.put(part, numbers)
+        sub_dataset.renumber(part, numbers)
 
 
 def _prefix_of(name: str) -> str | None:
@@ -222,9 +223,10 @@ class _Iterators:
 
     def _check(self, prefix: str, part: Any, old: Any) -> None:
         total = old[0][1].total
-        if total != len(part._dataset):
+        own = sub_dataset.place_of(part)[0]
+        if total != own:
             raise ValueError(
-                f"the dataset of '{prefix}' has {len(part._dataset)} samples, but that of the "
+                f"the dataset of '{prefix}' has {own} samples, but that of the "
                 f'checkpoint has {total}'
             )
 

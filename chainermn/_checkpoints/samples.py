@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from chainer.datasets import SubDataset, TransformDataset
+from chainer.datasets import SubDataset, TransformDataset, sub_dataset
 from chainer.training.updaters import StandardUpdater
 from chainermn.datasets.scatter import interval
 from chainermn.means.buckets import bounds_of
@@ -60,9 +60,9 @@ def part_of(iterator: Any, comm: Any) -> SubDataset | None:
         dataset = dataset._dataset
     if not isinstance(dataset, SubDataset) or is_common(iterator):
         return None
-    total = len(dataset._dataset)
+    total, *place = sub_dataset.place_of(dataset)
     intervals = [interval(total, comm, equal) for equal in (True, False)]
-    return dataset if (dataset._start, dataset._finish) in intervals else None
+    return dataset if tuple(place) in intervals else None
 
 
 def describe(updater: Any, comm: Any) -> dict[str, Any]:
@@ -71,16 +71,10 @@ def describe(updater: Any, comm: Any) -> dict[str, Any]:
     for prefix, iterator in iterators_of(updater).items():
         part = part_of(iterator, comm)
         if part is not None:
-            values[prefix + _SAMPLES] = _samples_of(part)
-            values[prefix + _TOTAL] = len(part._dataset)
+            values[prefix + _SAMPLES] = sub_dataset.numbers_of(part)
+            values[prefix + _TOTAL] = sub_dataset.place_of(part)[0]
             values[prefix + _BATCH_SIZE] = iterator.batch_size
     return values
-
-
-def _samples_of(part: SubDataset) -> Numbers:
-    if part._order is None:
-        return numpy.arange(part._start, part._finish)
-    return numpy.asarray(part._order[part._start : part._finish])
 
 
 def prefixes_in(values: dict[str, Any]) -> list[str]:
@@ -171,13 +165,3 @@ def _interleave(lengths: list[int], positions: list[int], batch_sizes: list[int]
     ]
     ranks = numpy.repeat(numpy.arange(len(lengths)), lengths)
     return numpy.lexsort([ranks, numpy.concatenate(steps)])
-
-
-def put(part: SubDataset, numbers: Numbers) -> None:
-    """Gives a part other samples of its dataset."""
-    if numpy.array_equal(_samples_of(part), numbers):
-        return
-    total = len(part._dataset)
-    order = numpy.arange(total) if part._order is None else numpy.array(part._order)
-    order[part._start : part._finish] = numbers
-    part._order = order
