@@ -47,6 +47,13 @@ _config = configuration.config
 _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
 
 
+def _are_of_chainerx(func, arrays):
+    """Tells whether an array is of ChainerX; raises an error if arrays are of several kinds."""
+    if any([type(array) is not type(arrays[0]) for array in arrays]):
+        check_array_kinds(func, arrays)
+    return any([isinstance(array, _chx_ndarray) for array in arrays])
+
+
 class FunctionNode(BaseFunction):
     """Function with a forward and a differentiable backward computation.
 
@@ -145,23 +152,16 @@ class FunctionNode(BaseFunction):
             in_vars.append(x)
             in_data.append(x._array)
         in_data = tuple(in_data)
-        kind = type(in_data[0]) if in_data else _ndarray
-        is_chainerx = False
-        if kind is not _ndarray:
-            mapping = mapping_of(in_data)
-            if mapping is not None:
-                return mapping.apply(self, in_vars)
-            is_chainerx = issubclass(kind, _chx_ndarray)
+        kind = _ndarray
         for data in in_data:
-            if type(data) is not kind:
+            if type(data) is not _ndarray:
                 mapping = mapping_of(in_data)
                 if mapping is not None:
                     return mapping.apply(self, in_vars)
-                check_array_kinds(self, in_data)
-                is_chainerx = any([isinstance(d, _chx_ndarray) for d in in_data])
+                if _are_of_chainerx(self, in_data):
+                    return _apply_chainerx(self, in_vars)
+                kind = type(in_data[0])
                 break
-        if is_chainerx:
-            return _apply_chainerx(self, in_vars)
 
         debug = _config.debug
         if debug:
