@@ -47,7 +47,7 @@ _config = configuration.config
 _numpy_code = frozenset(('forward', 'forward_cpu', 'backward', 'backward_accumulate', 'gradients'))
 
 
-def _are_of_chainerx(func, arrays):
+def _are_of_chainerx(func: FunctionNode, arrays: tuple[Any, ...]) -> bool:
     """Tells whether an array is of ChainerX; raises an error if arrays are of several kinds."""
     if any([type(array) is not type(arrays[0]) for array in arrays]):
         check_array_kinds(func, arrays)

@@ -63,12 +63,7 @@ class Builder(KnownCall):
     def _check_bfloat16(self, op_name: str, given: Sequence[Any], attributes: Any) -> None:
         """Raises an error if the opset does not have an operator for bfloat16, which is young."""
         schemas = schemas_of('', op_name)
-        first = given[0] if given else None
-        takes_it = (
-            isinstance(first, str)
-            and first in self.names
-            and _letter(self.dtype(self.names.index(first))) == 'w'
-        )
+        takes_it = bool(given) and self._is_bfloat16(given[0])
         makes_it = op_name == 'Cast' and attributes['to'] == _BFLOAT16
         if not (takes_it or makes_it):
             return
@@ -76,6 +71,14 @@ class Builder(KnownCall):
         if not takes:
             raise Unsupported(f'{op_name} takes no bfloat16')
         self.need(takes[0], f'{op_name} of bfloat16')
+
+    def _is_bfloat16(self, x: Any) -> bool:
+        """Whether a name is that of an input of bfloat16."""
+        if not isinstance(x, str) or x not in self.names:
+            return False
+        given = self._call.inputs[self.names.index(x)]
+        # Converters of programs may call others without arrays.
+        return given is not None and _letter(given.dtype) == 'w'
 
     def _input(self, x: Any, types: str) -> Any:
         if isinstance(x, (list, tuple)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
@@ -44,10 +46,13 @@ class FFT(Operation):
         )
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        real, imag = inputs
         xp: Any = backend.get_array_module(*inputs)
+        real, imag = inputs
+        if xp in (numpy, chainerx):
+            # In double precision, as NumPy 1 computes all transforms and NumPy 2 some.
+            real, imag = [x.astype(numpy.float64, copy=False) for x in inputs]
         y = getattr(xp.fft, self._method)(real + imag * 1j)
-        return tuple([_cast(part, real.dtype) for part in (xp.real(y), xp.imag(y))])
+        return tuple([_cast(part, inputs[0].dtype) for part in (xp.real(y), xp.imag(y))])
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -43,7 +43,7 @@ def test_nodes(suite):
     cases = suite['NodeModel']
     EXCEPTIONS.check(cases, LIST_HOLDS)
     if LIST_HOLDS:
-        assert len(cases) - len(EXCEPTIONS.keys() & cases.keys()) == 1875
+        assert len(cases) - len(EXCEPTIONS.keys() & cases.keys()) == 1873
 
 
 @pytest.mark.parametrize('kind', ['SimpleModel', 'PyTorchConvertedModel', 'PyTorchOperatorModel'])
