@@ -119,7 +119,7 @@ def copy_licences():
     _check_modules()
     names = {'pybind11': 'pybind11', 'scipy-openblas32': 'openblas'}
     copies = []
-    licences = {folder.name: folder / 'LICENSE.md' for folder in THIRD_PARTY.glob('*/')}
+    licences = {file.parent.name: file for file in THIRD_PARTY.glob('*/LICENSE.md')}
     for package, name in names.items():
         (licence,) = [file for file in metadata.files(package) if 'LICENSE' in file.name]
         licences[name] = licence.locate()
