@@ -98,8 +98,10 @@ class BinaryHierarchicalSoftmaxFunction(device_resident.DeviceResident, Operatio
         """Returns the row, inner node and code of every step on the paths to the labels."""
         device = backend.get_device_from_array(t)
         xp = device.xp
+        # CuPy has no views of bfloat16.
         paths, codes, begins = (
-            device.send(backend.from_chx(a)) for a in (self.paths, self.codes, self.begins)
+            device.send(backend.from_chx(a) if a.dtype.kind in 'if' else a)
+            for a in (self.paths, self.codes, self.begins)
         )
         starts = begins[t]
         lengths = begins[t + 1] - starts

@@ -13,8 +13,8 @@ from tests.helpers.function_table import ROWS
 from tests.helpers.functions import _KernelWatch
 
 pytestmark = [pytest.mark.chainerx, pytest.mark.gpu]
-# They have code of their own for GPUs.
-OTHERS = {'rsqrt'}
+# The first has code of its own for GPUs, and the others need complex numbers.
+OTHERS = {'rsqrt', 'fft', 'ifft'}
 
 
 def _send(x, device):

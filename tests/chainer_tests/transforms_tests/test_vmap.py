@@ -83,7 +83,8 @@ def test_every_function(name, device):
         actual = _results(chainer.vmap(row.f), xs)
     has_looped = any(issubclass(w.category, VmapLoopWarning) for w in caught)
     assert has_looped is (name in LOOPED)
-    if name == 'zoneout':  # draws for all samples at once
+    # Zoneout draws for all samples at once, and the seed of the table is not that of GPUs.
+    if name == 'zoneout' or (row.noisy and 'cuda' in device):
         return
     for a, b in zip(actual, _by_loop(row.f, xs)):
         np.testing.assert_allclose(a, b, 1e-6, 1e-6)
@@ -172,9 +173,9 @@ def test_axes(device):
     for axis in 0, 1, 2, -1:
         arg = x.transpose({0: (0, 1, 2), 1: (1, 0, 2)}.get(axis, (1, 2, 0)))
         y = chainer.vmap(F.matmul, (axis, None))(arg, w)
-        np.testing.assert_allclose(_numpy(y)[0], product)
+        np.testing.assert_allclose(_numpy(y)[0], product, atol=1e-14)
     y, z = chainer.vmap(lambda x: (F.matmul(x, w), F.sum(x)), out_axes=(-1, 0))(x)
-    np.testing.assert_allclose(_numpy(y)[0], product.transpose(1, 2, 0))
+    np.testing.assert_allclose(_numpy(y)[0], product.transpose(1, 2, 0), atol=1e-14)
     np.testing.assert_allclose(_numpy(z)[0], X.sum((1, 2)))
 
 
