@@ -35,7 +35,7 @@ def _domains() -> dict[tuple[str, str], _Range | tuple[str, ...]]:
 
 
 def check(op_type: str, name: str, value: Any) -> None:
-    """Checks an attribute of a standard operator.
+    """Checks an attribute of an operator of ONNX.
 
     Raises:
         ModelError: It has a value that no node can have. The message names it.

@@ -165,7 +165,7 @@ class Planner:
         if key in self._functions:
             return self._call(node, key, protos)
         row = find(node.domain, node.op_type)
-        if not node.domain:
+        if node.domain in ('', 'ai.onnx.ml'):
             for name, attribute in protos.items():
                 if attribute.type in _WORDS_AND_INTEGERS:
                     domains.check(node.op_type, name, self._attribute(attribute))

@@ -1,4 +1,7 @@
-"""Values between nodes: variables, arrays of any device, strings, lists and ``None``."""
+"""Values between nodes: variables, arrays of any device, strings, lists, maps and ``None``.
+
+A map is a dictionary of keys and numbers or strings, which stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def on_host(x: Value) -> Value:
     if isinstance(x, list):
         return [on_host(each) for each in x]
     x = array_of(x)
-    if x is None or isinstance(x, np.ndarray):
+    if x is None or isinstance(x, (np.ndarray, dict)):
         return x
     return backend.CpuDevice().send(x)
 
@@ -54,7 +57,7 @@ def is_on_host(x: Value) -> bool:
     """Whether the value is in NumPy's memory, or has none."""
     if isinstance(x, list):
         return all(map(is_on_host, x))
-    return x is None or isinstance(array_of(x), np.ndarray)
+    return x is None or isinstance(array_of(x), (np.ndarray, dict))
 
 
 def fits(x: Value, device: Any) -> bool:
@@ -69,7 +72,7 @@ def send(x: Value, device: Any) -> Value:
     if isinstance(x, list):
         return [send(each, device) for each in x]
     array = array_of(x)
-    if array is None or not fits(array, device):
+    if array is None or isinstance(array, dict) or not fits(array, device):
         return x
     if backend.get_device_from_array(array) == device:
         return x
@@ -95,7 +98,7 @@ def calling_arrays(function: Callable[..., Any], *xs: Value, **keywords: Any) ->
 def _to_chainerx(y: Any) -> Any:
     if isinstance(y, (list, tuple)):
         return type(y)(map(_to_chainerx, y))
-    if y is None or y.dtype.type not in chainerx.all_dtypes:
+    if y is None or isinstance(y, dict) or y.dtype.type not in chainerx.all_dtypes:
         return y
     return backend.to_chx(y)
 

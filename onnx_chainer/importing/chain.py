@@ -162,7 +162,7 @@ def _finished(y: Any) -> Any:
     """Arrays of numbers as variables."""
     if isinstance(y, list):
         return [_finished(each) for each in y]
-    if y is None or isinstance(y, Variable) or not v.is_number(y.dtype):
+    if y is None or isinstance(y, (Variable, dict)) or not v.is_number(y.dtype):
         return y
     return Variable(y, requires_grad=False)
 

@@ -22,7 +22,8 @@ class Importer:
         """What a file, or the bytes of one, computes: a function from arrays to arrays."""
         model = self._load(source)
         return lambda *xs: [
-            np.asarray(getattr(y, 'array', y)) for y in model.run(dict(zip(model.input_names, xs)))
+            y if isinstance(y, list) else np.asarray(getattr(y, 'array', y))
+            for y in model.run(dict(zip(model.input_names, xs)))
         ]
 
 

@@ -136,8 +136,8 @@ operators({'Round': lambda x: v.xp_of(x).rint(x)}, takes=ARRAYS)
 @operator('Clip', host=(1, 2))
 def clip(x, least, most):
     if v.is_float(x):
-        low = None if least is None else float(least)
-        high = None if most is None else float(most)
+        low = None if least is None else float(v.scalar(least))
+        high = None if most is None else float(v.scalar(most))
         if low is None and high is None:
             return F.identity(x)
         if low is not None and high is not None and low > high:

@@ -1,0 +1,272 @@
+"""Ensembles of decision trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import HOST, operator
+from .features import ML
+from .scores import TRANSFORMS, labels_of, matrix, of_two_classes, transformed
+
+_MODES = ('BRANCH_LEQ', 'BRANCH_LT', 'BRANCH_GTE', 'BRANCH_GT', 'BRANCH_EQ', 'BRANCH_NEQ')
+_COMPARE = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
+_MEMBER, _LEAF = 6, 7
+_AGGREGATES = ('AVERAGE', 'SUM', 'MIN', 'MAX')
+
+
+class _Ensemble:
+    """Trees whose nodes are rows of arrays, and the weights of their leaves.
+
+    Attributes:
+        modes: Places in the table of comparisons; those of leaves and sets of members are others.
+        features: The feature that a node looks at.
+        splits: What it compares this with.
+        yes: The next node if the comparison holds.
+        no: The next node otherwise.
+        missing: Whether any comparison holds for NaN.
+        roots: The first nodes of the trees.
+        members: For nodes that look for members, the sets.
+        leaves: Of each weight, its leaf, in ascending order.
+        targets: Of each weight, its class or target.
+        weights: The weights.
+    """
+
+    def __init__(self, *nodes, roots, members, leaves, targets, weights):
+        arrays = [np.asarray(each) for each in nodes]
+        self.modes, self.features, self.splits, self.yes, self.no, self.missing = arrays
+        if {len(each) for each in arrays} != {len(self.modes)}:
+            raise ValueError('the attributes of the nodes differ in their lengths')
+        self.roots, self.members = np.asarray(roots), members
+        inner = self.modes != _LEAF
+        for places in self.roots, self.yes[inner], self.no[inner], np.asarray(leaves):
+            if ((places < 0) | (places >= len(self.modes))).any():
+                raise ValueError('a tree has a node that is not there')
+        if (self.features[inner] < 0).any():
+            raise ValueError('a node has a negative feature')
+        self._refuse_cycles(inner)
+        order = np.argsort(leaves, kind='stable')
+        self.leaves = np.asarray(leaves, np.int64)[order]
+        self.targets = np.asarray(targets, np.int64)[order]
+        self.weights = np.asarray(weights, np.float64)[order]
+
+    def _refuse_cycles(self, inner):
+        """Takes away nodes that nothing leads to, until none are left."""
+        places = np.flatnonzero(inner)
+        if (np.minimum(self.yes, self.no)[places] > places).all():
+            return
+        count = np.bincount(self.yes[places], minlength=len(inner))
+        count += np.bincount(self.no[places], minlength=len(inner))
+        count, yes, no, inner = count.tolist(), self.yes.tolist(), self.no.tolist(), inner.tolist()
+        free = [i for i, n in enumerate(count) if n == 0]
+        seen = 0
+        while free:
+            i = free.pop()
+            seen += 1
+            for child in (yes[i], no[i]) if inner[i] else ():
+                count[child] -= 1
+                if count[child] == 0:
+                    free.append(child)
+        if seen < len(count):
+            raise ValueError('a tree has a cycle')
+
+    def reached(self, x):
+        """The leaves (rows, trees) that rows of features reach."""
+        if self.features.max(initial=-1, where=self.modes != _LEAF) >= x.shape[1]:
+            raise ValueError(f'there are {x.shape[1]} features, and a node looks at another one')
+        place = np.tile(self.roots, (len(x), 1))
+        while True:
+            rows, trees = np.nonzero(self.modes[place] != _LEAF)
+            if not len(rows):
+                return place
+            here = place[rows, trees]
+            holds = self._holds(here, x[rows, self.features[here]])
+            place[rows, trees] = np.where(holds, self.yes[here], self.no[here])
+
+    def _holds(self, nodes, values):
+        modes, splits = self.modes[nodes], self.splits[nodes]
+        holds = np.select(
+            [modes == i for i in range(len(_COMPARE))], [f(values, splits) for f in _COMPARE]
+        ).astype(bool)
+        for i in np.flatnonzero(modes == _MEMBER):
+            holds[i] = values[i].item() in self.members[int(nodes[i])]
+        return holds | (np.isnan(values) & (self.missing[nodes] != 0))
+
+    def scores(self, x, count, aggregate):
+        """Scores (rows, targets) in float64, and how many weights each is of."""
+        if ((self.targets < 0) | (self.targets >= count)).any():
+            raise ValueError(f'a leaf has a target that is not below {count}')
+        leaves = self.reached(x)
+        begin, end = (np.searchsorted(self.leaves, leaves.ravel(), s) for s in ('left', 'right'))
+        sizes = end - begin
+        rows = np.repeat(np.repeat(np.arange(len(x)), len(self.roots)), sizes)
+        # begin, begin + 1, ... of each leaf
+        places = np.arange(sizes.sum()) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
+        where = rows, self.targets[places]
+        number = np.zeros((len(x), count), np.int64)
+        np.add.at(number, where, 1)
+        join, start = {'MIN': (np.minimum, np.inf), 'MAX': (np.maximum, -np.inf)}.get(
+            aggregate, (np.add, 0.0)
+        )
+        scores = np.full((len(x), count), start)
+        join.at(scores, where, self.weights[places])
+        scores[number == 0] = 0
+        return scores / len(self.roots) if aggregate == 'AVERAGE' else scores, number
+
+
+@operator('TreeEnsemble', takes=HOST, domain=ML)
+def tree_ensemble(
+    x,
+    *,
+    aggregate_function,
+    leaf_targetids,
+    leaf_weights,
+    membership_values,
+    n_targets,
+    nodes_falseleafs,
+    nodes_falsenodeids,
+    nodes_featureids,
+    nodes_missing_value_tracks_true,
+    nodes_modes,
+    nodes_splits,
+    nodes_trueleafs,
+    nodes_truenodeids,
+    post_transform,
+    tree_roots,
+):
+    size, leaves = len(nodes_modes), len(leaf_weights)
+    # The leaves are nodes behind the others.
+    nothing = np.zeros(leaves, np.int64)
+    following = [
+        _behind(nodes_trueleafs, nodes_truenodeids, size, leaves),
+        _behind(nodes_falseleafs, nodes_falsenodeids, size, leaves),
+    ]
+    ensemble = _Ensemble(
+        np.append(nodes_modes.astype(np.int64), nothing + _LEAF),
+        np.append(np.array(nodes_featureids, np.int64), nothing),
+        np.append(nodes_splits, nothing.astype(nodes_splits.dtype)),
+        *(np.append(each, nothing) for each in following),
+        np.append(np.array(nodes_missing_value_tracks_true or [0] * size, np.int64), nothing),
+        roots=np.array(tree_roots, np.int64),
+        members=_sets(membership_values, np.flatnonzero(nodes_modes == _MEMBER)),
+        leaves=size + np.arange(leaves),
+        targets=leaf_targetids,
+        weights=leaf_weights,
+    )
+    if any(not 0 <= root < size for root in tree_roots) or (nodes_modes > _MEMBER).any():
+        raise ValueError('there is no node or no mode of that number')
+    scores, _ = ensemble.scores(x, n_targets or 1, _AGGREGATES[aggregate_function])
+    return transformed(scores, TRANSFORMS[post_transform]).astype(x.dtype)
+
+
+def _behind(is_leaf, places, size, leaves):
+    """Places of nodes, and of leaves if they are behind ``size`` nodes."""
+    is_leaf, places = np.asarray(is_leaf) != 0, np.asarray(places)
+    if len(is_leaf) != len(places) or len(places) != size:
+        raise ValueError('the attributes of the nodes differ in their lengths')
+    if ((places < 0) | (places >= np.where(is_leaf, leaves, size))).any():
+        raise ValueError('a tree has a node that is not there')
+    return np.where(is_leaf, places + size, places)
+
+
+def _sets(values, places):
+    """The sets of members of the nodes of some places; sets end with NaN."""
+    sets = [set()]
+    for value in () if values is None else values.ravel().tolist():
+        if value == value:
+            sets[-1].add(value)
+        else:
+            sets.append(set())
+    if len(places) >= len(sets) and len(places):
+        raise ValueError(f'there are {len(sets) - 1} sets of members for {len(places)} nodes')
+    return dict(zip(places.tolist(), sets))
+
+
+def _numbers(attributes, name):
+    """An attribute that is a list, or a tensor of another name."""
+    tensor = attributes.get(f'{name}_as_tensor')
+    values = attributes.get(name) if tensor is None else tensor
+    return np.array([] if values is None else values).ravel()
+
+
+def _of_table(attributes, kind):
+    """The ensemble of attributes that name nodes by a tree and a number in it."""
+    ids = [
+        np.array(attributes[f'nodes_{name}'] or [], np.int64)
+        for name in ('treeids', 'nodeids', 'truenodeids', 'falsenodeids')
+    ]
+    trees, numbers, yes, no = ids
+    if len({len(each) for each in ids}) != 1 or not len(trees):
+        raise ValueError('there are no nodes, or their attributes differ in their lengths')
+    modes = {name: i for i, name in enumerate(_MODES)} | {'LEAF': _LEAF}
+    size = len(trees)
+    place_of = _Places(trees, numbers)
+    modes = np.array([modes[name] for name in attributes['nodes_modes']], np.int64)
+    inner = modes != _LEAF
+    if len(modes) != size:
+        raise ValueError('the attributes of the nodes differ in their lengths')
+    following = [np.zeros(size, np.int64) for _ in range(2)]
+    for to, given in zip(following, (yes, no)):
+        to[inner] = place_of(trees[inner], given[inner])
+    _, roots = np.unique(trees, return_index=True)
+    return _Ensemble(
+        modes,
+        np.array(attributes['nodes_featureids'], np.int64),
+        _numbers(attributes, 'nodes_values'),
+        *following,
+        np.array(attributes['nodes_missing_value_tracks_true'] or [0] * size, np.int64),
+        roots=roots,
+        members={},
+        leaves=place_of(
+            *(np.array(attributes[f'{kind}_{i}'], np.int64) for i in ('treeids', 'nodeids'))
+        ),
+        targets=attributes[f'{kind}_ids'],
+        weights=_numbers(attributes, f'{kind}_weights'),
+    )
+
+
+class _Places:
+    """The places of nodes by their tree and number."""
+
+    def __init__(self, trees, numbers):
+        keys = zip(trees.tolist(), numbers.tolist())
+        self._table = {key: i for i, key in enumerate(keys)}
+        if len(self._table) < len(trees):
+            raise ValueError('two nodes have one number')
+
+    def __call__(self, trees, numbers):
+        keys = zip(trees.tolist(), numbers.tolist())
+        return np.array([self._table.get(key, -1) for key in keys], np.int64)
+
+
+@operator('TreeEnsembleRegressor', takes=HOST, domain=ML)
+def tree_ensemble_regressor(x, *, aggregate_function, n_targets, post_transform, **attributes):
+    ensemble = _of_table(attributes, 'target')
+    scores, _ = ensemble.scores(matrix(x), n_targets or 1, aggregate_function)
+    base = _numbers(attributes, 'base_values')
+    if len(base) not in (0, 1, scores.shape[1]):
+        raise ValueError(f'there are {len(base)} base values for {scores.shape[1]} targets')
+    return transformed(scores + base if len(base) else scores, post_transform)
+
+
+@operator('TreeEnsembleClassifier', takes=HOST, domain=ML)
+def tree_ensemble_classifier(
+    x, *, classlabels_int64s, classlabels_strings, post_transform, **attributes
+):
+    ensemble = _of_table(attributes, 'class')
+    labels = labels_of(classlabels_int64s, classlabels_strings)
+    scores, number = ensemble.scores(matrix(x), len(labels), 'SUM')
+    base = _numbers(attributes, 'base_values')
+    classes = np.unique(ensemble.targets)
+    if len(labels) > 2 or len(classes) > 1 or len(base) > 1:
+        scores = scores + base if len(base) else scores
+        known = scores if len(base) else np.where(number > 0, scores, -np.inf)
+        return labels[known.argmax(axis=1)], transformed(scores, post_transform)
+    # All weights are of one class, and stand for two.
+    column = scores[:, classes] + base.sum()
+    is_positive = bool((ensemble.weights >= 0).all())
+    wins = (column[:, 0] > (0.5 if is_positive and len(labels) == 2 else 0.0)).astype(np.int64)
+    if len(labels) == 1:
+        return wins, transformed(column, post_transform)
+    if classes[0] == 1:
+        return labels[wins], transformed(scores, post_transform)
+    return labels[wins], of_two_classes(column, post_transform, sum_is_one=is_positive)
