@@ -60,6 +60,8 @@ from chainer.links.loss.hierarchical_softmax import (
 )
 from chainer.links.loss.negative_sampling import NegativeSampling as NegativeSampling
 from chainer.links.model.classifier import Classifier as Classifier
+from chainer.links.model.language.bert import BERT as BERT, BERTConfig as BERTConfig
+from chainer.links.model.language.gpt2 import GPT2 as GPT2, GPT2Config as GPT2Config
 from chainer.links.model.vision.googlenet import GoogLeNet as GoogLeNet
 from chainer.links.model.vision.resnet import (
     ResNet50Layers as ResNet50Layers,

@@ -90,19 +90,21 @@ class SafetensorsFile(_storage.Archive):
             array = numpy.empty(entry.shape, dtype)
             with self._reading():
                 self._file.seek(self._start + entry.begin)
-                _fill(array, self._file)
-            return _widen(array) if is_bfloat16 else array
+                fill(array, self._file)
+            return widen(array) if is_bfloat16 else array
 
         return _storage.Stored(entry.shape, numpy.dtype('f') if is_bfloat16 else dtype, read)
 
 
-def _widen(bits: numpy.ndarray) -> numpy.ndarray:
+def widen(bits: numpy.ndarray) -> numpy.ndarray:
+    """Makes float32 of the bits of bfloat16, in uint16."""
     wide = bits.astype('<u4')
     numpy.left_shift(wide, numpy.uint32(16), out=wide)
     return wide.view('<f4')
 
 
-def _fill(array: numpy.ndarray, file: IO[bytes]) -> None:
+def fill(array: numpy.ndarray, file: IO[bytes]) -> None:
+    """Reads the bytes of a contiguous array from where a file is."""
     data = memoryview(array.reshape(-1).view(numpy.uint8))
     position = 0
     while position < len(data):

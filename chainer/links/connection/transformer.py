@@ -11,7 +11,7 @@ from chainer.links.normalization.layer_normalization import LayerNormalization
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.types import VariableLike
+    from chainer.types import InitializerSpec, VariableLike
     from chainer.variable import Variable
 
 
@@ -27,6 +27,7 @@ class _TransformerLayer(link.Chain):
         activation: Callable[..., Any],
         norm_first: bool,
         eps: float,
+        initialW: InitializerSpec | None,
     ) -> None:
         super().__init__()
         self.dropout = dropout
@@ -35,9 +36,11 @@ class _TransformerLayer(link.Chain):
         if hidden_size is None:
             hidden_size = 4 * size
         with self.init_scope():
-            self.self_attention: MultiHeadAttention = MultiHeadAttention(size, n_heads, dropout)
-            self.linear1: linear.Linear = linear.Linear(size, hidden_size)
-            self.linear2: linear.Linear = linear.Linear(hidden_size, size)
+            self.self_attention: MultiHeadAttention = MultiHeadAttention(
+                size, n_heads, dropout, initialW=initialW
+            )
+            self.linear1: linear.Linear = linear.Linear(size, hidden_size, initialW=initialW)
+            self.linear2: linear.Linear = linear.Linear(hidden_size, size, initialW=initialW)
             self.norm1: LayerNormalization = LayerNormalization(size, eps)
             self.norm2: LayerNormalization = LayerNormalization(size, eps)
 
@@ -73,6 +76,8 @@ class TransformerEncoderLayer(_TransformerLayer):
         norm_first (bool): Whether to normalize before a block
             instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
+        initialW (initializer): Initializer of the weights of the projections. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
 
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.
@@ -98,8 +103,9 @@ class TransformerEncoderLayer(_TransformerLayer):
         activation: Callable[..., Any] = relu.relu,
         norm_first: bool = False,
         eps: float = 1e-5,
+        initialW: InitializerSpec | None = None,
     ) -> None:
-        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
+        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps, initialW)
 
     def forward(
         self, x: VariableLike, mask: VariableLike | None = None, causal: bool = False
@@ -139,6 +145,8 @@ class TransformerDecoderLayer(_TransformerLayer):
             instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
         memory_size (int): Size of the memory. The default is ``size``.
+        initialW (initializer): Initializer of the weights of the projections. The default is
+            :class:`~chainer.initializers.LeCunNormal`.
 
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.
@@ -167,11 +175,12 @@ class TransformerDecoderLayer(_TransformerLayer):
         norm_first: bool = False,
         eps: float = 1e-5,
         memory_size: int | None = None,
+        initialW: InitializerSpec | None = None,
     ) -> None:
-        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps)
+        super().__init__(size, n_heads, hidden_size, dropout, activation, norm_first, eps, initialW)
         with self.init_scope():
             self.cross_attention: MultiHeadAttention = MultiHeadAttention(
-                size, n_heads, dropout, memory_size=memory_size
+                size, n_heads, dropout, initialW=initialW, memory_size=memory_size
             )
             self.norm3: LayerNormalization = LayerNormalization(size, eps)
 
