@@ -31,11 +31,15 @@ CHAINERX_INLINE void TransposePairs(int64_t rows, int64_t columns, F load, uint1
         int64_t width = columns - j < kLanes ? columns - j : kLanes;
         for (int64_t i = 0; i < rows; i += kLanes) {
             int64_t height = rows - i < kLanes ? rows - i : kLanes;
-            Vec<float> block[kLanes] = {};
-            for (int64_t q = 0; q < height; ++q) block[q] = load(i + q, j);
-            Transpose<float>(block);
             __mmask16 mask = FirstSums(ld / 2 - i);
-            for (int64_t p = 0; p < width; ++p) _mm512_mask_storeu_ps(to + (j + p) * ld + 2 * i, mask, block[p]);
+            Vec<float> block[kLanes];
+#pragma GCC unroll 16
+            for (int64_t q = 0; q < kLanes; ++q) block[q] = q < height ? load(i + q, j) : Vec<float>{};
+            Transpose<float>(block);
+#pragma GCC unroll 16
+            for (int64_t p = 0; p < kLanes; ++p) {
+                if (p < width) _mm512_mask_storeu_ps(to + (j + p) * ld + 2 * i, mask, block[p]);
+            }
         }
     }
 }
