@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy
 
 import chainerx
 from chainer import backend, utils
-from chainer._core.autograd.batched_array import BatchedArray
+from chainer._core.devices.array_kinds import KINDS
 from chainer._core.engines import plan_data
 from chainer._core.names.namespace import F
 from chainer._core.settings.debug import is_debug
@@ -32,9 +34,10 @@ def select(mask, positive, negative, dtype):
 def apply_without_gradient(name, x):
     """Applies the array routine ``name`` to a variable or array without recording."""
     x = as_array(x)
-    if isinstance(x, BatchedArray):
-        return x.mapping.wrap(apply_without_gradient(name, x.variable))
-    xp = backend.get_array_module(x)
+    kind = KINDS[type(x)]
+    if kind.lift is not None:
+        return kind.lift(functools.partial(apply_without_gradient, name), x)
+    xp = kind.xp_of(x)
     if xp is chainerx and not hasattr(chainerx, name):
         device = backend.ChainerxDevice(x.device)
         y = device.send(getattr(device.fallback_device.xp, name)(backend.from_chx(x)))

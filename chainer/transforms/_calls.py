@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import chainerx
-from chainer._core.autograd.batched_array import BatchedArray
+from chainer._core.devices.array_kinds import KINDS
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer.functions.math.identity import identity
 from chainer.variable import Variable, as_variable
@@ -61,8 +61,9 @@ def own_variable(var: Variable) -> Variable:
     It differs from others even where the same variable is given twice.
     """
     array = var._array
-    if isinstance(array, BatchedArray):
-        return array.mapping.wrap(own_variable(array.variable))
+    lift = KINDS[type(array)].lift
+    if lift is not None:
+        return lift(own_variable, array)
     if not var.requires_grad:
         return Variable(var.array)
     return as_variable(var.chx_array.view()) if var.xp is chainerx else identity(var)

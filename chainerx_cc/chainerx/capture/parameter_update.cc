@@ -37,9 +37,9 @@ public:
     }
 
 private:
-    // The arrays of some parameters. Those of one parameter have the calls of the casts around its update.
+    // The update of some parameters. That of one parameter has the calls of the casts around it.
     struct Part {
-        std::vector<Array> arrays;
+        std::unique_ptr<ParameterUpdate> update;
         std::optional<size_t> gradient_cast;
         std::optional<size_t> parameter_cast;
     };
@@ -48,29 +48,36 @@ private:
     void FindParts(const UpdateRule& rule, size_t i) {
         std::vector<Array> all = ArraysOf(*calls_[i]);
         size_t count = all.size() / static_cast<size_t>(rule.width());
+        const KernelSlotBase& slot = calls_[i]->slot();
+        auto kernel = reinterpret_cast<ParameterUpdate::Kernel>(recording_.device.backend().FindKernel(slot));
+        auto scalars = std::make_shared<std::vector<double>>(*calls_[i]->Find<std::vector<double>>());
         std::vector<Part> parts;
+        auto make_update = [&](const std::vector<size_t>& params) {
+            std::vector<Array> arrays;
+            for (size_t k = 0; k < all.size(); k += count) {
+                for (size_t j : params) arrays.push_back(all[k + j]);
+            }
+            return std::make_unique<ParameterUpdate>(slot, kernel, scalars, parts.empty(), std::move(arrays));
+        };
         std::vector<size_t> others;
         for (size_t j = 0; j < count; ++j) {
-            std::vector<Array> arrays;
-            for (size_t k = j; k < all.size(); k += count) arrays.push_back(all[k]);
-            std::optional<size_t> gradient_cast = FindGradientCast(arrays[1], i);
-            std::optional<size_t> parameter_cast = FindParameterCast(arrays[0], i);
-            if (TiledCall::kMinSize <= arrays[0].GetTotalSize() && gradient_cast.has_value() &&
-                parameter_cast.has_value()) {
-                parts.push_back({std::move(arrays), gradient_cast, parameter_cast});
+            Part part{make_update({j}), FindGradientCast(all[count + j], i), FindParameterCast(all[j], i)};
+            if (CanRunInTiles(part)) {
+                parts.push_back(std::move(part));
             } else {
                 others.push_back(j);
             }
         }
         if (parts.empty()) return;
-        if (!others.empty()) {
-            Part rest;
-            for (size_t k = 0; k < all.size(); k += count) {
-                for (size_t j : others) rest.arrays.push_back(all[k + j]);
-            }
-            parts.push_back(std::move(rest));
-        }
+        if (!others.empty()) parts.push_back({make_update(others), {}, {}});
         parts_.emplace(i, std::move(parts));
+    }
+
+    bool CanRunInTiles(const Part& part) const {
+        if (!part.gradient_cast.has_value() || !part.parameter_cast.has_value()) return false;
+        TiledCall::Group group{[this](const Array& a) { return get_memory_(*a.body()->storage); }};
+        return group.Add(*calls_[*part.gradient_cast]) && group.Add(*part.update) &&
+               group.Add(*calls_[*part.parameter_cast]);
     }
 
     std::optional<size_t> FindGradientCast(const Array& gradient, size_t update) const {
@@ -120,16 +127,10 @@ private:
                 calls.push_back(std::move(calls_[i]));
                 continue;
             }
-            const KernelSlotBase& slot = calls_[i]->slot();
-            auto kernel = reinterpret_cast<ParameterUpdate::Kernel>(recording_.device.backend().FindKernel(slot));
-            auto scalars = std::make_shared<std::vector<double>>(*calls_[i]->Find<std::vector<double>>());
-            bool is_first = true;
             for (Part& part : it->second) {
                 if (part.gradient_cast.has_value()) calls.push_back(std::move(casts.at(*part.gradient_cast)));
-                calls.push_back(
-                        std::make_unique<ParameterUpdate>(slot, kernel, scalars, is_first, std::move(part.arrays)));
+                calls.push_back(std::move(part.update));
                 if (part.parameter_cast.has_value()) calls.push_back(std::move(casts.at(*part.parameter_cast)));
-                is_first = false;
             }
         }
         places.push_back(calls.size());
@@ -147,7 +148,7 @@ private:
 }  // namespace
 
 void SplitUpdates(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory) {
-    UpdateSplitter{recording, get_memory}.Run();
+    if (TiledCall::CanRunOn(recording.device)) UpdateSplitter{recording, get_memory}.Run();
 }
 
 }  // namespace chainerx

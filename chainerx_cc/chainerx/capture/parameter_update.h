@@ -45,8 +45,9 @@ private:
     std::vector<Array> arrays_;
 };
 
-// Takes large parameters with float32 copies out of the calls that update many: the gradient's cast to float32 comes
-// right before the update of one parameter then, and the cast of the new float32 copy right after it.
+// Takes large parameters with float32 copies out of the calls that update many, where they can run in tiles: the
+// gradient's cast to float32 comes right before the update of one parameter then, and the cast of the new float32 copy
+// right after it.
 void SplitUpdates(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory);
 
 }  // namespace chainerx

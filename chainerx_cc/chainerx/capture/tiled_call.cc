@@ -61,6 +61,8 @@ private:
 
 }  // namespace
 
+bool TiledCall::CanRunOn(Device& device) { return device.backend().FindKernel(kParallelForKernel) != nullptr; }
+
 bool TiledCall::Group::Add(const KernelCall& call) {
     std::optional<TileStep> step = FindTileStep(call);
     if (!step.has_value() || !Fits(*step) || !MayWrite(*step)) return false;

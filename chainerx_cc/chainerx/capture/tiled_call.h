@@ -21,6 +21,8 @@ class TiledCall final : public KernelCall {
 public:
     // Elements of arrays; smaller ones stay in the cache anyway.
     static constexpr int64_t kMinSize = 32768;
+    // Whether kernels of a device run on tiles.
+    static bool CanRunOn(Device& device);
 
     // Collects calls that can run together.
     class Group {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "chainerx/backends/native/convolution_bf16.h"
+#include "chainerx/backends/native/convolution_bias.h"
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/native_backend.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "chainerx/backends/native/convolution_bias.h"
 #include "chainerx/backends/native/kernels/gemm_bf16.h"
 #include "chainerx/backends/native/kernels/im2col.h"
 #include "chainerx/backends/native/window.h"
@@ -143,16 +144,6 @@ bool ConvWeightBf16(const WindowGeometry& g, const Array& x, const Array& y, con
     Multiply(a, Permuted(b, {1, 0}), false,
              internal::MakeView(w, {g.out_channels, g.in_channels}, Strides{g.in_channels * item, item}, w.offset()));
     return true;
-}
-
-void FillBias(const Array& bias, const Array& out) {
-    if (!bias) {
-        chainerx::Fill(out, Scalar{0});
-        return;
-    }
-    Shape aligned{out.shape()[1]};
-    for (int d = 2; d < out.ndim(); ++d) aligned.push_back(1);
-    CopyData(Reshape(bias, aligned), out);
 }
 
 }  // namespace chainerx::native

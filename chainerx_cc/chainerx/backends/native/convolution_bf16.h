@@ -17,7 +17,4 @@ bool ConvDataBf16(const WindowGeometry& g, const Array& y, const Array& w, const
 // w = the same with respect to the weights.
 bool ConvWeightBf16(const WindowGeometry& g, const Array& x, const Array& y, const Array& w);
 
-// Every channel of `out` is filled with its bias, or with zeros.
-void FillBias(const Array& bias, const Array& out);
-
 }  // namespace chainerx::native

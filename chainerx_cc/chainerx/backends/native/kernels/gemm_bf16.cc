@@ -34,13 +34,8 @@ void GemmBf16(int64_t m, int64_t n, int64_t k, const Bf16Matrix& a, const Bf16Ma
     Scratch<uint16_t> packed_rows{is_ready ? 0 : m * width};
     if (!is_ready) bf16::PackBf16Rows(m, k, a, packed_rows.data());
     const uint16_t* rows = is_ready ? a.data : packed_rows.data();
-    if (is_few) {
-        bf16::MultiplyFewBf16(m, n, k, rows, width, b, beta, c, ldc);
-        return;
-    }
-    Scratch<uint16_t> columns{bf16::GetPackedBf16Size(k, n)};
-    bf16::PackBf16Columns(k, n, b, columns.data());
-    bf16::MultiplyBf16(m, n, k, rows, width, columns.data(), beta, c, ldc);
+    auto multiply = is_few ? bf16::MultiplyFewBf16 : bf16::MultiplyBf16;
+    multiply(m, n, k, rows, width, b, beta, c, ldc);
 }
 
 #else

@@ -29,11 +29,11 @@ void GemmBf16Batched(int64_t batch, int64_t m, int64_t n, int64_t k, const Bf16M
 #if CHAINERX_ISA_X86
 namespace bf16 {
 
-// The parts of a product: packed B, and A with its rows in memory one after the other and filled up to an even length.
-int64_t GetPackedBf16Size(int64_t k, int64_t n);
-void PackBf16Columns(int64_t k, int64_t n, const Bf16Matrix& b, uint16_t* packed);
+// A with its rows in memory one after the other and filled up to an even length.
 void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, uint16_t* packed);
-void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* packed, float beta,
+
+// Product with rows of A that have an even length.
+void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
                   uint16_t* c, int64_t ldc);
 
 // Product of few rows without packing B, which would take longer than to multiply.

@@ -4,23 +4,30 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/gemm_bf16.h"
-#include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/kernels/gemm_bf16_pack.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
 
 namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
-constexpr int kLanes = Simd<float>::kSize;
-constexpr int kMaxSums = kTileRows * kTileColumns<float>;
+// Rounds the first `count` sums to C, where beta times C is added before. The instruction makes zeros of denormal sums,
+// as those that multiply do.
+CHAINERX_INLINE void StoreRounded(__m512 sums, int64_t count, float beta, uint16_t* c) {
+    __mmask16 mask = FirstSums(count);
+    if (beta != 0) {
+        __m512i wide = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, c)), 16);
+        sums = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_castsi512_ps(wide), sums);
+    }
+    _mm256_mask_storeu_epi16(c, mask, (__m256i)_mm512_cvtneps_pbh(sums));
+}
 
-CHAINERX_INLINE int64_t Pairs(int64_t k) { return (k + 1) / 2; }
-
-// Sums of kRows rows of A, `a_row` elements apart, with a panel of kVectors vectors, to sums [kRows][kVectors][kLanes]
+// Products of kRows rows of A, `a_row` elements apart, with a panel of kVectors vectors.
 template <class T>
 struct Bf16Tile {
     template <int kRows, int kVectors>
-    static void Run(int64_t pairs, const uint16_t* a, int64_t a_row, const uint16_t* b, float* sums) {
+    static void Run(int64_t pairs, const uint16_t* a, int64_t a_row, const uint16_t* b, int columns, float beta,
+                    uint16_t* c, int64_t ldc) {
         constexpr int kSums = kRows * kVectors;
         constexpr int kChains = kSums >= 8 ? 1 : kSums >= 4 ? 2 : 4;  // an addition takes several cycles
         __m512 acc[kChains][kRows][kVectors];
@@ -30,11 +37,11 @@ struct Bf16Tile {
             }
         }
         auto add = [&](__m512(&chain)[kRows][kVectors]) __attribute__((always_inline)) {
-            __m512bh columns[kVectors];
+            __m512bh panel[kVectors];
 #pragma GCC unroll 16
             for (int v = 0; v < kVectors; ++v) {
-                columns[v] = (__m512bh)_mm512_loadu_si512(b + v * kLanes * 2);
-                __builtin_prefetch(b + kAhead + v * kLanes * 2);
+                panel[v] = (__m512bh)_mm512_loadu_si512(b + v * kPairLanes);
+                __builtin_prefetch(b + kAhead + v * kPairLanes);
             }
 #pragma GCC unroll 16
             for (int r = 0; r < kRows; ++r) {
@@ -42,10 +49,10 @@ struct Bf16Tile {
                 __builtin_memcpy(&pair, a + r * a_row, sizeof(pair));
                 auto row = (__m512bh)_mm512_set1_epi32(pair);
 #pragma GCC unroll 16
-                for (int v = 0; v < kVectors; ++v) chain[r][v] = _mm512_dpbf16_ps(chain[r][v], row, columns[v]);
+                for (int v = 0; v < kVectors; ++v) chain[r][v] = _mm512_dpbf16_ps(chain[r][v], row, panel[v]);
             }
             a += 2;
-            b += kVectors * kLanes * 2;
+            b += kVectors * kPairLanes;
         };
         int64_t p = 0;
         for (; p + kChains <= pairs; p += kChains) {
@@ -53,64 +60,20 @@ struct Bf16Tile {
             for (int i = 0; i < kChains; ++i) add(acc[i]);
         }
         for (; p < pairs; ++p) add(acc[0]);
+        bool is_whole = columns == kVectors * kLanes;
 #pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
+        for (int r = 0; r < kRows; ++r, c += ldc) {
 #pragma GCC unroll 16
             for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 4
                 for (int i = 1; i < kChains; ++i) acc[0][r][v] += acc[i][r][v];
-                _mm512_storeu_ps(sums + (r * kVectors + v) * kLanes, acc[0][r][v]);
+                StoreRounded(acc[0][r][v], columns - v * kLanes, beta, c + v * kLanes);
             }
         }
     }
     // Elements of a panel, which is read from the second-level cache or from farther away.
     static constexpr int kAhead = 1024;
 };
-
-// Rounds sums [rows][vectors][kLanes] to C.
-void StoreSums(const float* sums, int64_t rows, int columns, int vectors, float beta, uint16_t* c, int64_t ldc) {
-    for (int64_t r = 0; r < rows; ++r, sums += vectors * kLanes, c += ldc) {
-        for (int i = 0; i < columns; ++i) {
-            c[i] = FloatToBfloat16(beta == 0 ? sums[i] : sums[i] + beta * Bfloat16ToFloat(c[i]));
-        }
-    }
-}
-
-// Pairs of B stored by columns, which are neighbors there: blocks of them, so that a cache line is read at a time.
-void PackPairs(int64_t k, int columns, const uint16_t* b, int64_t ld, int64_t width, uint32_t* to) {
-    constexpr int64_t kBlock = 16;
-    for (int64_t first = 0; first < k / 2; first += kBlock) {
-        int64_t last = k / 2 - first < kBlock ? k / 2 : first + kBlock;
-        for (int i = 0; i < columns; ++i) {
-            for (int64_t p = first; p < last; ++p) __builtin_memcpy(to + p * width + i, b + i * ld + 2 * p, 4);
-        }
-    }
-    for (int i = 0; k % 2 != 0 && i < columns; ++i) to[k / 2 * width + i] = b[i * ld + k - 1];
-}
-
-// Pairs of B stored by rows, two at a time.
-void InterleaveRows(int64_t k, int columns, const uint16_t* b, int64_t ld, int64_t width, uint32_t* to) {
-    for (int64_t q = 0; q + 2 <= k; q += 2, b += 2 * ld, to += width) {
-        for (int i = 0; i < columns; ++i) to[i] = b[i] | static_cast<uint32_t>(b[ld + i]) << 16;
-    }
-    for (int i = 0; k % 2 != 0 && i < columns; ++i) to[i] = b[i];
-}
-
-struct Part {
-    int64_t first_panel;
-    int64_t last_panel;  // exclusive
-    int64_t first_row;
-    int64_t last_row;  // exclusive
-};
-
-constexpr int kPairLanes = 2 * kLanes;  // elements of a vector
-
-CHAINERX_INLINE __m512bh LoadBf16(const uint16_t* p, __mmask32 mask) {
-    return (__m512bh)_mm512_maskz_loadu_epi16(mask, p);
-}
-
-// Mask of the first n elements of a vector.
-CHAINERX_INLINE __mmask32 FirstLanes(int64_t n) { return n >= kPairLanes ? ~__mmask32{0} : (__mmask32{1} << n) - 1; }
 
 // Dot products of a row of A with kColumns columns of B, `ldb` elements apart.
 template <int kColumns>
@@ -130,7 +93,7 @@ void Dots(int64_t k, const uint16_t* a, const uint16_t* b, int64_t ldb, float* s
 void MultiplyByColumns(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* b, int64_t ldb,
                        float beta, uint16_t* c, int64_t ldc) {
     constexpr int kColumns = 8;
-    float sums[kColumns];
+    float sums[kLanes] = {};
     for (int64_t column = 0; column < n; column += kColumns) {
         int columns = n - column < kColumns ? static_cast<int>(n - column) : kColumns;
         for (int64_t r = 0; r < m; ++r) {
@@ -141,7 +104,7 @@ void MultiplyByColumns(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64
             } else {
                 for (int i = 0; i < columns; ++i) Dots<1>(k, row, first + i * ldb, ldb, sums + i);
             }
-            StoreSums(sums, 1, columns, 0, beta, c + r * ldc + column, ldc);
+            StoreRounded(_mm512_loadu_ps(sums), columns, beta, c + r * ldc + column);
         }
     }
 }
@@ -189,15 +152,124 @@ void MultiplyByRows(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t 
     const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
     for (int64_t r = 0; r < m; ++r) {
         float* row = sums.data() + r * width;
-        for (int64_t column = 0; column < width; column += kPairLanes) {
+        for (int64_t column = 0; column < n; column += kPairLanes) {
             __m512 first = _mm512_loadu_ps(row + column);
             __m512 second = _mm512_loadu_ps(row + column + kLanes);
-            _mm512_storeu_ps(row + column, _mm512_permutex2var_ps(first, low, second));
-            _mm512_storeu_ps(row + column + kLanes, _mm512_permutex2var_ps(first, high, second));
+            uint16_t* to = c + r * ldc + column;
+            StoreRounded(_mm512_permutex2var_ps(first, low, second), n - column, beta, to);
+            if (column + kLanes >= n) break;
+            StoreRounded(_mm512_permutex2var_ps(first, high, second), n - column - kLanes, beta, to + kLanes);
         }
-        StoreSums(row, 1, static_cast<int>(n), 0, beta, c + r * ldc, ldc);
     }
 }
+
+// A product whose rows are cut into blocks that stay in the second-level cache. If panels are few, blocks are so small
+// that every thread gets some.
+class PanelProduct {
+public:
+    PanelProduct(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
+                 uint16_t* c, int64_t ldc)
+        : m_{m},
+          k_{k},
+          a_{a},
+          lda_{lda},
+          b_{b},
+          beta_{beta},
+          c_{c},
+          ldc_{ldc},
+          panels_{n},
+          step_{PanelRows(m)},
+          steps_{(m + step_ - 1) / step_} {
+        constexpr int64_t kRowElements = int64_t{1} << 17;
+        int64_t most = kRowElements / (k + 1) / kTileRows * kTileRows;
+        most = most < 8 * kTileRows ? 8 * kTileRows : most;
+        blocks_ = (m + most - 1) / most;
+        is_cached_ = blocks_ == 1;
+        int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
+        int64_t wanted = (threads + panels_.count() - 1) / panels_.count();
+        blocks_ = blocks_ < wanted ? wanted : blocks_;
+        blocks_ = blocks_ < steps_ ? blocks_ : steps_;
+    }
+
+    void Run() const {
+        if (is_cached_) {
+            RunPanelByPanel();
+        } else {
+            RunBlockByBlock();
+        }
+    }
+
+private:
+    // Packs a panel right before it is used.
+    void RunPanelByPanel() const {
+        ParallelFor(panels_.count() * blocks_, Grain(), [this](int64_t begin, int64_t end) {
+            Scratch<uint16_t> panel{PanelSize()};
+            for (int64_t i = begin; i < end; ++i) {
+                Pack(i / blocks_, panel.data());
+                Multiply(i / blocks_, panel.data(), i % blocks_);
+            }
+        });
+    }
+
+    // Packs all panels first.
+    void RunBlockByBlock() const {
+        int64_t count = panels_.count();
+        Scratch<uint16_t> panels{count * PanelSize()};
+        ParallelFor(count, 1 + (1 << 15) / (PanelSize() + 1), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) Pack(i, panels.data() + i * PanelSize());
+        });
+        ParallelFor(count * blocks_, Grain(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+                Multiply(i % count, panels.data() + i % count * PanelSize(), i / count);
+            }
+        });
+    }
+
+    int64_t PanelSize() const { return 2 * Pairs(k_) * kTileColumns<float>; }
+
+    // Panels of a block that make a thread worthwhile.
+    int64_t Grain() const {
+        constexpr double kMinWork = 1 << 18;
+        double work = static_cast<double>(m_) * static_cast<double>(k_) * kTileColumns<float>;
+        return 1 + static_cast<int64_t>(kMinWork / (work / static_cast<double>(blocks_) + 1));
+    }
+
+    void Pack(int64_t panel, uint16_t* packed) const {
+        int columns = panels_.Columns(panel);
+        PackPanel(k_, b_, panels_.Column(panel), columns, Vectors(columns) * kLanes, packed);
+    }
+
+    void Multiply(int64_t panel, const uint16_t* packed, int64_t block) const {
+        int64_t column = panels_.Column(panel);
+        int columns = panels_.Columns(panel);
+        int64_t last_row = FirstRow(block + 1);
+        for (int64_t row = FirstRow(block); row < last_row; row += step_) {
+            int64_t rows = last_row - row < step_ ? last_row - row : step_;
+            ChooseTile<float, Bf16Tile>(rows, Vectors(columns))(Pairs(k_), a_ + row * lda_, lda_, packed, columns,
+                                                                beta_, c_ + row * ldc_ + column, ldc_);
+        }
+    }
+
+    // Of a block. Threads do not change which rows are in a tile, and so no bits.
+    int64_t FirstRow(int64_t block) const {
+        int64_t row = steps_ * block / blocks_ * step_;
+        return row < m_ ? row : m_;
+    }
+
+    int64_t m_;
+    int64_t k_;
+    const uint16_t* a_;
+    int64_t lda_;
+    const Bf16Matrix& b_;
+    float beta_;
+    uint16_t* c_;
+    int64_t ldc_;
+    VectorTiles<float> panels_;
+    int64_t step_;   // rows of a tile
+    int64_t steps_;  // tiles
+    int64_t blocks_;
+    bool is_cached_;  // whether all rows are one block
+};
 
 }  // namespace
 
@@ -214,87 +286,32 @@ void MultiplyFewBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t
                 });
 }
 
-int64_t GetPackedBf16Size(int64_t k, int64_t n) { return VectorTiles<float>{n}.vectors() * kLanes * Pairs(k) * 2; }
-
-void PackBf16Columns(int64_t k, int64_t n, const Bf16Matrix& b, uint16_t* packed) {
-    VectorTiles<float> panels{n};
-    ParallelFor(panels.count(), 1 + (1 << 15) / (k * kTileColumns<float> + 1), [&](int64_t begin, int64_t end) {
-        for (int64_t panel = begin; panel < end; ++panel) {
-            int64_t first = panels.Column(panel);
-            int64_t width = panels.Column(panel + 1) - first;
-            int columns = panels.Columns(panel);
-            auto* to = reinterpret_cast<uint32_t*>(packed + first * Pairs(k) * 2);
-            if (b.trans) {
-                PackPairs(k, columns, b.data + first * b.ld, b.ld, width, to);
-            } else {
-                InterleaveRows(k, columns, b.data + first, b.ld, width, to);
-            }
-            for (int64_t p = 0; p < Pairs(k); ++p) {
-                for (int64_t i = columns; i < width; ++i) to[p * width + i] = 0;
-            }
-        }
-    });
-}
-
 void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, uint16_t* packed) {
     int64_t width = Pairs(k) * 2;
-    int64_t row = a.trans ? 1 : a.ld;
-    int64_t column = a.trans ? a.ld : 1;
-    constexpr int64_t kBlock = 32;
+    constexpr int64_t kBlock = 2 * kPairLanes;
     ParallelFor((m + kBlock - 1) / kBlock, 1 + (1 << 15) / (k * kBlock + 1), [&](int64_t begin, int64_t end) {
-        for (int64_t first = begin * kBlock; first < end * kBlock && first < m; first += kBlock) {
-            int64_t last = m - first < kBlock ? m : first + kBlock;
-            for (int64_t block = 0; block < k; block += kBlock) {
-                int64_t stop = k - block < kBlock ? k : block + kBlock;
-                for (int64_t r = first; r < last; ++r) {
-                    for (int64_t q = block; q < stop; ++q) packed[r * width + q] = a.data[r * row + q * column];
-                }
+        int64_t first = begin * kBlock;
+        int64_t last = end * kBlock < m ? end * kBlock : m;
+        if (a.trans) {
+            auto load = [&](int64_t pair, int64_t r) {
+                return (Vec<float>)LoadPairs(a.data + 2 * pair * a.ld + first + r, a.ld, 2 * pair + 1 < k,
+                                             last - first - r);
+            };
+            TransposePairs(Pairs(k), last - first, load, packed + first * width, width);
+            return;
+        }
+        for (int64_t r = first; r < last; ++r) {
+            for (int64_t q = 0; q < width; q += kPairLanes) {
+                auto pairs = (__m512i)LoadBf16(a.data + r * a.ld + q, FirstLanes(k - q));
+                _mm512_mask_storeu_epi16(packed + r * width + q, FirstLanes(width - q), pairs);
             }
-            for (int64_t r = first; r < last && k % 2 != 0; ++r) packed[r * width + k] = 0;
         }
     });
 }
 
-void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const uint16_t* packed, float beta,
+void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
                   uint16_t* c, int64_t ldc) {
-    VectorTiles<float> panels{n};
-    int64_t pairs = Pairs(k);
-    auto multiply = [&](const Part& part) {
-        int64_t step = PanelRows(part.last_row - part.first_row);
-        float sums[kMaxSums];
-        for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
-            int64_t column = panels.Column(panel);
-            int columns = panels.Columns(panel);
-            int vectors = (columns + kLanes - 1) / kLanes;
-            const uint16_t* b = packed + column * pairs * 2;
-            for (int64_t row = part.first_row; row < part.last_row; row += step) {
-                int64_t rows = part.last_row - row < step ? part.last_row - row : step;
-                ChooseTile<float, Bf16Tile>(rows, vectors)(pairs, a + row * lda, lda, b, sums);
-                StoreSums(sums, rows, columns, vectors, beta, c + row * ldc + column, ldc);
-            }
-        }
-    };
-    // Blocks of rows, which stay in the second-level cache, and if they are few of panels, so small that every thread
-    // gets some.
-    constexpr int64_t kRowElements = int64_t{1} << 17;
-    int64_t wanted = InParallelRegion() ? 1 : GetNumThreads();
-    int64_t most = kRowElements / (k + 1) / kTileRows * kTileRows;
-    most = most < 8 * kTileRows ? 8 * kTileRows : most;
-    int64_t row_parts = (m + most - 1) / most;
-    int64_t panel_parts = (wanted + row_parts - 1) / row_parts;
-    panel_parts = panel_parts < panels.count() ? panel_parts : panels.count();
-    constexpr double kMinWork = 1 << 18;
-    double work = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) /
-                  static_cast<double>(row_parts * panel_parts);
-    ParallelFor(row_parts * panel_parts, 1 + static_cast<int64_t>(kMinWork / (work + 1)),
-                [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                        int64_t row = i / panel_parts;
-                        int64_t panel = i % panel_parts;
-                        multiply(Part{panels.count() * panel / panel_parts, panels.count() * (panel + 1) / panel_parts,
-                                      m * row / row_parts, m * (row + 1) / row_parts});
-                    }
-                });
+    PanelProduct{m, n, k, a, lda, b, beta, c, ldc}.Run();
 }
 
 }  // namespace chainerx::native::CHAINERX_ISA

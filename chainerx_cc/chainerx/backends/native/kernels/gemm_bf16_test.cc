@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "chainerx/backends/native/kernels/half.h"
+#include "chainerx/backends/native/kernels/thread_pool.h"
 
 namespace chainerx::native {
 namespace {
@@ -73,7 +77,64 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GemmBf16Test,
                          ::testing::Values(Case{1, 1, 1}, Case{1, 1, 0}, Case{3, 5, 2}, Case{8, 48, 64},
                                            Case{9, 49, 33}, Case{17, 100, 7}, Case{70, 15, 130}, Case{128, 200, 301},
                                            Case{33, 1, 65}, Case{1, 97, 64}, Case{1, 300, 301}, Case{5, 141, 33},
-                                           Case{8, 130, 70}, Case{12, 5, 2}));
+                                           Case{8, 130, 70}, Case{12, 5, 2}, Case{16, 33, 32}, Case{31, 48, 95},
+                                           Case{97, 31, 1}, Case{203, 67, 2050}));
+
+TEST(GemmBf16Test, ThreadsDoNotChangeBits) {
+    if (!HasBf16()) GTEST_SKIP() << "the processor does not have AVX512-BF16";
+    std::mt19937 random{1};
+    constexpr int64_t k = 3000;
+    int original = GetNumThreads();
+    for (auto [m, n] : {std::pair<int64_t, int64_t>{65, 10}, {50, 20}, {100, 70}, {9, 500}, {130, 60}}) {
+        std::vector<uint16_t> a = Draw(&random, m * k);
+        std::vector<uint16_t> b = Draw(&random, n * k);
+        std::vector<uint16_t> expected(m * n);
+        for (int threads : {1, 2, 3, 8}) {
+            SetNumThreads(threads);
+            std::vector<uint16_t> c(m * n);
+            GemmBf16(m, n, k, {false, a.data(), k}, {true, b.data(), k}, 0, c.data(), n);
+            if (threads == 1) expected = c;
+            EXPECT_EQ(expected, c) << m << " x " << n << ", " << threads << " threads";
+        }
+    }
+    SetNumThreads(original);
+}
+
+// A row of each kind by a column of ones and one of zeros, with many rows, a few and one.
+TEST(GemmBf16Test, SpecialValues) {
+    if (!HasBf16()) GTEST_SKIP() << "the processor does not have AVX512-BF16";
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    constexpr float kMax = 3.3895314e38F;  // the largest number
+    const float rows[][3] = {{kInf, 1, 1},      {-kInf, 1, 1}, {kInf, -kInf, 1}, {NAN, 1, 1},           {kMax, kMax, 0},
+                             {-kMax, -kMax, 0}, {1, 2, 4},     {1, 0x1p-8F, 0},  {1, 0x1p-8F, 0x1p-16F}};
+    const float sums[] = {kInf, -kInf, NAN, NAN, kInf, -kInf, 7, 1, 1 + 0x1p-7F};  // half to even, and more than half
+    constexpr int64_t kRows = 9;
+    std::vector<uint16_t> a;
+    for (const auto& row : rows) {
+        for (float v : row) a.push_back(FloatToBfloat16(v));
+    }
+    std::vector<uint16_t> b;
+    for (int i = 0; i < 3; ++i) {
+        b.push_back(FloatToBfloat16(1));
+        b.push_back(0);
+    }
+    auto expect_same = [](float expected, uint16_t bits, int64_t row) {
+        float value = Bfloat16ToFloat(bits);
+        EXPECT_TRUE(std::isnan(expected) ? std::isnan(value) : expected == value) << "row " << row << ": " << value;
+    };
+    for (int64_t count : {kRows, int64_t{4}, int64_t{1}}) {
+        for (int64_t first = 0; first < kRows; first += count) {
+            int64_t m = std::min(count, kRows - first);
+            std::vector<uint16_t> c(m * 2);
+            GemmBf16(m, 2, 3, {false, a.data() + first * 3, 3}, {false, b.data(), 2}, 0, c.data(), 2);
+            for (int64_t i = 0; i < m; ++i) {
+                bool is_finite = std::isfinite(rows[first + i][0]);
+                expect_same(sums[first + i], c[2 * i], first + i);
+                expect_same(is_finite ? 0 : NAN, c[2 * i + 1], first + i);
+            }
+        }
+    }
+}
 
 }  // namespace
 }  // namespace chainerx::native
