@@ -56,7 +56,7 @@ class CompiledFunction(Generic[_P, _R]):
         self._scopes = Scopes()
         self._reasons: dict[str, int] = {}
         self._busy = threading.Lock()
-        self._is_traced = False
+        self._trace: Trace | None = None  # of the first call, and then of recordings
         self.calls: int = 0
         self.replays: int = 0
         self.recordings: int = 0
@@ -137,13 +137,14 @@ class CompiledFunction(Generic[_P, _R]):
         # The trace would take its place.
         if sys.getprofile() is not None:
             return self._run_eagerly(args, kwargs, 'a profiler is active')
-        if not self._is_traced:
-            return self._trace(call)
+        if self._trace is None:
+            self._trace = Trace()
+            return self._run_traced(call, self._trace)
         if self._budget.is_first(hash(key_of(arrays, form, environment())), self.recordings):
             if self._budget.has_seen_too_many():
                 self._give_up()
             return self._run_eagerly(args, kwargs, 'arguments are new in shape or value')
-        recording = self._prepare(args, kwargs, arrays, form)
+        recording = self._prepare(args, kwargs, arrays, form, self._trace)
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
             return call()
@@ -155,7 +156,9 @@ class CompiledFunction(Generic[_P, _R]):
             found = GraphBreak('an argument is changed')
         return self._take(value, found, recording, arrays)
 
-    def _prepare(self, args: Any, kwargs: Any, arrays: list[Any], form: Any) -> Recording | None:
+    def _prepare(
+        self, args: Any, kwargs: Any, arrays: list[Any], form: Any, trace: Trace
+    ) -> Recording | None:
         """Returns a recording that can begin, or ``None``."""
         # Objects among the arguments are compared by identity only, so the scope watches them.
         roots = [self._compiled_function, *_trees.objects_of(form)]
@@ -163,23 +166,21 @@ class CompiledFunction(Generic[_P, _R]):
             arguments = NumpyArguments(self._compiled_function, args, kwargs, arrays)
             scope = self._scopes.find(environment(), roots)
             own = [array for array in arrays if type(array) is _trees.chx_ndarray]
-            recording = Recording(scope, own, arguments, form, self._plans.scratch)
+            recording = Recording(scope, trace, own, arguments, form, self._plans.scratch)
             recording.prepare()
         except Exception as error:  # noqa: BLE001 - the program has none, or raises its own
             self._refuse(_text_of(error))
             return None
         return recording
 
-    def _trace(self, call: Callable[[], Any]) -> Any:
+    def _run_traced(self, call: Callable[[], Any], trace: Trace) -> Any:
         """Runs the first call, to find the code of which recordings look for names."""
-        trace = Trace()
         trace.start()
         try:
             value = call()
         finally:
             trace.stop()
         self._scopes.codes.update(trace.codes)
-        self._is_traced = True
         return value
 
     def _take(self, value: Any, found: Any, recording: Recording, arrays: list[Any]) -> Any:

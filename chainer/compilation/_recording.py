@@ -18,7 +18,7 @@ from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
 from chainer.compilation._effects.updates import Updates
 from chainer.compilation._recorded import Recorded, environment
-from chainer.compilation._trace import Again, GraphBreak, Trace, current_line
+from chainer.compilation._trace import Again, GraphBreak, current_line
 
 if TYPE_CHECKING:
     import types
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chainer.compilation._effects.effect import Observer
     from chainer.compilation._effects.numpy_arguments import NumpyArguments
     from chainer.compilation._scope import Scope
+    from chainer.compilation._trace import Trace
 
 
 class Recording:
@@ -38,6 +39,7 @@ class Recording:
 
     Args:
         scope: What is known to be reached from the function; effects add to it.
+        trace: Notes the code that runs.
         arrays: The arrays of ChainerX among the arguments.
         arguments: Those of NumPy.
         form: The arguments without both.
@@ -46,9 +48,16 @@ class Recording:
     """
 
     def __init__(
-        self, scope: Scope, arrays: list[Any], arguments: NumpyArguments, form: Any, scratch: Any
+        self,
+        scope: Scope,
+        trace: Trace,
+        arrays: list[Any],
+        arguments: NumpyArguments,
+        form: Any,
+        scratch: Any,
     ) -> None:
-        self.trace = Trace()
+        trace.clear()
+        self.trace = trace
         self._arrays = arrays
         self._arguments = arguments
         self._form = form

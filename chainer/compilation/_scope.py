@@ -7,27 +7,24 @@ names of the functions that ran. An object of an unknown kind is a graph break.
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
 import operator
 import types
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainer import configuration, link
+from chainer import configuration
 from chainer._core.engines import plan_data
 from chainer.compilation import _code
 from chainer.compilation._kinds.optimizers import is_scalar
+from chainer.compilation._kinds.ownership import READ_UNNAMED
 from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
-from chainer.compilation._trees import is_constant
+from chainer.compilation._trees import CONSTANTS, is_constant
 from chainer.variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from chainer.compilation._kinds.kind import Kind
-
-#: Whose functions cannot be told from those that ran.
-_DESCRIPTORS = property, staticmethod, classmethod, functools.partial, types.MethodType
 
 
 class _ReadsAnyAttribute(Exception):  # noqa: N818 - it is no error of the program
@@ -141,6 +138,7 @@ class Scope:
         self.labels: list[str] = []
         self._watched: list[Any] = []
         self._entries: list[tuple[Any, ...]] = []
+        self._kinds: dict[type, Kind] = {}  # found so far: to find one takes microseconds
         self._parts: list[Scope] = []
 
     def _set_lists(
@@ -245,8 +243,23 @@ class Scope:
             GraphBreak: If that is not possible.
 
         """
-        if is_constant(value) or id(value) in self.known:
+        # The most frequent first: a walk comes to each object many times.
+        if type(value) in CONSTANTS or id(value) in self.known or is_constant(value):
             return
+        kind = self._kinds.get(type(value)) or self._find_kind(value, label)
+        lengths = [*map(len, self._lists)]
+        count = len(self.known)
+        # Before its parts, which may refer to it.
+        self.known[id(value)] = value
+        try:
+            kind.watch(self, value, label)
+        except GraphBreak:
+            # The caller may go on without this object; for the next one it is a graph break, too.
+            self._forget(count, lengths)
+            raise
+
+    def _find_kind(self, value: Any, label: str) -> Kind:
+        """Returns the kind of objects of a type, of which code may read what is watched only."""
         reason = plan_data.reason_to_refuse(type(value))
         if reason is not None:
             raise GraphBreak(f'{label} is a {type(value).__name__}, {reason}')
@@ -257,17 +270,11 @@ class Scope:
                 f'{label} is {name}, which cannot be watched: read it before the call, and pass '
                 'what it gives as an argument'
             )
-        lengths = [len(part) for part in self._lists]
-        count = len(self.known)
-        # Before its parts, which may refer to it.
-        self.known[id(value)] = value
-        try:
-            self._check_ended(kind, label)
-            kind.watch(self, value, label)
-        except GraphBreak:
-            # The caller may go on without this object; for the next one it is a graph break, too.
-            self._forget(count, lengths)
-            raise
+        for name in sorted(kind.ended & self.names):
+            lines = self.lines_that_read(name)
+            raise GraphBreak(f'{name} of {label} is read, which cannot be watched{lines}')
+        self._kinds[type(value)] = kind
+        return kind
 
     def _forget(self, count: int, lengths: list[int]) -> None:
         """Takes back all objects but the first ones."""
@@ -275,11 +282,6 @@ class Scope:
             del self.known[key]
         for part, length in zip(self._lists, lengths):
             del part[length:]
-
-    def _check_ended(self, kind: Kind, label: str) -> None:
-        for name in sorted(kind.ended & self.names):
-            lines = self.lines_that_read(name)
-            raise GraphBreak(f'{name} of {label} is read, which cannot be watched{lines}')
 
     def visit_if_read(self, name: str, value: Any, label: str) -> None:
         """Watches an attribute, whose kind must be known if code may read it."""
@@ -298,7 +300,7 @@ class Scope:
         kind = type(value)  # an object may lie about its class
         return (
             self.may_name(name)
-            or issubclass(kind, (link.Link, Variable, *_DESCRIPTORS))
+            or issubclass(kind, READ_UNNAMED)
             or (kind is types.FunctionType and id(value.__code__) in self.codes)
         )
 

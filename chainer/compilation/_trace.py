@@ -1,8 +1,8 @@
 """Which code of the program ran during a call, and what of it no plan can repeat.
 
-It listens by :func:`sys.setprofile`, on all Pythons. :mod:`sys.monitoring` has the same events from
-3.12 on, but for all threads at once, so that older Pythons and other threads would need a second
-way.
+It listens as :func:`sys.setprofile` does, on all Pythons, with a filter in C++.
+:mod:`sys.monitoring` has the same events from 3.12 on, but for all threads at once, so that older
+Pythons and other threads would need a second way.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ _HARMLESS_NUMPY = frozenset(
         '_all _amax _amin _any _clip _mean _prod _ptp _std _sum _var'
     ).split()
 )
+#: What is answered to the listener of calls; see `python/call_listener.h`.
+_TELL_AGAIN, _IS_TRUSTED, _IS_PROGRAM = range(3)
 _FINALIZER = '__del__'  # of something that happens to be collected now
 _METHODS_THAT_WRITE_FILES = 'dump', 'tofile'
 _HARMLESS_NATIVE_MODULES = frozenset(
@@ -152,11 +154,16 @@ class Trace:
     """
 
     def __init__(self) -> None:
+        self._listener = chainerx._core._CallListener()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets what it noted, for another call; which code belongs to the package it keeps."""
+        self._listener.forget_program()
         self.codes: dict[int, types.CodeType] = {}
         self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
         self.last_builtin: Any = None
-        self._trusted: dict[int, types.CodeType] = {}
         self._thread = threading.get_ident()
         self._is_collecting = False
 
@@ -171,11 +178,11 @@ class Trace:
         # Around the callbacks of others, which run in this order both times.
         gc.callbacks.insert(0, self._on_collection_start)
         gc.callbacks.append(self._on_collection_stop)
-        sys.setprofile(self._on_event)
+        self._listener.start(self._on_call, self._on_builtin, self._on_warning)
 
     def stop(self) -> None:
         """Stops or interrupts."""
-        sys.setprofile(None)
+        self._listener.stop()
         gc.callbacks.remove(self._on_collection_start)
         gc.callbacks.remove(self._on_collection_stop)
 
@@ -189,37 +196,31 @@ class Trace:
         if phase == 'stop' and threading.get_ident() == self._thread:
             self._is_collecting = False
 
-    def _on_event(self, frame: types.FrameType, event: str, arg: Any) -> None:
+    def _on_call(self, frame: types.FrameType) -> int:
+        """Looks at a call of code that is not known; returns what the listener does with others."""
         if self._is_collecting:
-            return
-        if event == 'call':
-            code = frame.f_code
-            if id(code) not in self._trusted and id(code) not in self.codes:
-                self._on_new_code(frame, code)
-            elif code.co_name == 'backward':
-                self._on_backward(frame)
-        elif event == 'c_call':
-            if id(frame.f_code) in self.codes:
-                self._on_builtin(arg)
-            elif getattr(arg, '__name__', None) == 'warn':
-                self.note('a warning')
-
-    def _on_new_code(self, frame: types.FrameType, code: types.CodeType) -> None:
-        path = code.co_filename
+            return _TELL_AGAIN
+        code, path = frame.f_code, frame.f_code.co_filename
         if is_framework_file(path) or (
             path.startswith('<string>') and is_framework_module(frame.f_globals.get('__name__'))
         ):
-            self._trusted[id(code)] = code
-            name = code.co_name
-            is_source = path.startswith(_SOURCES_OF_DATA) or name in _READERS_OF_FILES
-            if is_source and name != _FINALIZER:
-                self.note(f'a call of {name}')
-            if code.co_name == 'backward':
-                self._on_backward(frame)
-        elif path.startswith(_LIBRARIES) or _is_import(frame.f_back):
+            return self._on_framework(frame, code)
+        if path.startswith(_LIBRARIES) or _is_import(frame.f_back):
             self._on_library(frame)
-        else:
-            self.codes[id(code)] = code
+            return _TELL_AGAIN
+        self.codes[id(code)] = code
+        return _IS_PROGRAM
+
+    def _on_framework(self, frame: types.FrameType, code: types.CodeType) -> int:
+        name = code.co_name
+        if name == 'backward':
+            self._on_backward(frame)
+            return _TELL_AGAIN
+        is_source = code.co_filename.startswith(_SOURCES_OF_DATA) or name in _READERS_OF_FILES
+        if is_source and name != _FINALIZER:
+            self.note(f'a call of {name}')
+            return _TELL_AGAIN
+        return _IS_TRUSTED
 
     def _on_library(self, frame: types.FrameType) -> None:
         # What this package calls is its own affair.
@@ -244,7 +245,14 @@ class Trace:
         if isinstance(variable, Variable):
             self.backpropagated.append(variable)
 
+    def _on_warning(self) -> None:
+        if not self._is_collecting:
+            self.note('a warning')
+
     def _on_builtin(self, function: Any) -> None:
+        """Looks at a call of a function in C by the program."""
+        if self._is_collecting:
+            return
         self.last_builtin = function
         owner = getattr(function, '__self__', None)
         module = getattr(function, '__module__', None)

@@ -36,6 +36,7 @@ MAKE = {
     'ForceBackpropMode': chainerx.force_backprop_mode,
     'NoBackpropMode': chainerx.no_backprop_mode,
     'Stream': lambda: chainerx.Stream('native:0'),
+    '_CallListener': _core._CallListener,
     '_Recorder': lambda: _core._Recorder('native:0', print),
     '_Places': lambda: _core._Places([chainerx.ones(2)]),
     '_Plan': lambda: _core._Recorder('native:0', print).plan([], [], [], [], [], [], []),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy
 
 from chainer.compilation._kinds.kind import Kind, names
-from chainer.compilation._kinds.ownership import is_own_object
+from chainer.compilation._kinds.ownership import is_own_object, members_of
 from chainer.compilation._trace import (
     GraphBreak,
     is_framework_module,
@@ -79,14 +79,19 @@ def _check_effects(cls: type, label: str) -> None:
 
 def _visit_members(scope: Scope, cls: type) -> None:
     # Classes of this package are trusted, but for what the program has put into them.
-    is_own = is_framework_module(cls.__module__)
+    if is_framework_module(cls.__module__):
+        members = members_of(cls)
+        names = members.named if scope.reads_any else members.named.keys() & scope.names
+        named = [(name, members.named[name]) for name in sorted(names)]
+        for name, part in (*members.others, *named):
+            if name not in _NOT_READ or name in scope.names:
+                _visit_foreign(scope, name, part, f'{cls.__name__}.{name}')
+        return
     for name, part in list(vars(cls).items()):
         if name in _NOT_READ and name not in scope.names:
             continue
         label = f'{cls.__name__}.{name}'
-        if is_own:
-            _visit_foreign(scope, name, part, label)
-        elif name in _IMPLICIT and type(part) is not types.FunctionType:
+        if name in _IMPLICIT and type(part) is not types.FunctionType:
             scope.visit(part, label)
         # A function that has not run, or comes from a library, matters to nobody.
         elif type(part) is not types.FunctionType or (

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
 import chainerx
+from chainer import link
 from chainer.compilation._trace import is_framework_code, is_framework_module
+from chainer.compilation._trees import is_constant
+from chainer.variable import Variable
 
 _METHODS = types.FunctionType, property, staticmethod, classmethod
-#: Watches of the classes of this package in which the program has replaced nothing.
-_unchanged: dict[type, Any] = {}
+#: Types of attributes that matter whatever their names: this package reads links and variables, and
+#: functions within the others cannot be told from those that ran.
+READ_UNNAMED = (
+    link.Link, Variable,
+    property, staticmethod, classmethod, functools.partial, types.MethodType,
+)  # fmt: skip
+_members: dict[type, Members] = {}
 
 
 def is_own_object(value: Any) -> bool:
@@ -31,25 +40,50 @@ def is_own_object(value: Any) -> bool:
 def is_patched(kind: type) -> bool:
     """Tells whether a program has replaced methods of this package's classes."""
     # Plans run kernels instead of these methods, so a replaced one would not be called.
-    return any(_is_changed(cls) for cls in kind.__mro__ if is_framework_module(cls.__module__))
+    return any(
+        members_of(cls).has_foreign for cls in kind.__mro__ if is_framework_module(cls.__module__)
+    )
 
 
-def _is_changed(cls: type) -> bool:
-    """Tells whether a class of this package has members of the program."""
+def members_of(cls: type) -> Members:
+    """Returns what recordings look for among the members of a class of this package."""
     # Each recording asks for the same few classes: to look at their hundreds of members again
-    # would take a tenth of its time.
-    watch = _unchanged.get(cls)
-    if watch is not None and watch.find_change() < 0:
-        return False
-    watch = chainerx._core._Watch()
-    watch.add_class(cls)
-    for part in vars(cls).values():
-        if _is_foreign_member(part):
-            return True
-        for function in _functions_of(part):
-            watch.add_function(function)  # whose code may be replaced
-    _unchanged[cls] = watch
-    return False
+    # would take a third of its time.
+    found = _members.get(cls)
+    if found is not None and found.watch.find_change() < 0:
+        return found
+    found = _members[cls] = Members(cls)
+    return found
+
+
+class Members:
+    """Members of a class of this package.
+
+    Attributes:
+        watch: Tells whether they are still the same.
+        named (dict): Those that matter only to code that has their name.
+        others (list): Names and values of those that may matter to any code.
+        has_foreign (bool): Whether there are members of the program.
+
+    """
+
+    def __init__(self, cls: type) -> None:
+        self.watch = chainerx._core._Watch()
+        self.watch.add_class(cls)
+        self.named: dict[str, Any] = {}
+        self.others: list[tuple[str, Any]] = []
+        self.has_foreign = False
+        for name, part in vars(cls).items():
+            self.has_foreign |= _is_foreign_member(part)
+            for function in _functions_of(part):
+                self.watch.add_function(function)  # whose code may be replaced
+            is_own = type(part) in _METHODS and is_own_object(part)
+            if is_constant(part) or (is_own and type(part) is types.FunctionType):
+                continue
+            if is_own or not issubclass(type(part), (types.FunctionType, *READ_UNNAMED)):
+                self.named[name] = part
+            else:
+                self.others.append((name, part))
 
 
 def _is_foreign_member(part: Any) -> bool:

@@ -1,4 +1,4 @@
-// Recorders, plans and watches, from which chainer.compile is made.
+// Recorders, plans, watches and listeners, from which chainer.compile is made.
 
 #include "chainerx/python/capture.h"
 
@@ -12,6 +12,7 @@
 #include "chainerx/capture/recorder.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/call_listener.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/object.h"
 #include "chainerx/python/watch.h"
@@ -22,6 +23,7 @@ using RecorderPtr = std::shared_ptr<Recorder>;
 using ScratchPtr = std::shared_ptr<Scratch>;
 using PlanPtr = std::shared_ptr<Plan>;
 using WatchPtr = std::shared_ptr<Watch>;
+using CallListenerPtr = std::shared_ptr<CallListener>;
 
 template <>
 struct Arg<Recorder> {
@@ -46,6 +48,13 @@ template <>
 struct Arg<Watch> {
     static std::string Type() { return "_Watch"; }
     static Watch& Get(PyObject* o, const char* name) { return *ValueArg<WatchPtr>(o, name, "chainerx._core._Watch"); }
+};
+template <>
+struct Arg<CallListener> {
+    static std::string Type() { return "_CallListener"; }
+    static CallListener& Get(PyObject* o, const char* name) {
+        return *ValueArg<CallListenerPtr>(o, name, "chainerx._core._CallListener");
+    }
 };
 
 namespace {
@@ -137,6 +146,13 @@ PyRef FindChanges(Watch& self) {
     return list;
 }
 
+CallListenerPtr NewCallListener() { return std::make_shared<CallListener>(); }
+void StartListening(PyObject* self, PyCallable on_call, PyCallable on_builtin, PyCallable on_warning) {
+    Arg<CallListener>::Get(self, "self").Start(self, on_call.object, on_builtin.object, on_warning.object);
+}
+void StopListening(CallListener& self) { self.Stop(); }
+void ForgetProgram(CallListener& self) { self.ForgetProgram(); }
+
 }  // namespace
 
 void AddCapture(PyObject* module) {
@@ -196,6 +212,14 @@ void AddCapture(PyObject* module) {
                                "function made it in a graph, 8: has a gradient.")
             .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
             .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")
+            .Add(module);
+    Class<CallListenerPtr>{"_CallListener", "Tells of the calls of a thread; see python/call_listener.h."}
+            .Init<&NewCallListener>("")
+            .Method<&StartListening>("start", "self, on_call, on_builtin, on_warning",
+                                     "Calls ``on_call(frame)``, which answers 0 to be told of the code again, 1 if it "
+                                     "does not concern it, 2 if it is the program's.")
+            .Method<&StopListening>("stop", "self", "Ends or interrupts.")
+            .Method<&ForgetProgram>("forget_program", "self", "Tells of the code of the program again.")
             .Add(module);
 }
 

@@ -1,0 +1,172 @@
+"""What recordings hear of the calls that a function makes."""
+
+import gc
+import sys
+import warnings
+
+import numpy
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainerx
+from chainer.compilation._trace import Trace
+
+pytestmark = pytest.mark.chainerx
+
+
+def double(x):
+    return F.relu(x) + len([x])
+
+
+def backward_of(losses):
+    for loss in losses:
+        loss.backward()
+
+
+def run(trace, function, *args):
+    trace.start()
+    try:
+        return function(*args)
+    finally:
+        trace.stop()
+
+
+@pytest.fixture
+def x():
+    return chainerx.ones((2, 3), 'float32')
+
+
+def test_each_call_tells_the_code_of_the_program(x):
+    double(x)  # now, as it imports parts of the package
+    trace = Trace()
+    for _ in range(2):
+        trace.clear()
+        assert not trace.codes
+        run(trace, double, x)
+        assert [*trace.codes.values()] == [double.__code__]
+        assert trace.last_builtin is len
+        assert trace.graph_break is None
+
+
+def test_code_of_the_package_is_told_once(x, monkeypatch):
+    told = []
+    on_framework = Trace._on_framework
+    monkeypatch.setattr(
+        Trace, '_on_framework',
+        lambda self, frame, code: (told.append(code.co_name), on_framework(self, frame, code))[1],
+    )  # fmt: skip
+    trace = Trace()
+    run(trace, double, x)
+    assert 'relu' in told
+    trace.clear()
+    told.clear()
+    run(trace, double, x)
+    assert not told
+
+
+def test_backward_is_told_each_time(x):
+    trace = Trace()
+    for _ in range(2):
+        trace.clear()
+        leaf = chainer.Parameter(x)
+        losses = [F.sum(leaf * i) for i in range(3)]
+        run(trace, backward_of, losses)
+        assert all(any(loss is v for v in trace.backpropagated) for loss in losses)
+
+
+def test_warnings_of_the_package(x):
+    """They are seen however often the code that warns has run."""
+
+    def warn(x):
+        return F.dropout(x, ratio=0.0) if x is None else chainer.utils.experimental('it')
+
+    trace = Trace()
+    for _ in range(2):
+        trace.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            run(trace, warn, x)
+        assert 'a warning' in trace.graph_break
+
+
+def test_builtins_of_the_program(x):
+    def put(x):
+        sys.stdout.write('')
+        return x
+
+    trace = Trace()
+    for _ in range(2):
+        trace.clear()
+        run(trace, put, x)
+        assert trace.graph_break.startswith('a call of write (test_trace.py:')
+
+
+def test_garbage_is_not_of_the_program(x):
+    class Garbage:
+        def __init__(self):
+            self.me = self
+
+        def __del__(self):
+            sys.stdout.write('')
+
+    def make(x):
+        Garbage()
+        gc.collect()
+        return double(x)
+
+    trace = Trace()
+    run(trace, make, x)
+    # `collect` is called by the program, what it collects is not.
+    assert trace.graph_break.startswith('a call of collect')
+    assert Garbage.__del__.__code__ not in trace.codes.values()
+    assert double.__code__ in trace.codes.values()
+
+
+def test_nothing_is_heard_of_other_times(x):
+    trace = Trace()
+    run(trace, double, x)
+    trace.clear()
+    double(x)
+    assert not trace.codes
+    assert sys.getprofile() is None
+
+
+class Wrong(Exception):
+    pass
+
+
+def listen(on_call, on_builtin, on_warning, x):
+    listener = chainerx._core._CallListener()
+    listener.start(on_call, on_builtin, on_warning)
+    double(x)
+    listener.stop()
+
+
+@pytest.mark.parametrize('answer', [None, 'a', 1 << 70, numpy.ones(2)])
+def test_wrong_answers(answer, x):
+    """An error of a callback is raised once, and ends the listening."""
+    with pytest.raises((TypeError, OverflowError)):
+        listen(lambda frame: answer, len, len, x)
+    assert sys.getprofile() is None
+    double(x)
+
+
+def test_errors_of_callbacks(x):
+    def fail(*args):
+        raise Wrong
+
+    for callbacks in (fail, len, len), (lambda frame: 2, fail, len):
+        with pytest.raises(Wrong):
+            listen(*callbacks, x)
+        assert sys.getprofile() is None
+
+
+@pytest.mark.parametrize('wrong', [None, 1, 'a'])
+def test_wrong_callbacks(wrong):
+    for i in range(3):
+        callbacks = [len, len, len]
+        callbacks[i] = wrong
+        with pytest.raises(TypeError, match='expected functions, not'):
+            chainerx._core._CallListener().start(*callbacks)
+        assert sys.getprofile() is None
