@@ -1,5 +1,7 @@
 // Simplifications of a graph between its nodes and its steps.
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,7 +34,9 @@ public:
             } else if (Is(node, "Mul")) {
                 if (!JoinScales(&node, 0)) JoinScales(&node, 1);
             } else if (Is(node, "Relu")) {
-                JoinRelu(&node);
+                JoinRelu(&node, std::numeric_limits<double>::infinity());
+            } else if (Is(node, "Clip")) {
+                JoinClip(&node);
             }
         }
     }
@@ -174,13 +178,30 @@ private:
         return true;
     }
 
-    void JoinRelu(Node* node) {
+    // Joins a Clip from zero on, such as Relu6 is written.
+    void JoinClip(Node* node) {
+        double limits[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+        for (int i = 0; i < 2; ++i) {
+            if (node->opset() < 11) {
+                limits[i] = node->Float(i == 0 ? "min" : "max");
+            } else if (node->HasInput(i + 1)) {
+                Array limit = node->Constant(i + 1);
+                if (!limit || limit.GetTotalSize() != 1) return;
+                limits[i] = static_cast<double>(AsScalar(limit));
+            }
+        }
+        if (node->opset() >= 6 && limits[0] == 0 && limits[1] >= 0) JoinRelu(node, limits[1]);
+    }
+
+    void JoinRelu(Node* node, double most) {
         Node* before = OnlyProducer(*node, 0);
         if (before == nullptr) return;
         bool is_product = Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul");
         Array w = before->Constant(1);
         if (!IsScaled(*before) && (!is_product || !w || !IsFloat(w.dtype()))) return;
+        if (!Is(*before, "Conv") && !std::isinf(most)) return;
         before->relu = true;
+        before->most = most;
         Absorb(before, node);
     }
 

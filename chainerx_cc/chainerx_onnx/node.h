@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,7 +101,8 @@ public:
     const Operator* op{nullptr};
     std::vector<int32_t> inputs;  // numbers of values, negative for a missing one
     std::vector<int32_t> outputs;
-    bool relu{false};  // a following Relu is part of this node
+    bool relu{false};  // a following Relu, or Clip from zero on, is part of this node
+    double most{std::numeric_limits<double>::infinity()};  // that it lets through
     bool is_dead{false};
 
 private:

@@ -35,7 +35,9 @@ def _random(*shape):
 
 #: Kernels that the backend does without, and why.
 MISSING = {
-    **dict.fromkeys(('pack_filters', 'pack_weights'), 'its products read weights as they are'),
+    **dict.fromkeys(
+        ('pack_filters', 'pack_recurrent', 'pack_weights'), 'its products read weights as they are'
+    ),
     **dict.fromkeys(
         ('pack_integers', 'pack_integer_filters', 'quantize', 'dequantize', 'quantize_dynamically'),
         'it has no kernels of 8-bit integers',

@@ -80,12 +80,12 @@ void PackedConvolution::Run(const Array& x, const Array& out, const std::optiona
     Array sum = addend.has_value() ? Contiguous(addend->AsDetached()) : Array{};
     Array y = out.AsDetached();
     if (filters_ != nullptr) {
-        filters_->Run(g, input, {b_, sum, options_.use_relu}, y);
+        filters_->Run(g, input, {b_, sum, options_.use_relu, options_.most}, y);
         return;
     }
     kConvKernel(*device_, g, input, w_, b_, y);
     if (sum) y += sum;
-    if (options_.use_relu) CopyData(Relu(y), y);
+    if (options_.use_relu) CopyData(ClippedRelu(y, options_.most), y);
 }
 
 Array PackedConvolution::operator()(const Array& x, const std::optional<Array>& addend) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@ struct ConvEpilogue {
     Array bias;            // (O), or no array
     Array addend;          // added after the bias, of the shape of the output; or no array
     bool use_relu{false};  // of the sum
+    double most{std::numeric_limits<double>::infinity()};  // that relu lets through
 };
 
 // The weights of a convolution in the layout that a backend reads fastest.
@@ -37,6 +39,7 @@ struct ConvOptions {
     PerAxis dilate{1};
     int64_t groups{1};
     bool use_relu{false};
+    double most{std::numeric_limits<double>::infinity()};  // that relu lets through
 };
 
 // A convolution for inference, whose weights are prepared once for many calls. It works on any device, ignores graphs,
@@ -52,8 +55,8 @@ public:
     // The shape of the output for an input (N, C, l_1, ..., l_n).
     Shape OutShape(const Shape& x) const { return MakeGeometry(x).OutShape(w_shape_[0]); }
 
-    // Writes relu(conv(x, w) + b + addend), without what is not wanted, to the contiguous array `out`, which shares no
-    // memory with the others. All are of the dtype and on the device of the weights.
+    // Writes min(relu(conv(x, w) + b + addend), most), without what is not wanted, to the contiguous array `out`, which
+    // shares no memory with the others. All are of the dtype and on the device of the weights.
     void Run(const Array& x, const Array& out, const std::optional<Array>& addend = std::nullopt) const;
 
     // The same into a new array.

@@ -10,6 +10,7 @@
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/packed_recurrent.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn_cells.h"
 #include "chainerx/ops/structured.h"
@@ -18,6 +19,7 @@
 namespace chainerx {
 
 const RnnLayerKernel kRnnLayerKernel{"rnn_layer"};
+const PackRecurrentKernel kPackRecurrentKernel{"pack_recurrent"};
 const RnnLayerGradKernel kRnnLayerGradKernel{"rnn_layer_grad"};
 
 namespace {

@@ -29,7 +29,7 @@ Kernel ConvNode(const Node& node) {
     auto kernel_shape = node.OptionalInts("kernel_shape");
     Array w = node.Constant(1);
     Array b = node.Constant(2);
-    bool relu = node.relu;
+    auto rectify = [relu = node.relu, most = node.most](const Array& y) { return relu ? ClippedRelu(y, most) : y; };
     bool is_fixed = attributes.auto_pad == WindowAttributes::kNotSet || attributes.auto_pad == WindowAttributes::kValid;
     if (w && (b || !node.HasInput(2)) && is_fixed && w.ndim() >= 2 && IsFloat(w.dtype())) {
         CheckKernelShape(kernel_shape, w.shape());
@@ -44,25 +44,24 @@ Kernel ConvNode(const Node& node) {
             options.end_pad = Sizes(windows.behind);
             options.dilate = Sizes(windows.dilations);
             options.groups = groups;
-            options.use_relu = relu;
+            options.use_relu = node.relu;
+            options.most = node.most;
             PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
             node.Consume(1);
             node.Consume(2);
             if (!node.HasInput(kAddend)) return [convolution](const Inputs& in) { return convolution(in[0]); };
             PackedConvolution plain = convolution.WithoutRelu();
-            return [convolution, plain, relu](const Inputs& in) {
+            return [convolution, plain, rectify](const Inputs& in) {
                 const Array& addend = in[kAddend];
                 if (addend.shape() == convolution.OutShape(in[0].shape())) return convolution(in[0], addend);
-                Array y = plain(in[0]) + addend;
-                return relu ? Relu(y) : y;
+                return rectify(plain(in[0]) + addend);
             };
         }
     }
-    return [attributes, groups, kernel_shape, relu](const Inputs& in) {
+    return [attributes, groups, kernel_shape, rectify](const Inputs& in) {
         CheckKernelShape(kernel_shape, in[1].shape());
         Array y = Convolve(in[0], in[1], in.Optional(2), attributes, groups);
-        if (in.Has(kAddend)) y = y + in[kAddend];
-        return relu ? Relu(y) : y;
+        return rectify(in.Has(kAddend) ? y + in[kAddend] : y);
     };
 }
 

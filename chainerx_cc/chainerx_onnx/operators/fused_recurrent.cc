@@ -69,7 +69,12 @@ FusedRecurrent::FusedRecurrent(const Node& node, RnnKind kind, const std::vector
         }
         PackedLinear project{AsContiguous(Transpose(InOrder(At(w, {d}), kind, units_))),
                              bias ? std::optional{bias} : std::nullopt};
-        directions_.push_back({reversed[i], project, InOrder(At(r, {d}), kind, units_), recurrent_bias});
+        Array recurrent = InOrder(At(r, {d}), kind, units_);
+        std::shared_ptr<const PackedRecurrent> packed;
+        if (node.device().backend().FindKernel(kPackRecurrentKernel) != nullptr) {
+            packed = kPackRecurrentKernel(node.device(), recurrent);
+        }
+        directions_.push_back({reversed[i], project, packed, packed ? Array{} : recurrent, recurrent_bias});
     }
 }
 
@@ -130,7 +135,11 @@ void FusedRecurrent::Run(const Direction& direction, const Array& x, const Array
         c = empty(batch, units_);
     }
     Array h = empty(batch, units_);
-    kRnnLayerKernel(device, layer, h, c);
+    if (direction.packed) {
+        direction.packed->Run(layer, h, c);
+    } else {
+        kRnnLayerKernel(device, layer, h, c);
+    }
     (*outputs)[0].push_back(Reshape(layer.y, Shape{length, batch, units_}));
     (*outputs)[1].push_back(h);
     if (c) (*outputs)[2].push_back(c);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "chainerx/ops/packed_linear.h"
+#include "chainerx/ops/packed_recurrent.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx_onnx/operators/common.h"
 
@@ -22,8 +24,9 @@ private:
     struct Direction {
         bool is_reversed;
         PackedLinear project;
-        Array recurrent;  // (gates units, units)
-        Array bias;       // of the recurrent part, GRU only
+        std::shared_ptr<const PackedRecurrent> packed;  // the recurrent matrix; or null
+        Array recurrent;                                // (gates units, units), if it is not packed
+        Array bias;                                     // of the recurrent part, GRU only
     };
 
     FusedRecurrent(const Node& node, RnnKind kind, const std::vector<bool>& reversed);

@@ -131,7 +131,7 @@ public:
         auto data = [](const Array& a) { return a ? a.data<T>() : nullptr; };
         BlockingScope blocking{CountWork(s) > kBlocking};
         ConvForwardPacked<T>(s, x.data<T>(), packed_->data(), data(epilogue.bias), data(epilogue.addend),
-                             epilogue.use_relu, y.data<T>());
+                             epilogue.use_relu, static_cast<T>(epilogue.most), y.data<T>());
     }
 
 private:

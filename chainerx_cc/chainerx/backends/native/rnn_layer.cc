@@ -1,6 +1,7 @@
 // Layers of stacked recurrent networks.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "chainerx/backends/native/native_backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/packed_recurrent.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx/ops/rnn_steps.h"
 
@@ -54,12 +56,12 @@ GateLayout Blocks(int64_t units, int64_t n) { return {n * units, 1, {0, units, 2
 
 bool IsLong(const RnnLayer& layer) { return layer.x_gates.GetTotalSize() * layer.y.shape()[1] > kBlocking; }
 
-template <class T>
-void Forward(const RnnLayer& layer, const Array& h_, const Array& c_) {
+// `wh`: multiplies states by the transposed recurrent matrix.
+template <class T, class Multiplier>
+void Forward(const RnnLayer& layer, const Multiplier& wh, const Array& h_, const Array& c_) {
     int64_t units = layer.y.shape()[1];
     int64_t gates = CountGates(layer.kind);
     int64_t width = gates * units;
-    StepMatrix<T> wh{layer, true, units, width, layer.wh.data<T>()};
     GateLayout layout = Blocks(units, gates);
     T* h = h_.data<T>();
     std::copy_n(layer.h0.data<T>(), layer.h0.GetTotalSize(), h);
@@ -153,7 +155,10 @@ void Backward(const RnnLayer& layer, const Array& gy_, const Array& gh_, const A
 void Layer(const RnnLayer& layer, const Array& h, const Array& c) {
     VisitComputeDtype(layer.y.dtype(), [&](auto tag) {
         BlockingScope blocking{IsLong(layer)};
-        Forward<typename decltype(tag)::type>(layer, h, c);
+        using T = typename decltype(tag)::type;
+        int64_t units = layer.y.shape()[1];
+        StepMatrix<T> wh{layer, true, units, CountGates(layer.kind) * units, layer.wh.data<T>()};
+        Forward<T>(layer, wh, h, c);
     });
 }
 
@@ -165,11 +170,39 @@ void LayerGrad(const RnnLayer& layer, const Array& gy, const Array& gh, const Ar
     });
 }
 
+template <class T>
+class NativeRecurrent final : public PackedRecurrent {
+public:
+    explicit NativeRecurrent(const Array& wh)
+        : width_{wh.shape()[0]}, units_{wh.shape()[1]}, packed_{true, units_, width_, wh.data<T>(), units_} {}
+
+    void Run(const RnnLayer& layer, const Array& h, const Array& c) const override {
+        BlockingScope blocking{IsLong(layer)};
+        Forward<T>(layer, *this, h, c);
+    }
+
+    void Multiply(int64_t m, const T* a, T beta, T* c) const {
+        packed_.Multiply({m, a, units_, beta != 0, nullptr, false, c, width_});
+    }
+
+private:
+    int64_t width_;
+    int64_t units_;
+    PackedMatrix<T> packed_;
+};
+
+std::unique_ptr<PackedRecurrent> PackRecurrent(const Array& wh) {
+    BlockingScope blocking{wh.GetTotalSize() > kBlocking};
+    if (wh.dtype() == Dtype::kFloat32) return std::make_unique<NativeRecurrent<float>>(wh);
+    return std::make_unique<NativeRecurrent<double>>(wh);
+}
+
 }  // namespace
 
 const NativeKernels g_rnn_layer_kernels{[](Backend& backend) {
     kRnnLayerKernel.Register(backend, &Layer);
     kRnnLayerGradKernel.Register(backend, &LayerGrad);
+    kPackRecurrentKernel.Register(backend, &PackRecurrent);
 }};
 
 }  // namespace chainerx::native

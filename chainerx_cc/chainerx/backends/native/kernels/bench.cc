@@ -254,7 +254,8 @@ void BenchConv() {
         std::vector<float> packed(size);
         PackConvWeights<float>(s, w.data(), packed.data());
         std::snprintf(name, sizeof(name), "conv packed %s", shape);
-        Bench(name, [&] { ConvForwardPacked<float>(s, x.data(), packed.data(), nullptr, nullptr, false, y.data()); });
+        Bench(name,
+              [&] { ConvForwardPacked<float>(s, x.data(), packed.data(), nullptr, nullptr, false, 0, y.data()); });
         std::snprintf(name, sizeof(name), "conv data %s", shape);
         Bench(name, [&] { ConvBackwardData<float>(s, y.data(), w.data(), nullptr, x.data()); });
         std::snprintf(name, sizeof(name), "conv weight %s", shape);

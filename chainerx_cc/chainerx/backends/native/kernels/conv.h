@@ -47,11 +47,11 @@ CHAINERX_ISA_KERNEL(GetPackedSize, (const ConvShape& shape, int64_t* size), (sha
 CHAINERX_ISA_KERNEL(PackConvWeights, (const ConvShape& shape, const T* w, T* packed), (shape, w, packed))
 
 // y = convolution of x with packed weights, plus bias (out_channels), plus `addend` (as y), both of which may be null,
-// and negative sums replaced by zero if `relu`.
+// and if `relu`, negative sums replaced by zero, and those above `most` by it.
 CHAINERX_ISA_KERNEL(ConvForwardPacked,
                     (const ConvShape& shape, const T* x, const T* packed, const T* bias, const T* addend, bool relu,
-                     T* y),
-                    (shape, x, packed, bias, addend, relu, y))
+                     T most, T* y),
+                    (shape, x, packed, bias, addend, relu, most, y))
 
 // gx = the gradient of sum(y * gy) with respect to x, which is also the transposed convolution. Adds `bias`
 // (in_channels), which may be null.

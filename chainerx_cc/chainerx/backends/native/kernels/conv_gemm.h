@@ -39,7 +39,9 @@ struct Problem {
     int64_t x_image;  // distance of images
     const T* bias;    // (rows), or null
     const T* addend;  // laid out as y, or null
-    bool relu;
+    bool relu;        // limits the sum:
+    T least;
+    T most;
     T* y;  // the group's first channel
     int64_t y_image;
     int64_t y_channel;
@@ -215,24 +217,43 @@ private:
     Scratch<Run> runs_;
 };
 
-// The destination of a tile of the product of a panel of weights and columns.
+// The destinations of some tiles of the product of panels of weights and columns.
 template <class T>
-TileOutput<T> OutputOf(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, int64_t tile,
-                       int64_t panel, int64_t block) {
-    int64_t m = panel * layout.panel_rows();
-    int64_t offset = tiles.Image(tile) * p.y_image + m * p.y_channel + tiles.Column(tile);
-    bool is_last = block == layout.blocks() - 1;
-    TileOutput<T> out{};
-    out.c = p.y + offset;
-    out.row = p.y_channel;
-    out.columns = tiles.Count(tile);
-    out.bias = p.bias != nullptr ? p.bias + m : nullptr;
-    out.accumulate = block > 0;
-    out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
-    out.addend_row = p.y_channel;
-    out.relu = is_last && p.relu;
-    return out;
-}
+class TileOutputs {
+public:
+    TileOutputs(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t first, int64_t last) : p_{p} {
+        for (int64_t tile = first; tile < last; ++tile) {
+            places_[tile - first] = {tiles.Image(tile) * p.y_image + tiles.Column(tile), tiles.Count(tile)};
+        }
+    }
+
+    TileOutput<T> Find(const PackedLayout<T>& layout, int64_t tile, int64_t panel, int64_t block) const {
+        const Problem<T>& p = p_;
+        int64_t m = panel * layout.panel_rows();
+        int64_t offset = places_[tile].column + m * p.y_channel;
+        bool is_last = block == layout.blocks() - 1;
+        TileOutput<T> out{};
+        out.c = p.y + offset;
+        out.row = p.y_channel;
+        out.columns = places_[tile].count;
+        out.bias = p.bias != nullptr ? p.bias + m : nullptr;
+        out.accumulate = block > 0;
+        out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
+        out.addend_row = p.y_channel;
+        out.relu = is_last && p.relu;
+        out.least = p.least;
+        out.most = p.most;
+        return out;
+    }
+
+private:
+    struct Place {
+        int64_t column;  // of y
+        int count;
+    };
+    const Problem<T>& p_;
+    Place places_[kBlockTiles];
+};
 
 // The part of the product that a thread computes at a time.
 struct Part {
@@ -248,6 +269,7 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
                   const Part& part) {
     const Filters<T>& f = p.filters;
     PackedColumns<T> columns{p, tiles, part.first_tile, part.last_tile, layout.max_depth()};
+    TileOutputs<T> outputs{p, tiles, part.first_tile, part.last_tile};
     for (int64_t block = 0; block < layout.blocks(); ++block) {
         int64_t channel = layout.Channel(block);
         int64_t channels = layout.Channels(block);
@@ -255,7 +277,7 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
         for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
             int64_t rows = layout.Rows(panel);
             for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
-                TileOutput<T> out = OutputOf(p, layout, tiles, tile, panel, block);
+                TileOutput<T> out = outputs.Find(layout, tile - part.first_tile, panel, block);
                 const T* b = columns.Tile(tile - part.first_tile);
                 if (weights == nullptr) {
                     const T* w = f.w + panel * layout.panel_rows() * f.row + channel * f.channel;
@@ -278,6 +300,7 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
                const Part& part) {
     constexpr int kSize = Simd<T>::kSize;
     SlidingRows<T> sliding{p.window};
+    TileOutputs<T> outputs{p, tiles, part.first_tile, part.last_tile};
     int64_t width = p.window.columns[1];
     int64_t image_size = SpatialSize(p.window.image, 2);
     int64_t first_image = tiles.Image(part.first_tile);
@@ -322,7 +345,7 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
             int64_t rows = layout.Rows(panel);
             const T* a = weights + layout.Panel(block, panel);
             for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
-                TileOutput<T> out = OutputOf(p, layout, tiles, tile, panel, block);
+                TileOutput<T> out = outputs.Find(layout, tile - part.first_tile, panel, block);
                 const T* b[kTileVectors];
                 for (int v = 0; v < kTileVectors; ++v) {
                     b[v] = copy.data() + starts[tile - part.first_tile][v];

@@ -2,6 +2,7 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_few.h"
 #include "chainerx/backends/native/kernels/conv_gemm.h"
 #include "chainerx/backends/native/kernels/conv_winograd.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -53,91 +54,10 @@ Problem<T> GroupOf(const Problem<T>& p, int64_t g, int64_t w_group) {
     return group;
 }
 
-// For groups of few rows and channels, as in depthwise convolution, where tiles would be mostly empty: products of
-// weights and vectors of columns, whose plans serve all groups and images.
-template <class T>
-class FewRows {
-public:
-    FewRows(const Problem<T>& p, int64_t groups, int64_t w_group)
-        : p_{p},
-          f_{p.filters},
-          groups_{groups},
-          w_{p.packed != nullptr ? p.packed : p.filters.w},
-          w_group_{p.packed != nullptr ? PackedLayout<T>{f_.rows, f_.channels, f_.taps}.Size() : w_group},
-          image_size_{SpatialSize(p.window.image, p.window.ndim)},
-          columns_{SpatialSize(p.window.columns, p.window.ndim)} {}
-
-    // Packed weights of one row and one channel lie as they were.
-    static bool Fits(const Problem<T>& p, int64_t groups) {
-        int64_t few = p.packed != nullptr ? 1 : 2;
-        return groups > 1 && p.filters.rows <= few && p.filters.channels <= few;
-    }
-
-    void Multiply() {
-        // Some groups of images at a time: so many that plans pay, so few that they stay in the cache.
-        int64_t size = f_.channels * image_size_ + f_.rows * columns_;
-        int64_t most = (int64_t{1} << 16) / size < 8 ? 8 : (int64_t{1} << 16) / size;
-        int64_t count = p_.batch * groups_;
-        int64_t parts = (count + most - 1) / most;
-        int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
-        parts = parts < threads ? (threads < count ? threads : count) : parts;
-        int64_t work = size * f_.taps * (count / parts);
-        ParallelFor(parts, 1 + (int64_t{1} << 17) / (work + 1), [&](int64_t begin, int64_t end) {
-            VectorPlan<T> plan{};
-            Scratch<Run> runs{plan.MaxRuns(p_.window)};
-            for (int64_t part = begin; part < end; ++part) {
-                int64_t first = count * part / parts;
-                int64_t last = count * (part + 1) / parts;
-                for (int64_t column = 0; column < columns_; column += Simd<T>::kSize) {
-                    int64_t left = columns_ - column;
-                    int lanes = left < Simd<T>::kSize ? static_cast<int>(left) : Simd<T>::kSize;
-                    plan.Make(p_.window, column, lanes, runs.data());
-                    int64_t image = first / groups_;
-                    int64_t group = first % groups_;
-                    for (int64_t i = first; i < last; ++i) {
-                        MultiplyVector(plan, image, group, column, lanes);
-                        if (++group == groups_) {
-                            group = 0;
-                            ++image;
-                        }
-                    }
-                }
-            }
-        });
-    }
-
-private:
-    CHAINERX_INLINE void MultiplyVector(const VectorPlan<T>& plan, int64_t image, int64_t group, int64_t column,
-                                        int lanes) const {
-        const T* images = p_.x + image * p_.x_image + group * f_.channels * image_size_;
-        const T* w = w_ + group * w_group_;
-        for (int64_t r = 0; r < f_.rows; ++r) {
-            int64_t m = group * f_.rows + r;
-            Vec<T> sum = p_.bias != nullptr ? Set(p_.bias[m]) : Vec<T>{};
-            for (int64_t c = 0; c < f_.channels; ++c) {
-                for (int64_t t = 0; t < f_.taps; ++t) {
-                    sum += Set(w[r * f_.row + c * f_.channel + f_.tap[t]]) * plan.Read(images + c * image_size_, t);
-                }
-            }
-            int64_t at = image * p_.y_image + m * p_.y_channel + column;
-            sum = p_.addend != nullptr ? sum + LoadPartial(p_.addend + at, lanes) : sum;
-            StorePartial(p_.y + at, p_.relu ? Rectify(sum) : sum, lanes);
-        }
-    }
-
-    const Problem<T>& p_;
-    const Filters<T>& f_;
-    int64_t groups_;
-    const T* w_;
-    int64_t w_group_;
-    int64_t image_size_;
-    int64_t columns_;
-};
-
 template <class T>
 void ComputeGroups(const Problem<T>& p, int64_t groups, int64_t w_group) {
-    if (FewRows<T>::Fits(p, groups)) {
-        FewRows<T>{p, groups, w_group}.Multiply();
+    if (FewChannels<T>::Fits(p, groups)) {
+        FewChannels<T>{p, groups, w_group}.Multiply();
         return;
     }
     ParallelFor(groups, 1, [&](int64_t begin, int64_t end) {
@@ -195,7 +115,7 @@ void SpreadPhase(const ConvShape& s, const Phase& phase, const T* from, T* x) {
 // The forward pass with weights, or with packed ones.
 template <class T>
 void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, const T* bias, const T* addend, bool relu,
-             T* y) {
+             T most, T* y) {
     ConvShape s = Simplify(shape);
     int64_t taps = SpatialSize(s.kernel, s.ndim);
     int64_t in_size = SpatialSize(s.in, s.ndim);
@@ -225,6 +145,7 @@ void Forward(const ConvShape& shape, const T* x, const T* w, const T* packed, co
     p.filters = {out_group, in_group, taps, w, in_group * taps, taps, w_tap.data()};
     p.x_image = s.in_channels * in_size;
     p.relu = relu;
+    p.most = most;
     p.y_image = s.out_channels * out_size;
     p.y_channel = out_size;
     p.packed = packed;
@@ -249,7 +170,7 @@ void ConvForward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y
         }
         return;
     }
-    Forward<T>(s, x, w, nullptr, bias, nullptr, false, y);
+    Forward<T>(s, x, w, nullptr, bias, nullptr, false, T{0}, y);
 }
 
 template <class T>
@@ -277,8 +198,8 @@ void PackConvWeights(const ConvShape& s, const T* w, T* packed) {
 
 template <class T>
 void ConvForwardPacked(const ConvShape& s, const T* x, const T* packed, const T* bias, const T* addend, bool relu,
-                       T* y) {
-    Forward<T>(s, x, nullptr, packed, bias, addend, relu, y);
+                       T most, T* y) {
+    Forward<T>(s, x, nullptr, packed, bias, addend, relu, most, y);
 }
 
 template <class T>
@@ -361,11 +282,11 @@ void ConvBackwardData(const ConvShape& shape, const T* gy, const T* w, const T* 
     }
 }
 
-#define CHAINERX_INSTANTIATE(T)                                                                             \
-    template void ConvForward<T>(const ConvShape&, const T*, const T*, const T*, T*);                       \
-    template void GetPackedSize<T>(const ConvShape&, int64_t*);                                             \
-    template void PackConvWeights<T>(const ConvShape&, const T*, T*);                                       \
-    template void ConvForwardPacked<T>(const ConvShape&, const T*, const T*, const T*, const T*, bool, T*); \
+#define CHAINERX_INSTANTIATE(T)                                                                                \
+    template void ConvForward<T>(const ConvShape&, const T*, const T*, const T*, T*);                          \
+    template void GetPackedSize<T>(const ConvShape&, int64_t*);                                                \
+    template void PackConvWeights<T>(const ConvShape&, const T*, T*);                                          \
+    template void ConvForwardPacked<T>(const ConvShape&, const T*, const T*, const T*, const T*, bool, T, T*); \
     template void ConvBackwardData<T>(const ConvShape&, const T*, const T*, const T*, T*);
 CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)

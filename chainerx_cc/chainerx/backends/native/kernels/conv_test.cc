@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "chainerx/backends/native/kernels/test_util.h"
@@ -130,6 +131,22 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(2, 8, 8, 16, {{9, 5, 2, 2, 1}, {11, 5, 2, 2, 1}}),
             MakeShape(3, 40, 40, 40, {{19, 3, 1, 1, 1}, {21, 3, 2, 1, 1}}),  // some groups at a time
             MakeShape(2, 3, 6, 3, {{6, 3, 1, 1, 1}, {7, 3, 2, 1, 1}}),
+            // Groups of few channels: windows of 3 x 3, strides, dilations, bands of rows, other numbers of dimensions
+            MakeShape(2, 5, 5, 5, {{7, 3, 1, 1, 1}, {7, 3, 1, 1, 1}}),
+            MakeShape(1, 3, 3, 3, {{14, 3, 2, 1, 1}, {15, 3, 2, 1, 1}}),
+            MakeShape(1, 2, 2, 2, {{130, 3, 1, 1, 1}, {112, 3, 1, 1, 1}}),
+            MakeShape(1, 2, 2, 2, {{131, 3, 2, 0, 1}, {113, 3, 2, 2, 1}}),
+            MakeShape(2, 3, 3, 3, {{17, 3, 1, 2, 2}, {19, 3, 2, 2, 2}}),
+            MakeShape(2, 3, 3, 3, {{16, 3, 1, 1, 1}, {33, 3, 2, 1, 1}}),
+            MakeShape(2, 3, 3, 3, {{16, 3, 3, 1, 1}, {37, 3, 3, 1, 1}}),
+            MakeShape(2, 4, 8, 8, {{9, 5, 1, 2, 1}, {18, 5, 1, 2, 1}}),
+            MakeShape(2, 4, 4, 4, {{50, 7, 3, 2, 1}}),
+            MakeShape(2, 4, 8, 8, {{1, 1, 1, 0, 1}}),
+            MakeShape(2, 3, 3, 6, {{6, 3, 2, 1, 1}, {7, 3, 1, 1, 1}, {8, 3, 2, 1, 1}}),
+            MakeShape(1, 3, 6, 3, {{5, 2, 1, 1, 2}, {4, 3, 1, 2, 1}, {3, 1, 1, 0, 1}, {9, 3, 2, 1, 1}}),
+            MakeShape(1, 2, 4, 2, {{19, 17, 1, 8, 1}, {20, 17, 2, 8, 1}}),  // more taps than a block of packed weights
+            MakeShape(1, 3, 3, 3, {{4, 3, 1, 9, 1}, {4, 3, 1, 9, 1}}),      // rows and columns of padding alone
+            MakeShape(1, 3, 3, 3, {{40, 2, 1, 0, 13}, {40, 2, 5, 0, 13, 1}}),
             MakeShape(1, 1, 2, 3, {{9, 3, 1, 6, 6}, {40, 3, 1, 6, 6}}),
             // Winograd's algorithm: parts of tiles, sums in two parts, groups, padding beyond tiles, more outputs
             MakeShape(2, 1, 33, 40, {{21, 3, 1, 1, 1}, {23, 3, 1, 1, 1}}),
@@ -153,7 +170,7 @@ struct Kernels {
     void (*forward)(const ConvShape&, const T*, const T*, const T*, T*);
     void (*get_packed_size)(const ConvShape&, int64_t*);
     void (*pack)(const ConvShape&, const T*, T*);
-    void (*forward_packed)(const ConvShape&, const T*, const T*, const T*, const T*, bool, T*);
+    void (*forward_packed)(const ConvShape&, const T*, const T*, const T*, const T*, bool, T, T*);
     void (*data)(const ConvShape&, const T*, const T*, const T*, T*);
     void (*weight)(const ConvShape&, const T*, const T*, T*);
 };
@@ -173,19 +190,20 @@ void CheckPacked(const Kernels<T>& kernels, const ConvShape& s, const std::vecto
     std::vector<T> packed(size);
     kernels.pack(s, w.data(), packed.data());
     auto addend = RandomVector<T>(y_expected.size(), 6);
-    for (int choice = 0; choice < 8; ++choice) {
+    for (int choice = 0; choice < 16; ++choice) {
         bool has_bias = (choice & 1) != 0;
         bool has_addend = (choice & 2) != 0;
         bool relu = (choice & 4) != 0;
+        T most = (choice & 8) != 0 ? T(1) : std::numeric_limits<T>::infinity();  // matters with relu only
         std::vector<double> expected = y_expected;
         for (size_t i = 0; i < expected.size(); ++i) {
             if (!has_bias) expected[i] -= bias[i / SpatialSize(s.out, s.ndim) % s.out_channels];
             if (has_addend) expected[i] += addend[i];
-            if (relu) expected[i] = std::max(expected[i], 0.0);
+            if (relu) expected[i] = std::min(std::max(expected[i], 0.0), static_cast<double>(most));
         }
         std::vector<T> y(expected.size(), std::nan(""));
         kernels.forward_packed(s, x.data(), packed.data(), has_bias ? bias.data() : nullptr,
-                               has_addend ? addend.data() : nullptr, relu, y.data());
+                               has_addend ? addend.data() : nullptr, relu, most, y.data());
         // Sums may be much larger than what the bias leaves of them.
         for (size_t i = 0; i < y.size(); ++i) {
             ASSERT_NEAR(y[i], expected[i], tolerance * (2 + std::abs(y_expected[i]))) << "choice " << choice;

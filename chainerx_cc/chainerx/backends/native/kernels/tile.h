@@ -5,6 +5,7 @@
 // A panel of A holds up to kRows rows as [k][rows], a panel of B holds kColumns columns as [k][kColumns].
 
 #include <cstdint>
+#include <limits>
 
 #include "chainerx/backends/native/kernels/simd.h"
 
@@ -78,7 +79,9 @@ struct TileOutput {
     bool accumulate;     // add to C
     const T* addend;     // added at last, or null
     int64_t addend_row;  // distance of its rows
-    bool relu;           // of the result
+    bool relu;           // limits the result:
+    T least{0};          // in memory, so that a limit is one instruction
+    T most{std::numeric_limits<T>::infinity()};
 
     CHAINERX_INLINE int vectors() const { return (columns + Simd<T>::kSize - 1) / Simd<T>::kSize; }
 };
@@ -86,6 +89,15 @@ struct TileOutput {
 template <class V>
 CHAINERX_INLINE V Rectify(V v) {
     return v < V{} ? V{} : v;
+}
+
+// NaN stays.
+template <class T>
+CHAINERX_INLINE Vec<T> Limit(Vec<T> v, T least, T most) {
+    Vec<T> low = Set(least);
+    Vec<T> high = Set(most);
+    v = v < low ? low : v;
+    return v > high ? high : v;
 }
 
 // Stores sums [rows][vectors][kSize] if columns are cut off. Not inlined, to keep the code of a tile
@@ -104,7 +116,7 @@ __attribute__((noinline)) void StoreIrregularTile(const TileOutput<T>& out, int 
             auto load = [count](const T* p) { return count == kSize ? Load(p) : LoadPartial(p, count); };
             Vec<T> value = Load(sums + i) + (out.accumulate ? load(c + i) : Set(bias));
             value = addend != nullptr ? value + load(addend + i) : value;
-            value = out.relu ? Rectify(value) : value;
+            value = out.relu ? Limit<T>(value, out.least, out.most) : value;
             if (count == kSize) {
                 Store(c + i, value);
             } else {
@@ -164,18 +176,35 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
         StoreIrregularTile<T>(out, kRows, kVectors, sums);
         return;
     }
-    T* c = out.c;
+    // In passes, so that each choice is made once.
+    Vec<T> sums[kRows][kVectors];
+    auto update = [&](const auto& f) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r, c += out.row) {
-        Vec<T> bias = out.bias != nullptr ? Set(out.bias[r]) : Vec<T>{};
+        for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) {
-            Vec<T> value = acc[r][v] + (out.accumulate ? Load(c + v * kSize) : bias);
-            if (out.addend != nullptr) {
-                value += Load(out.addend + r * out.addend_row + v * kSize);
-            }
-            Store(c + v * kSize, out.relu ? Rectify(value) : value);
+            for (int v = 0; v < kVectors; ++v) sums[r][v] = f(r, v);
         }
+    };
+    if (out.accumulate) {
+        update([&](int r, int v)
+                       __attribute__((always_inline)) { return acc[r][v] + Load(out.c + r * out.row + v * kSize); });
+    } else if (out.bias != nullptr) {
+        update([&](int r, int v) __attribute__((always_inline)) { return acc[r][v] + Set(out.bias[r]); });
+    } else {
+        update([&](int r, int v) __attribute__((always_inline)) { return acc[r][v] + Vec<T>{}; });
+    }
+    if (out.addend != nullptr) {
+        update([&](int r, int v) __attribute__((always_inline)) {
+            return sums[r][v] + Load(out.addend + r * out.addend_row + v * kSize);
+        });
+    }
+    if (out.relu) {
+        update([&](int r, int v) __attribute__((always_inline)) { return Limit<T>(sums[r][v], out.least, out.most); });
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) Store(out.c + r * out.row + v * kSize, sums[r][v]);
     }
 }
 
