@@ -74,6 +74,11 @@ class TransformerEncoderLayer(_TransformerLayer):
             instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
 
+    Raises:
+        ValueError: ``size`` is not a multiple of ``n_heads``.
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            last axis is not of ``size``.
+
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.
         linear1, linear2 (~chainer.links.Linear): Feed-forward network.
@@ -139,6 +144,11 @@ class TransformerDecoderLayer(_TransformerLayer):
             instead of after adding the shortcut.
         eps (float): Small value for numerical stability of the normalization.
         memory_size (int): Size of the memory. The default is ``size``.
+
+    Raises:
+        ValueError: ``size`` is not a multiple of ``n_heads``.
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its last
+            axis is not of ``size``.
 
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.
