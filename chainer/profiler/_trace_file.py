@@ -31,7 +31,8 @@ def events(process: Process) -> Iterator[dict[str, Any]]:
             yield {
                 'ph': 'X',
                 'cat': span.category,
-                'name': span.name,
+                # The table has the row of what is in no other span.
+                'name': 'profile' if span.category == 'profile' else span.name,
                 'pid': process.number,
                 'tid': number,
                 'ts': (span.start - process.start) / 1e3,

@@ -1,9 +1,7 @@
 """A profile of several ranks is one file."""
 
-import json
-
 import pytest
-from helpers import mpi
+from helpers import mpi, trace_format
 
 pytestmark = pytest.mark.skipif(
     bool(mpi.reason_to_skip()) or mpi.mpiexec() is None,
@@ -46,7 +44,7 @@ def test_two_ranks(tmp_path):
     path = tmp_path / 'trace.json'
     printed = mpi.run_ranks(2, PROGRAM.format(path=str(path)))
     assert printed.count('wait for means of gradients') == 2
-    events = json.loads(path.read_text())['traceEvents']
+    events = trace_format.read(path)
     names = {e['args']['name']: e['pid'] for e in events if e['name'] == 'process_name'}
     assert names['rank 0'] == 0
     assert names['rank 1'] == 1

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import chainer
+from tests.helpers import trace_format
 from tests.helpers.devices import CHX
 
 FOLDER = os.path.join(
@@ -92,7 +93,7 @@ def test_defaults_reach_97_percent(run, tmp_path, device):
 def test_profile(run, tmp_path, device):
     out = run('train_mnist.py', '-d', device, '--noplot', '-u', 16, '-e', 3, '--profile')
     assert re.search(r'LinearFunction +forward +\d+ ', out)
-    events = json.loads((tmp_path / 'result' / 'trace.json').read_text())['traceEvents']
+    events = trace_format.read(tmp_path / 'result' / 'trace.json')
     assert [e['name'] for e in events].count('StandardUpdater.update_core') == 20
 
 

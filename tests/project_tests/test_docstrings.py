@@ -105,3 +105,25 @@ def test_no_signature_beside_overloads():
                     doc = ast.get_docstring(node) or ''
                     assert not doc.startswith(f'{node.name}('), f'{path}: {node.name}'
     assert n_overloads >= 10
+
+
+LINKS = {
+    name: getattr(chainer.links, name)
+    for name in dir(chainer.links)
+    if inspect.isclass(getattr(chainer.links, name))
+}
+
+
+@pytest.mark.parametrize('name', sorted(FUNCTIONS))
+def test_function_says_what_it_raises_and_what_shape_it_returns(name):
+    text = inspect.getdoc(FUNCTIONS[name])
+    assert '\nRaises:\n    ' in text
+    (returns,) = re.findall(r'^Returns:\n((?:    .*\n|\n)+)', text + '\n', re.MULTILINE)
+    assert re.search(r'shape|[Ss]calar|\bax[ie]s\b|``\(', returns)
+
+
+@pytest.mark.parametrize('name', sorted(LINKS))
+def test_link_says_what_it_raises_and_its_shapes(name):
+    text = inspect.getdoc(LINKS[name])
+    assert '\nRaises:\n    ' in text
+    assert re.search(r'[Ss]hape|dimensions', text)

@@ -67,7 +67,7 @@ def crelu(x: VariableLike, axis: int = 1) -> Variable:
         axis (int): Axis to concatenate the parts along.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, twice as long as ``x`` along ``axis``.
+        ~chainer.Variable: Output of the dtype and shape of ``x``, but twice as long along ``axis``.
 
     Raises:
         TypeError: If ``axis`` is not an int.

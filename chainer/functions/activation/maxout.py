@@ -24,7 +24,8 @@ def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
         axis (int): Axis of the channels.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, ``pool_size`` times shorter along ``axis``.
+        ~chainer.Variable: Output of the dtype and shape of ``x``, but ``pool_size`` times shorter
+        along ``axis``.
 
     Raises:
         ValueError: If ``pool_size`` is not positive.

@@ -191,7 +191,8 @@ def as_strided(
             of the memory behind ``x`` (``None``: where ``x`` starts).
 
     Returns:
-        ~chainer.Variable: View of the memory of ``x``. Gradients of repeated elements add up.
+        ~chainer.Variable: View of the memory of ``x``, of the given shape. Gradients of repeated
+        elements add up.
 
     Raises:
         ValueError: If the lengths of ``shape`` and ``strides`` differ or the view exceeds the

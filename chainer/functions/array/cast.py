@@ -50,7 +50,11 @@ def cast(x: VariableLike, typ: DTypeSpec) -> Variable:
         typ (str or dtype): dtype of the output.
 
     Returns:
-        ~chainer.Variable: ``x`` in the dtype ``typ``. Its gradient is cast back.
+        ~chainer.Variable: Output of the shape of ``x`` and the dtype ``typ``. Its gradient is cast
+        back.
+
+    Raises:
+        TypeError: If ``typ`` is no dtype.
 
     .. admonition:: Example
 

@@ -72,7 +72,8 @@ def concat(xs: Sequence[VariableLike], axis: int = 1) -> Variable:
         axis (int): Axis to join along.
 
     Returns:
-        ~chainer.Variable: Joined array, of the dtype of the inputs.
+        ~chainer.Variable: Joined array of the dtype of the inputs, whose length along ``axis`` is
+        the sum of theirs.
 
     Raises:
         TypeError: If ``axis`` is not an int.

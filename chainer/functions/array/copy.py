@@ -74,7 +74,7 @@ def copy(x: VariableLike, dst: DeviceSpec) -> Variable:
         dst (device specifier or int): Device, or number of a CUDA device (-1: the CPU).
 
     Returns:
-        ~chainer.Variable: Copy on the device ``dst``.
+        ~chainer.Variable: Copy of the shape and dtype of ``x`` on the device ``dst``.
 
     Raises:
         RuntimeError: If gradients would pass between ChainerX and another backend.

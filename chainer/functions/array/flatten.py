@@ -20,6 +20,9 @@ def flatten(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Elements of ``x`` in C order, of shape ``(x.size,)``.
 
+    Raises:
+        AttributeError: If ``x`` is neither a variable nor an array.
+
     .. admonition:: Example
 
         >>> F.flatten(np.zeros((2, 3), np.float32)).shape

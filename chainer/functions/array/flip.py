@@ -60,7 +60,7 @@ def flip(x: VariableLike, axis: int) -> Variable:
         axis (int): Axis.
 
     Returns:
-        ~chainer.Variable: View of ``x``.
+        ~chainer.Variable: View of ``x``, of its shape and dtype.
 
     Raises:
         TypeError: If ``axis`` is not an int.

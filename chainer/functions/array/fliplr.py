@@ -33,7 +33,7 @@ def fliplr(a: VariableLike) -> Variable:
         a (:class:`~chainer.Variable` or array): Floating point input of at least two axes.
 
     Returns:
-        ~chainer.Variable: View of ``a``.
+        ~chainer.Variable: View of ``a``, of its shape and dtype.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``a`` has less than two axes or is not

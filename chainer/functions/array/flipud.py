@@ -32,7 +32,7 @@ def flipud(a: VariableLike) -> Variable:
         a (:class:`~chainer.Variable` or array): Input of at least one axis.
 
     Returns:
-        ~chainer.Variable: View of ``a``.
+        ~chainer.Variable: View of ``a``, of its shape and dtype.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``a`` has no axes or is not floating point.

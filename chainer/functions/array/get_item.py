@@ -131,7 +131,8 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
             with NumPy's meaning. A list of ints is an integer array.
 
     Returns:
-        ~chainer.Variable: ``x[slices]``. Gradients of repeated elements add up.
+        ~chainer.Variable: ``x[slices]``, of the shape that NumPy gives it. Gradients of
+        repeated elements add up.
 
     Raises:
         IndexError: If the index does not fit ``x``.

@@ -33,7 +33,8 @@ def hstack(xs: Sequence[VariableLike]) -> Variable:
             of axes, equal in shape except for the joined axis.
 
     Returns:
-        ~chainer.Variable: Joined array, of the dtype of the inputs.
+        ~chainer.Variable: Joined array of the dtype of the inputs, whose length along the second
+        axis is the sum of theirs, or along the only axis if they have one.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.

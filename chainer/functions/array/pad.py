@@ -94,7 +94,8 @@ def pad(x: VariableLike, pad_width: Any, mode: str, **keywords: Any) -> Variable
         keywords: Further arguments of :func:`numpy.pad`, such as ``constant_values``.
 
     Returns:
-        ~chainer.Variable: Padded array.
+        ~chainer.Variable: Array of the dtype of ``x``, whose axes are longer by what is padded
+        before and after them.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``x`` is not floating point.

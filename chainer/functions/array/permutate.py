@@ -97,7 +97,7 @@ def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool =
         inv (bool): Whether to apply the inverse permutation.
 
     Returns:
-        ~chainer.Variable: Permuted array.
+        ~chainer.Variable: Permuted array of the shape and dtype of ``x``.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``axis`` is out of range or has another

@@ -86,7 +86,8 @@ def repeat(x: VariableLike, repeats: int | Sequence[int], axis: int | None = Non
         axis (int or None): Axis (``None``: flattens ``x`` first).
 
     Returns:
-        ~chainer.Variable: Array with repeated elements.
+        ~chainer.Variable: Array of the dtype of ``x`` and its shape, but as many times longer along
+        ``axis`` as elements are repeated; without ``axis``, of one dimension.
 
     Raises:
         TypeError: If the type of an argument is wrong.

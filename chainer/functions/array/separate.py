@@ -71,7 +71,7 @@ def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
         axis (int): Axis, which the outputs do not have.
 
     Returns:
-        tuple of ~chainer.Variable: One output per element of the axis.
+        tuple of ~chainer.Variable: One output per element of the axis, without that axis.
 
     Raises:
         TypeError: If ``axis`` is not an int.

@@ -130,8 +130,8 @@ def split_axis(
         force_tuple (bool): Whether to return a tuple even for a single part.
 
     Returns:
-        tuple of ~chainer.Variable: Parts; a single variable if there is one part and
-        ``force_tuple`` is ``False``.
+        tuple of ~chainer.Variable: Parts, in the shape and dtype of ``x`` but shorter along
+        ``axis``; a single variable if there is one part and ``force_tuple`` is ``False``.
 
     Raises:
         TypeError: If ``indices_or_sections`` is neither an int nor a sequence of ints, or

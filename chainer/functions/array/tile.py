@@ -63,7 +63,7 @@ def tile(x: VariableLike, reps: int | Sequence[int]) -> Variable:
             shorter of ``x.shape`` and ``reps``.
 
     Returns:
-        ~chainer.Variable: Tiled array.
+        ~chainer.Variable: Array of the dtype of ``x``, whose axes are ``reps`` times as long.
 
     Raises:
         TypeError: If ``reps`` is neither an int nor a tuple of ints.

@@ -33,7 +33,8 @@ def vstack(xs: Sequence[VariableLike]) -> Variable:
             of axes, equal in shape except for the joined axis.
 
     Returns:
-        ~chainer.Variable: Joined array, of the dtype of the inputs.
+        ~chainer.Variable: Joined array of the dtype of the inputs, whose length along the first
+        axis is the sum of theirs.
 
     Raises:
         ~chainer.utils.type_check.InvalidType: If ``xs`` is empty or its arrays do not fit.

@@ -22,6 +22,9 @@ def ceil(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        TypeError: If the elements of ``x`` have no order.
+
     .. admonition:: Example
 
         >>> F.ceil(np.array([-1.5, 0.5, 2], np.float32)).array

@@ -80,7 +80,8 @@ def diff(x: VariableLike, n: int = 1, axis: int = -1) -> Variable:
         axis (int): Axis.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, by ``n`` shorter along the axis.
+        ~chainer.Variable: Output of the dtype and shape of ``x``, but by ``n`` shorter along the
+        axis.
 
     Raises:
         ValueError: If ``n`` is negative.

@@ -193,7 +193,8 @@ def einsum(*operands: Any) -> Variable:
             variables or arrays; or operands alternating with lists of integer labels.
 
     Returns:
-        ~chainer.Variable: Result, of the common dtype of the operands.
+        ~chainer.Variable: Result in the common dtype of the operands, with an axis for each letter
+        of the output.
 
     Raises:
         ValueError: If the subscripts are invalid or repeat a label in the output.

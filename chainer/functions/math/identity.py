@@ -46,6 +46,9 @@ def identity(*inputs: VariableLike) -> Any:
         ~chainer.Variable or tuple: One variable, or a tuple if there are several inputs, of
         the shapes and dtypes of the inputs.
 
+    Raises:
+        TypeError: If an input is neither a variable nor an array.
+
     .. admonition:: Example
 
         >>> x = chainer.Variable(np.array([1, 2], np.float32))

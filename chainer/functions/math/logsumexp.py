@@ -46,7 +46,7 @@ def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
         axis (None, int or tuple of int): Axes to reduce (``None``: all).
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes.
+        ~chainer.Variable: Output of the dtype and shape of ``x``, without the reduced axes.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.

@@ -58,8 +58,8 @@ def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable
         keepdims (bool): Whether to keep reduced axes with length one.
 
     Returns:
-        ~chainer.Variable: Output of the dtype of ``x``, without the reduced axes unless
-        ``keepdims``.
+        ~chainer.Variable: Output of the dtype and shape of ``x``, without the reduced axes unless
+        ``keepdims``, which gives them length one.
 
     Raises:
         TypeError: If ``axis`` is neither ``None``, an int nor a tuple of ints.

@@ -24,6 +24,9 @@ def sign(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        TypeError: If ``x`` is boolean or not of numbers.
+
     .. admonition:: Example
 
         >>> F.sign(np.array([-1.5, 0, 2], np.float32)).array

@@ -180,7 +180,8 @@ def sparse_matmul(
         transb (bool): Whether to transpose ``b``.
 
     Returns:
-        ~chainer.Variable: Dense product, of the dtype of the dense operand.
+        ~chainer.Variable: Dense product of the shape of a matrix product and the dtype of the dense
+        operand.
 
     Raises:
         ValueError: If not exactly one operand is sparse.

@@ -151,7 +151,7 @@ def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
         xs (:class:`~chainer.Variable` or array): Arguments of ``func``.
 
     Returns:
-        ~chainer.Variable or tuple: Results of ``func``.
+        ~chainer.Variable or tuple: Results of ``func``, in their shapes and dtypes.
 
     Raises:
         TypeError: If ``func`` is not callable.

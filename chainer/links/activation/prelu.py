@@ -21,6 +21,10 @@ class PReLU(link.Link):
             axes of an input after the batch axis.
         init (float): Initial slope.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            shape does not begin with ``shape`` after the first axis.
+
     Attributes:
         W (~chainer.Parameter): Slopes.
 

@@ -31,9 +31,13 @@ class SimplifiedDropconnect(link.Link):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has not
+            ``in_size`` elements for each sample.
+
     Attributes:
-        W (~chainer.Parameter): Weight.
-        b (~chainer.Parameter): Bias, or ``None``.
+        W (~chainer.Parameter): Weight of the shape ``(out_size, in_size)``.
+        b (~chainer.Parameter): Bias of the shape ``(out_size,)``, or ``None``.
 
     .. seealso:: :func:`chainer.functions.simplified_dropconnect`
 

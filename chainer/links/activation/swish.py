@@ -22,6 +22,10 @@ class Swish(link.Link):
             inferred from the first input: all axes but the batch axis.
         beta_init (float): Initial value of ``beta``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            shape does not begin with ``beta_shape`` after the first axis.
+
     Attributes:
         beta (~chainer.Parameter): The parameter.
 

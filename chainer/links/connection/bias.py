@@ -20,6 +20,10 @@ class Bias(link.Link):
             ``None``, the link has no parameter and the bias is the second
             argument of a call.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The shape of the bias does not fit the input of a
+            call from ``axis`` on.
+
     Attributes:
         b (~chainer.Parameter): Bias, if ``shape`` is given.
 

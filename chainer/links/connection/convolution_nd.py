@@ -171,6 +171,10 @@ class Convolution1D(ConvolutionND):
         dilate (int or tuple of ints): Distance of the elements of the filter.
         groups (int): Number of groups of channels, each convolved separately.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     .. admonition:: Example
 
         >>> x = np.array([[[1, 2, 4, 8]]], np.float32)
@@ -222,6 +226,10 @@ class Convolution3D(ConvolutionND):
             of inputs and may be larger.
         dilate (int or tuple of ints): Distance of the elements of the filter.
         groups (int): Number of groups of channels, each convolved separately.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
 
     .. admonition:: Example
 

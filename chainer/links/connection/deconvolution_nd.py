@@ -138,6 +138,10 @@ class Deconvolution1D(DeconvolutionND):
         dilate (int or tuple of ints): Distance of the elements of the filter.
         groups (int): Number of groups of channels, each convolved separately.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     .. admonition:: Example
 
         >>> x = np.array([[[1, 2, 3]]], np.float32)
@@ -190,6 +194,10 @@ class Deconvolution3D(DeconvolutionND):
             The default is zero.
         dilate (int or tuple of ints): Distance of the elements of the filter.
         groups (int): Number of groups of channels, each convolved separately.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
 
     .. admonition:: Example
 

@@ -38,6 +38,10 @@ class DeformableConvolution2D(link.Chain):
         deform_initial_bias (initializer or :ref:`ndarray`): Initializer of
             ``deform_conv.b``.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     Attributes:
         offset_conv (~chainer.links.Convolution2D): Convolution that computes
             the offsets.

@@ -32,6 +32,10 @@ class DepthwiseConvolution2D(_convolution.ConvolutionBase):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     Attributes:
         W (~chainer.Parameter): Filter of the shape
             ``(channel_multiplier, in_channels, height, width)``.

@@ -35,6 +35,10 @@ class DilatedConvolution2D(_convolution.ConvolutionBase):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the bias.
             The default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     Attributes:
         W (~chainer.Parameter): Filter of the shape
             ``(out_channels, in_channels, height, width)``.

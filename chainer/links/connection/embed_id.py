@@ -26,6 +26,10 @@ class EmbedID(link.Link):
         ignore_label (int or None): ID to ignore, such as padding. Its vector is
             zero, and it may be outside the table.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not of integers.
+        IndexError: An integer is not less than ``in_size``.
+
     Attributes:
         W (~chainer.Parameter): The table of the shape ``(in_size, out_size)``.
 

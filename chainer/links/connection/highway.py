@@ -21,6 +21,8 @@ class Highway(link.Chain):
         y = t \odot f(W_h x + b_h) + (1 - t) \odot x, \quad
         t = \sigma(W_t x + b_t)
 
+    Input and output have the shape ``(N, in_out_size)``.
+
     See R. K. Srivastava et al., `Highway Networks
     <https://arxiv.org/abs/1505.00387>`_.
 
@@ -33,6 +35,10 @@ class Highway(link.Chain):
         init_Wt (initializer or :ref:`ndarray`): Initializer of ``transform.W``.
         init_bt (initializer or :ref:`ndarray`): Initializer of ``transform.b``.
             Negative values favor the plain input.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            size is not ``in_out_size``.
 
     .. admonition:: Example
 

@@ -30,6 +30,10 @@ class Inception(link.Chain):
         conv_init (initializer): Initializer of the filters.
         bias_init (initializer): Initializer of the biases.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     .. admonition:: Example
 
         >>> module = L.Inception(3, out1=4, proj3=2, out3=8, proj5=2, out5=2, proj_pool=2)

@@ -34,6 +34,10 @@ class Linear(link.Link):
             a callable, a number, or an array of the shape ``(out_size,)``. The
             default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has not
+            ``in_size`` elements from the axis ``n_batch_axes`` on.
+
     Attributes:
         W (~chainer.Parameter): Weight of the shape ``(out_size, in_size)``. Its
             dtype is ``chainer.config.dtype`` unless the initializer has one.

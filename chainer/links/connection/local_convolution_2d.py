@@ -30,6 +30,10 @@ class LocalConvolution2D(link.Link):
         initial_bias (initializer or :ref:`ndarray`): Initializer of the biases.
             The default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or has
+            another number of channels than the filter takes.
+
     Attributes:
         W (~chainer.Parameter): Filters of the shape
             ``(out_channels, output height, output width, in_channels, height,

@@ -17,7 +17,7 @@ class Parameter(link.Link):
         array (:ref:`ndarray`): Initial value.
 
     Attributes:
-        W (~chainer.Parameter): The parameter.
+        W (~chainer.Parameter): The parameter, of the shape of ``array``.
 
     Raises:
         AttributeError: ``array`` is not an array.

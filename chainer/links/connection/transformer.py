@@ -79,6 +79,11 @@ class TransformerEncoderLayer(_TransformerLayer):
         initialW (initializer): Initializer of the weights of the projections. The default is
             :class:`~chainer.initializers.LeCunNormal`.
 
+    Raises:
+        ValueError: ``size`` is not a multiple of ``n_heads``.
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            last axis is not of ``size``.
+
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.
         linear1, linear2 (~chainer.links.Linear): Feed-forward network.
@@ -147,6 +152,11 @@ class TransformerDecoderLayer(_TransformerLayer):
         memory_size (int): Size of the memory. The default is ``size``.
         initialW (initializer): Initializer of the weights of the projections. The default is
             :class:`~chainer.initializers.LeCunNormal`.
+
+    Raises:
+        ValueError: ``size`` is not a multiple of ``n_heads``.
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its last
+            axis is not of ``size``.
 
     Attributes:
         self_attention (~chainer.links.MultiHeadAttention): Self-attention.

@@ -27,6 +27,10 @@ class BlackOut(link.Link):
             frequencies of negative samples.
         sample_size (int): Number of negative samples.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call has no vectors of ``in_size``, or
+            not one for each label.
+
     Attributes:
         W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, initially
             zeros.

@@ -23,6 +23,11 @@ class CRF1d(link.Link):
         initial_cost (initializer): Initializer of the transition costs. The
             default is zero.
 
+    Raises:
+        AssertionError: The scores of a call are not for ``n_label`` labels.
+        ~chainer.utils.type_check.InvalidType: The scores are not floating point, or the labels are
+            not integers.
+
     Attributes:
         cost (~chainer.Parameter): Transition costs of the shape
             ``(n_label, n_label)``.

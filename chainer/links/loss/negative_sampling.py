@@ -28,6 +28,11 @@ class NegativeSampling(link.Link):
         power (float): Exponent; sampling frequencies are proportional to ``counts ** power``.
         dtype: Data type of the weight.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The labels of a call are not integers, or not one for
+            each vector.
+        ValueError: The vectors are not of ``in_size``.
+
     Attributes:
         W (~chainer.Parameter): Weight of the shape ``(labels, in_size)``, initially
             zeros.

@@ -34,8 +34,9 @@ class Classifier(link.Chain):
         predictor (~chainer.Link): The network.
         lossfun (callable): Loss function.
         accfun (callable): Function that computes the accuracy.
-        y (~chainer.Variable): Prediction of the last call.
-        loss (~chainer.Variable): Loss of the last call.
+        y (~chainer.Variable): Prediction of the last call, of the shape that the predictor gives
+            it.
+        loss (~chainer.Variable): Loss of the last call, by default a scalar.
         accuracy (~chainer.Variable): Accuracy of the last call.
         compute_accuracy (bool): If ``False``, does not compute the accuracy.
 

@@ -27,6 +27,10 @@ class BatchRenormalization(batch_normalization.BatchNormalization):
         decay, eps, dtype, use_gamma, use_beta, initial_gamma, initial_beta, \
     initial_avg_mean, initial_avg_var: See :class:`~chainer.links.BatchNormalization`.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or the
+            shape of its reduced part is not ``size``.
+
     .. seealso:: :func:`chainer.functions.batch_renormalization`
 
     .. admonition:: Example

@@ -29,6 +29,11 @@ class GroupNormalization(link.Link):
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.
 
+    Raises:
+        ValueError: ``groups`` is not a divisor of the number of channels, or the input of a call
+            has less than two dimensions.
+        ~chainer.utils.type_check.InvalidType: The input is not floating point.
+
     Attributes:
         gamma (~chainer.Parameter): Scale of the shape ``(channels,)``. Its dtype is
             ``chainer.config.dtype``, with ``mixed16`` meaning float32.

@@ -25,6 +25,10 @@ class LayerNormalization(link.Link):
         initial_gamma (initializer): Initializer of the scale, one by default.
         initial_beta (initializer): Initializer of the shift, zero by default.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            last axis is not of ``size``.
+
     Attributes:
         gamma (~chainer.Parameter): Scale of the shape ``(size,)``.
         beta (~chainer.Parameter): Shift of the shape ``(size,)``.

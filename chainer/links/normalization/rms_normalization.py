@@ -22,6 +22,10 @@ class RMSNormalization(link.Link):
         eps (float): Small value for numerical stability.
         initial_gamma (initializer): Initializer of the scale, one by default.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: The input of a call is not floating point, or its
+            last axis is not of ``size``.
+
     Attributes:
         gamma (~chainer.Parameter): Scale of the shape ``(size,)``.
 

@@ -86,6 +86,10 @@ class StatelessGRU(GRUBase):
             likewise.
         bias_init (initializer): Initializer of the biases. The default is zero.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size`` or, of the state, ``out_size``.
+
     .. admonition:: Example
 
         >>> gru = L.StatelessGRU(3, 5)
@@ -126,6 +130,10 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
         inner_init (initializer): Initializer of ``U``, ``U_r`` and ``U_z``,
             likewise.
         bias_init (initializer): Initializer of the biases.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
 
     Attributes:
         h (~chainer.Variable): Outputs, or ``None`` before the first step.
@@ -184,6 +192,10 @@ class GRU(StatefulGRU):
     """GRU layer that keeps its state; the same as :class:`~chainer.links.StatefulGRU`.
 
     It rejects the arguments of :class:`StatelessGRU` with a hint.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
 
     .. admonition:: Example
 

@@ -96,6 +96,10 @@ class StatelessLSTM(LSTMBase):
 
     See :class:`~chainer.links.LSTM` for the arguments.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size`` or, of a state, ``out_size``.
+
     .. seealso:: :func:`chainer.functions.lstm`
 
     .. admonition:: Example
@@ -152,6 +156,10 @@ class LSTM(LSTMBase, _stateful.StatefulChain):
             the forget gate's. The default is zero.
         forget_bias_init (initializer): Initializer of the forget gate's biases.
             The default is one.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
 
     Attributes:
         upward (~chainer.links.Linear): Layer from inputs.

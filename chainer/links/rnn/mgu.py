@@ -55,6 +55,10 @@ class StatelessMGU(MGUBase):
         n_inputs (int): Size of an input vector.
         n_units (int): Size of an output vector.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``n_inputs`` or, of the state, ``n_units``.
+
     .. admonition:: Example
 
         >>> mgu = L.StatelessMGU(3, 5)
@@ -89,6 +93,10 @@ class StatefulMGU(MGUBase, _stateful.StatefulChain):
     Args:
         in_size (int): Size of an input vector.
         out_size (int): Size of an output vector.
+
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
 
     Attributes:
         h (~chainer.Variable): Outputs, or ``None`` before the first step.

@@ -42,6 +42,12 @@ class NStepGRU(NStepGRUBase):
         initial_bias (initializer): Initializer of every bias. The default is
             zero.
 
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
+
     .. seealso:: :func:`chainer.functions.n_step_gru`
 
     .. admonition:: Example
@@ -62,6 +68,12 @@ class NStepBiGRU(NStepGRUBase):
 
     See :class:`~chainer.links.NStepGRU` for the arguments. Outputs have the
     size ``2 * out_size``.
+
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
 
     .. seealso:: :func:`chainer.functions.n_step_bigru`
 

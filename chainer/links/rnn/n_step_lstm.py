@@ -72,6 +72,12 @@ class NStepLSTM(NStepLSTMBase):
         initial_bias (initializer): Initializer of every bias. The default is
             zero.
 
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
+
     .. seealso:: :func:`chainer.functions.n_step_lstm`
 
     .. admonition:: Example
@@ -92,6 +98,12 @@ class NStepBiLSTM(NStepLSTMBase):
 
     See :class:`~chainer.links.NStepLSTM` for the arguments. Outputs have the
     size ``2 * out_size``.
+
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
 
     .. seealso:: :func:`chainer.functions.n_step_bilstm`
 

@@ -194,6 +194,12 @@ class NStepRNNTanh(_OneStateRNN):
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
     the arguments.
 
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
+
     .. seealso:: :func:`chainer.functions.n_step_rnn`
 
     .. admonition:: Example
@@ -214,7 +220,13 @@ class NStepRNNReLU(_OneStateRNN):
     """Stacked recurrent layers with ReLU over whole sequences.
 
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
-    the arguments.
+    the arguments and shapes.
+
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
 
     .. seealso:: :func:`chainer.functions.n_step_rnn`
 
@@ -239,6 +251,12 @@ class NStepBiRNNTanh(_OneStateRNN):
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
     the arguments.
 
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
+
     .. seealso:: :func:`chainer.functions.n_step_birnn`
 
     .. admonition:: Example
@@ -261,7 +279,13 @@ class NStepBiRNNReLU(_OneStateRNN):
     """Stacked recurrent layers with ReLU over whole sequences, in both directions.
 
     See :class:`NStepRNNBase <chainer.links.rnn.n_step_rnn.NStepRNNBase>` for
-    the arguments.
+    the arguments and shapes.
+
+    Raises:
+        AssertionError: ``xs`` of a call is no list or tuple.
+        IndexError: ``xs`` has no sequence.
+        ~chainer.utils.type_check.InvalidType: A sequence is not floating point, its vectors are not
+            of ``in_size``, or a state does not fit.
 
     .. seealso:: :func:`chainer.functions.n_step_birnn`
 

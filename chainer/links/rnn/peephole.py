@@ -29,6 +29,10 @@ class StatefulPeepholeLSTM(_stateful.StatefulChain):
             inferred from the first input.
         out_size (int): Size of an output vector.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
+
     Attributes:
         upward (~chainer.links.Linear): Layer from inputs.
         lateral (~chainer.links.Linear): Layer from previous outputs.

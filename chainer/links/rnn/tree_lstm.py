@@ -55,6 +55,11 @@ class ChildSumTreeLSTM(_TreeLSTM):
         in_size (int): Size of an input vector.
         out_size (int): Size of cells and outputs.
 
+    Raises:
+        AssertionError: A call gets no input, or not a hidden state for each cell.
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size`` or, of a state, ``out_size``.
+
     Attributes:
         W_x (~chainer.links.Linear): Layer from inputs.
         W_h_aio (~chainer.links.Linear): Layer from outputs of children to

@@ -25,6 +25,10 @@ class StatefulZoneoutLSTM(_stateful.StatefulChain):
         c_ratio (float): Ratio of kept cells, at least zero and less than one.
         h_ratio (float): Ratio of kept outputs, likewise.
 
+    Raises:
+        ~chainer.utils.type_check.InvalidType: An input of a call is not floating point, or its size
+            is not ``in_size``.
+
     Attributes:
         upward (~chainer.links.Linear): Layer from inputs.
         lateral (~chainer.links.Linear): Layer from previous outputs.

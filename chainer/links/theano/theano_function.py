@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class TheanoFunction(link.Link):
     """A link that computes outputs and gradients with Theano.
 
-    The constructor compiles the Theano functions. The link has no parameters.
+    The constructor compiles the Theano functions. The link has no parameters. Shapes
+    and dtypes are those that Theano gives its variables.
 
     Args:
         inputs (tuple of theano.tensor.TensorVariable): Input variables.

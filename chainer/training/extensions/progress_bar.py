@@ -94,7 +94,8 @@ class _TrainerProgressBar(util.ProgressBar):
         iters_per_sec, epochs_per_sec = self.update_speed(updater.iteration, updater.epoch_detail)
         speed = iters_per_sec if unit == 'iteration' else epochs_per_sec
         if 0 < speed < math.inf:
-            remaining = str(datetime.timedelta(seconds=(length - done) / speed))
+            # The last batch of an epoch may reach into the next one.
+            remaining = str(datetime.timedelta(seconds=max(length - done, 0) / speed))
         else:
             remaining = 'unknown'
         rate = f'{iters_per_sec:10.5g}' if iters_per_sec < math.inf else f'{"?":>10}'

@@ -66,7 +66,7 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
         done = iteration if self._unit == 'iteration' else epoch_detail
         iters_per_sec, epochs_per_sec = self._speed.update_speed(iteration, epoch_detail)
         speed = iters_per_sec if self._unit == 'iteration' else epochs_per_sec
-        remaining = (self._length - done) / speed if speed else 0.0
+        remaining = max(self._length - done, 0) / speed if speed else 0.0
         self._output.show_html(
             f'{_bar("total", done / self._length)}'
             f'{_bar("this epoch", epoch_detail - int(epoch_detail))}'

@@ -1,7 +1,6 @@
 """Memory over time, its peak and the lines of the program."""
 
 import inspect
-import json
 import tracemalloc
 
 import numpy as np
@@ -11,6 +10,7 @@ import chainer
 import chainer.functions as F
 from chainer import profiler
 from chainer.backends import cuda
+from tests.helpers import trace_format
 
 MIB = 2**20
 
@@ -35,7 +35,7 @@ def test_peak_and_lines(tmp_path):
     sizes = list(prof.lines.values())
     assert sizes == sorted(sizes, reverse=True)
     assert f'{line}' in str(prof)
-    events = [e for e in json.loads(path.read_text())['traceEvents'] if e['ph'] == 'C']
+    events = [e for e in trace_format.read(path) if e['ph'] == 'C']
     used = [e['args']['Python and NumPy'] for e in events]
     assert max(used) == peak.size
     assert used[-1] < 10 * MIB

@@ -12,6 +12,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer import profiler
 from chainer.profiler import _spans, _table
+from tests.helpers import trace_format
 from tests.helpers.devices import CHX
 
 DEVICES = ['@numpy', pytest.param(CHX[0], marks=pytest.mark.chainerx)]
@@ -65,41 +66,6 @@ class Dataset(chainer.dataset.DatasetMixin):
         return np.full(3, i, 'f'), np.int32(i % 2)
 
 
-def read_trace(path):
-    """Reads a trace, and checks it by the description of the format."""
-    with open(path) as file:
-        trace = json.load(file, parse_constant=pytest.fail)
-    events = trace['traceEvents']
-    for event in events:
-        assert {'ph', 'ts', 'pid', 'tid', 'name'} <= event.keys()
-        assert event['ph'] in ('X', 'M', 'C')
-        assert isinstance(event['name'], str)
-        assert all(type(event[key]) is int for key in ('pid', 'tid'))
-        assert event['ts'] >= 0 or event['pid'] != os.getpid()
-        if event['ph'] == 'X':
-            assert event['dur'] >= 0
-            assert isinstance(event['cat'], str)
-    tracks = {(e['pid'], e['tid']) for e in events}
-    names = {(e['pid'], e['tid']) for e in events if e['name'] == 'thread_name'}
-    assert tracks == names
-    assert {e['pid'] for e in events} == {e['pid'] for e in events if e['name'] == 'process_name'}
-    for track in tracks:
-        check_nesting([e for e in events if e['ph'] == 'X' and (e['pid'], e['tid']) == track])
-    return events
-
-
-def check_nesting(events):
-    """Checks that of each two spans of a thread, one is in the other or after it."""
-    # Microseconds as floats: what was in order as an integer may differ in the last digit.
-    ends = []
-    for event in sorted(events, key=lambda e: (e['ts'], -e['dur'])):
-        while ends and ends[-1] <= event['ts'] + 1e-3:
-            ends.pop()
-        end = event['ts'] + event['dur']
-        assert not ends or end <= ends[-1] + 1e-3, event
-        ends.append(end)
-
-
 def rows_by_name(prof):
     return {(row.category, row.name): row for row in prof.rows}
 
@@ -128,7 +94,7 @@ def test_sums_of_a_program(clock, tmp_path, device):
     # The sum is the wall, exactly.
     assert prof.wall == pytest.approx(0.066, rel=0.05)
     assert sum(row.own for row in prof.rows) == pytest.approx(prof.wall, rel=1e-9)
-    events = read_trace(path)
+    events = trace_format.read(path)
     (event,) = [e for e in events if e['name'] == 'Sum' and e.get('cat') == 'forward']
     assert event['args'] == {'arrays': ['float32[2, 3]']}
     first, inner = [e for e in events if e['name'] == 'Wait' and e['cat'] == 'forward']
@@ -169,7 +135,7 @@ def test_real_times_sum_to_the_wall(tmp_path):
     assert rows['backward', 'SoftmaxCrossEntropy'].calls == 3
     assert rows['backward', 'backward pass'].calls == 3
     assert rows['optimizer', 'update of parameters'].calls == 3
-    read_trace(tmp_path / 'trace.json')
+    trace_format.read(tmp_path / 'trace.json')
 
 
 @pytest.mark.parametrize('kind', ['serial', 'threads', 'processes'])
@@ -187,7 +153,7 @@ def test_iterators(tmp_path, kind):
     assert rows_by_name(prof)['iterator', name].calls == 3
     assert next(iterator)  # workers go on after the profile
     iterator.finalize()
-    reads = [e for e in read_trace(path) if e['name'] == 'read examples']
+    reads = [e for e in trace_format.read(path) if e['name'] == 'read examples']
     if kind == 'serial':
         assert reads == []
     elif kind == 'threads':
@@ -197,7 +163,7 @@ def test_iterators(tmp_path, kind):
         assert len({e['pid'] for e in reads} - {os.getpid()}) == 2
         assert sum(e['args']['examples'] for e in reads) >= 12
         # Processes of a host share the clock.
-        (root,) = [e for e in read_trace(path) if e['name'] == 'outside of spans']
+        (root,) = [e for e in trace_format.read(path) if e['name'] == 'profile']
         assert all(0 < e['ts'] < root['dur'] + 5e6 for e in reads)
 
 
@@ -219,7 +185,7 @@ def test_threads(tmp_path):
     assert ('forward', 'ReLU') not in rows_by_name(prof)
     (row,) = prof.rows_of('other')
     assert (row.name, row.calls) == ('ReLU', 1)  # the second one is after the profile
-    events = read_trace(tmp_path / 'trace.json')
+    events = trace_format.read(tmp_path / 'trace.json')
     threads = {e['args']['name']: e['tid'] for e in events if e['name'] == 'thread_name'}
     assert {e['tid'] for e in events if e['name'] == 'ReLU'} == {threads['other']}
 
@@ -368,3 +334,29 @@ def test_forked_processes_record_nothing():
     recorder.begin('d', 'b', 'c')
     recorder.end('a')
     assert [span.name for span in recorder.track().spans] == ['c']
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'ph': 'Y'},
+        {'ts': '0'},
+        {'ts': float('nan')},
+        {'dur': -1.0},
+        {'dur': 1e12},
+        {'pid': 99},
+        {'tid': 99},
+        {'color': 'red'},
+    ],
+    ids=str,
+)
+def test_the_rules_of_traces_find_faults(tmp_path, change):
+    path = tmp_path / 'trace.json'
+    with profiler.profile(path):
+        F.exp(np.ones(3, 'f'))
+    trace = json.loads(path.read_text())
+    assert trace['traceEvents'] == trace_format.read(path)
+    trace['traceEvents'][-1].update(change)
+    path.write_text(json.dumps(trace))
+    with pytest.raises((AssertionError, KeyError)):
+        trace_format.read(path)

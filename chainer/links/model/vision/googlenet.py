@@ -120,6 +120,12 @@ class GoogLeNet(_image_model.ImageModel):
             downloads and converts the BVLC Caffe model. With
             ``None``, they are initialized randomly.
 
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
+
     .. admonition:: Example
 
         >>> from PIL import Image

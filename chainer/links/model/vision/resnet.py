@@ -211,6 +211,12 @@ class ResNet50Layers(ResNetLayers):
             ``None``. ``'auto'`` means ``'ResNet-50-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
 
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
+
     .. admonition:: Example
 
         >>> from PIL import Image
@@ -237,6 +243,12 @@ class ResNet101Layers(ResNetLayers):
             ``None``. ``'auto'`` means ``'ResNet-101-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
 
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
+
     .. admonition:: Example
 
         >>> from PIL import Image
@@ -262,6 +274,12 @@ class ResNet152Layers(ResNetLayers):
         pretrained_model (str): Path of an npz file with the parameters, or
             ``None``. ``'auto'`` means ``'ResNet-152-model.caffemodel'``.
         downsample_fb (bool): Where the stride of a block is.
+
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
 
     .. admonition:: Example
 

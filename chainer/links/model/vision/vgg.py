@@ -167,6 +167,12 @@ class VGG16Layers(VGGLayers):
         pretrained_model (str): Path of an npz file with the parameters,
             ``'auto'`` or ``None``.
 
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
+
     .. admonition:: Example
 
         >>> from PIL import Image
@@ -191,6 +197,12 @@ class VGG19Layers(VGGLayers):
     Args:
         pretrained_model (str): Path of an npz file with the parameters,
             ``'auto'`` or ``None``.
+
+    Raises:
+        FileNotFoundError: The file ``pretrained_model`` does not exist.
+        ValueError: The file is damaged, or a call asks for layers that the model does not have.
+        ~chainer.utils.type_check.InvalidType: The images of a call are not floating point or have
+            not three channels.
 
     .. admonition:: Example
 

@@ -13,7 +13,12 @@ import pytest
 
 import chainer
 from chainer import testing, training
-from chainer.training.extensions import LogReport, print_report_notebook, progress_bar_notebook
+from chainer.training.extensions import (
+    LogReport,
+    ProgressBar,
+    print_report_notebook,
+    progress_bar_notebook,
+)
 
 
 @pytest.fixture
@@ -118,6 +123,26 @@ def test_bars(trainer, monkeypatch, interval):
     assert 'value="1.0000"' in handle.shown[-1] and 'total 100.00%' in handle.shown[-1]
     assert '4 iter, 2 epoch / 4 iterations' in handle.shown[-1]
     assert len(handle.shown) == 1 + 4 // interval + 1
+
+
+@pytest.mark.parametrize('is_notebook', [False, True])
+def test_bars_of_batches_that_reach_into_the_next_epoch(monkeypatch, tmp_path, is_notebook):
+    """The bar tells how far the training is, and the time that is left is not negative."""
+    handle = _install(monkeypatch) if is_notebook else None
+    link = chainer.links.Linear(1)
+    optimizer = chainer.optimizers.SGD().setup(link)
+    iterator = chainer.iterators.SerialIterator(numpy.ones((5, 1), 'f'), 2)
+    updater = training.updaters.StandardUpdater(
+        iterator, optimizer, loss_func=lambda x: chainer.functions.sum(link(x))
+    )
+    trainer = training.Trainer(updater, (1, 'epoch'), out=str(tmp_path))
+    kind = progress_bar_notebook.ProgressBarNotebook if is_notebook else ProgressBar
+    trainer.extend(kind(update_interval=1, out=(out := io.StringIO())))
+    trainer.run()
+    assert updater.epoch_detail == 1.2
+    text = handle.shown[-1] if handle else out.getvalue()
+    assert '120.00%' in text
+    assert 'finish: 0:00:00.' in text and '-1 day' not in text
 
 
 @pytest.mark.parametrize('is_notebook', [False, True])
