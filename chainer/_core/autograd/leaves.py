@@ -23,13 +23,14 @@ watchers = Watchers()
 
 
 @contextlib.contextmanager
-def watching_leaves(on_ready: Callable[[Any], None]) -> Iterator[None]:
+def watching_leaves(on_ready: Callable[[Any], None] | None) -> Iterator[None]:
     """Context in which a backward tells of each leaf variable once its gradient is complete.
 
     Does not concern ChainerX's arrays, nor backward passes that are recorded.
 
     Args:
-        on_ready: Called with the variable, which has its gradient, while the backward goes on.
+        on_ready: Called with the variable, which has its gradient, while the backward goes on;
+            ``None`` for nothing.
 
     """
     before, watchers.on_ready = watchers.on_ready, on_ready

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy
 
 import chainerx
+from chainer._core.autograd.leaves import watching_leaves
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer._core.variables.backward import backward
 from chainer.configuration import config, using_config
@@ -135,7 +136,9 @@ class Forget(Operation):
                 outputs = self._call(xs)
             given = zip(outputs, grad_outputs)
             pairs = [(y, gy) for y, gy in given if gy is not None and y.requires_grad]
-            backward([y for y, _ in pairs], [gy for _, gy in pairs])
+            # Other functions may add to gradients that are complete in this inner pass.
+            with watching_leaves(None):
+                backward([y for y, _ in pairs], [gy for _, gy in pairs])
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 

@@ -108,6 +108,33 @@ def test_ranks_may_compute_other_functions(comm, options):
     assert not numpy.array_equal(actual['/rare/W'], make().rare.W.array)
 
 
+class Recomputing(Net):
+    """Network with a layer in two calls of :func:`~chainer.functions.forget`."""
+
+    def forward(self, x, t):
+        h = F.relu(self.first(x))
+        for _ in range(2):
+            h = F.forget(lambda h: F.relu(self.second(h)), h)
+        return F.softmax_cross_entropy(self.third(h), t)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('options', OPTIONS.values(), ids=OPTIONS)
+def test_recomputed_layers(comm, options, device):
+    """A gradient is not sent before all calls of a layer have added to it."""
+    numpy.random.seed(0)
+    models = [Recomputing() for _ in range(2)]
+    for model in models:
+        model.to_device(device)
+    models[1].copyparams(models[0])
+    sgd = chainer.optimizers.SGD(0.1)
+    expected = train(sgd, models[0], batches(5))
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm, **options)
+    actual = train(multi, models[1], batches(5), comm)
+    if comm.size > 1:
+        assert_close(actual, expected)
+
+
 class Wide(chainer.Chain):
     """Network with large parameters, two of one size, whose gradients are made in shared memory."""
 

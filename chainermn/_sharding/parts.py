@@ -1,0 +1,189 @@
+"""Parts of parameters: each rank keeps some elements of each parameter."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainermn import _arrays
+from chainermn._mpi import mpi
+from chainermn.means.buckets import bounds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chainer.variable import Parameter
+
+
+class Part:
+    """What a rank keeps of a parameter: some elements of the flat array, as an array of one axis.
+
+    Args:
+        comm: Communicator.
+        shape: Shape of the whole parameter.
+
+    Attributes:
+        bounds: Where the parts of the ranks begin in the flat array, and its end.
+
+    """
+
+    def __init__(self, comm: Any, shape: tuple[int, ...]) -> None:
+        self.comm = comm
+        self.shape = shape
+        self.size = int(numpy.prod(shape))
+        self.bounds: list[int] = bounds_of(self.size, comm.size)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            'a parameter that is divided between ranks cannot be copied or pickled: do that '
+            'within `with chainermn.gathered_parameters(link)`'
+        )
+
+    @property
+    def own(self) -> slice:
+        """Elements of this rank."""
+        return self.slice_of(self.comm.rank)
+
+    def slice_of(self, rank: int) -> slice:
+        """Elements of a rank."""
+        return slice(self.bounds[rank], self.bounds[rank + 1])
+
+    def cut(self, array: Any) -> Any:
+        """Copies this rank's elements of a whole array."""
+        return _arrays.flat(array)[self.own].copy()
+
+    def check_saving(self, name: str) -> None:
+        """Raises an error outside of :func:`saving_parts`.
+
+        Args:
+            name: Name of the parameter in its link.
+
+        Raises:
+            ValueError: If a file would have a part in the place of the parameter.
+
+        """
+        if not _saving.takes_parts:
+            raise ValueError(
+                f"parameter '{name}' of shape {self.shape} is divided between {self.comm.size} "
+                'ranks: save and load within `with chainermn.gathered_parameters(link)`, or use '
+                'chainermn.create_multi_node_checkpointer'
+            )
+
+
+class _Saving(threading.local):
+    takes_parts = False
+
+
+_saving = _Saving()
+
+
+@contextlib.contextmanager
+def saving_parts() -> Iterator[None]:
+    """Context in which parts are saved and loaded, by what knows how they belong together."""
+    before, _saving.takes_parts = _saving.takes_parts, True
+    try:
+        yield
+    finally:
+        _saving.takes_parts = before
+
+
+def part_of(param: Parameter) -> Part | None:
+    """Returns which part of a parameter its array is, or ``None`` for all of it."""
+    part: Part | None = param._part
+    return part
+
+
+def divide(param: Parameter, comm: Any) -> None:
+    """Gives each rank its part of the parameter of rank 0; collective."""
+    part = Part(comm, param.shape)
+    outgoing = {}
+    result = part.cut(param.array)
+    if comm.rank == 0:
+        flat = _arrays.to_host(param.array).reshape(-1)
+        outgoing = {i: flat[part.slice_of(i)] for i in range(1, comm.size)}
+        incoming = {}
+    else:
+        incoming = {0: _arrays.plain(result)}
+    _exchange(comm, outgoing, incoming)
+    _set(param, result, part)
+
+
+def cut(param: Parameter, part: Part) -> None:
+    """Replaces the whole array of a parameter by this rank's part of it."""
+    _set(param, part.cut(param.array), part)
+
+
+def join(param: Parameter, array: Any) -> None:
+    """Replaces this rank's part of a parameter by the whole array."""
+    _set(param, array, None)
+
+
+def _set(param: Parameter, array: Any, part: Part | None) -> None:
+    param.cleargrad()
+    param.array = array
+    param._part = part
+    # An earlier graph keeps its node, which has the shape of the other array.
+    param._node = None
+
+
+def gather(label: str, pairs: Sequence[tuple[Part, Any]], arrays: Sequence[Any]) -> None:
+    """Fills arrays with whole parameters; collective.
+
+    Args:
+        label: What is gathered, for reports.
+        pairs: Parts with their arrays.
+        arrays: NumPy arrays of the shapes of the parameters.
+
+    """
+    comm = pairs[0][0].comm
+    _check(comm, 'gather', label, [(part.shape, array.dtype.name) for part, array in pairs])
+    outgoing: list[dict[int, Any]] = []
+    incoming: list[dict[int, Any]] = []
+    others = comm.reducer.channel.others
+    for (part, array), whole in zip(pairs, arrays):
+        own = _arrays.to_host(array)
+        flat = whole.reshape(-1)
+        flat[part.own] = own
+        outgoing.append(dict.fromkeys(others, own))
+        incoming.append({i: flat[part.slice_of(i)] for i in others})
+    with comm.calls.watching(f'gather of {label}'):
+        _wait([_start(comm, *both) for both in zip(outgoing, incoming)])
+
+
+def mean_parts(label: str, pairs: Sequence[tuple[Part, Any]]) -> list[Any]:
+    """Returns this rank's parts of the means of gradients; collective.
+
+    Args:
+        label: What they are gradients of, for reports.
+        pairs: Parts with gradients of whole parameters, on the host.
+
+    """
+    comm = pairs[0][0].comm
+    grads = [_arrays.to_host(grad).reshape(-1) for _, grad in pairs]
+    _check(comm, 'gradients', label, [(grad.size, grad.dtype.name) for grad in grads])
+    slices = [[part.slice_of(i) for i in range(comm.size)] for part, _ in pairs]
+    with comm.calls.watching(f'gradients of {label}'):
+        return comm.reducer.own_means(grads, slices)
+
+
+def _check(comm: Any, call: str, label: str, specs: Any) -> None:
+    checker = comm.reducer.channel.checker
+    if checker.is_on():
+        checker.check(call, (label, specs))
+
+
+def _exchange(comm: Any, outgoing: dict[int, Any], incoming: dict[int, Any]) -> None:
+    with comm.calls.watching('shard_parameters'):
+        _wait([_start(comm, outgoing, incoming)])
+
+
+def _start(comm: Any, outgoing: dict[int, Any], incoming: dict[int, Any]) -> list[Any]:
+    channel = comm.reducer.channel
+    return channel.exchange(channel.next_tag(), outgoing, incoming)
+
+
+def _wait(requests: Sequence[Sequence[Any]]) -> None:
+    mpi().Request.Waitall([request for of_array in requests for request in of_array])

@@ -1,0 +1,79 @@
+"""The optimizer of models whose parameters are divided between the processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.optimizer_hooks import GradientLARS
+from chainermn._sharding import parts
+from chainermn.links.sharded_parameters import shard_parameters
+from chainermn.optimizers._multi_node import MultiNodeOptimizer
+from chainermn.optimizers._sharded import check_method, check_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.link import Link
+
+
+class ParameterShardingOptimizer(MultiNodeOptimizer):
+    """Optimizer that updates the parts of parameters that this process has.
+
+    Backward gives the parts the means of their gradients, so this class only sees to what looks
+    at all parameters together.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        check_method(self.actual_optimizer)
+
+    def setup(self, link: Link) -> Any:
+        """Divides the parameters of the link to optimize; collective."""
+        shard_parameters(link, self.communicator)
+        return super().setup(link)
+
+    def _check_parts(self, link: Link) -> None:
+        for name, param in link.namedparams():
+            part = parts.part_of(param)
+            if part is not None and part.comm is not self.communicator:
+                raise ValueError(f'parameter {name} is divided by another communicator')
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates the parts of the parameters; collective.
+
+        Args:
+            lossfun (callable): Loss function, see :meth:`chainer.GradientMethod.update`.
+            args, kwds: Arguments of the loss function.
+
+        """
+        optimizer = self.actual_optimizer
+        if optimizer.target is None:
+            raise RuntimeError('call `setup` method before `update` method')
+        self._check()
+        optimizer._sum_over_parts = self._sum
+        try:
+            optimizer.update(lossfun, *args, **kwds)
+        finally:
+            optimizer._sum_over_parts = None
+
+    @property
+    def has_equal_params(self) -> bool:
+        """Whether all ranks have the same parameters: they have parts of the same ones."""
+        return True
+
+    def _check(self) -> None:
+        for name, param in self.actual_optimizer.target.namedparams():
+            if parts.part_of(param) is None:
+                raise ValueError(
+                    f'parameter {name} is not divided between the ranks: it is new, or this is '
+                    'within gathered_parameters'
+                )
+            check_rule(param.update_rule)
+        for hook in self.actual_optimizer._pre_update_hooks.values():
+            if isinstance(hook, GradientLARS):
+                raise ValueError('GradientLARS needs norms of whole parameters, which are divided')
+
+    def _sum(self, number: float) -> float:
+        return float(self.communicator.allreduce(numpy.array(number)))
