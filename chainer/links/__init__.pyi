@@ -68,6 +68,10 @@ from chainer.links.model.vision.resnet import (
     ResNet101Layers as ResNet101Layers,
     ResNet152Layers as ResNet152Layers,
 )
+from chainer.links.model.vision.torchvision import (
+    TorchvisionResNet as TorchvisionResNet,
+    TorchvisionVGG as TorchvisionVGG,
+)
 from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers, VGG19Layers as VGG19Layers
 from chainer.links.normalization.batch_normalization import BatchNormalization as BatchNormalization
 from chainer.links.normalization.batch_renormalization import (

@@ -28,6 +28,7 @@ _LOCAL_HEADER = struct.Struct('<26xHH')  # of a member of a zip file; the length
 _Size = struct.Struct('<q')
 # As for safetensors: files whose tensors are much smaller than their names are no models.
 _FREE_PICKLE, _DATA_PER_PICKLE = 1 << 20, 8
+_TOO_LONG = 'the description of the tensors is too long'
 _BFLOAT16 = 'torch.BFloat16Storage'
 _DTYPES = {
     f'torch.{name}Storage': dtype
@@ -46,6 +47,28 @@ def is_torch(file: IO[bytes]) -> bool:
     file.seek(0)
     # The first bytes of a safetensors file are a length, and may be any.
     return head == _OLD_MAGIC or (head.startswith(_ZIP_MAGIC) and head[8:9] != b'{')
+
+
+class _Limited:
+    """File whose pickles may have so many bytes; they may ask for any number."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._left = size
+
+    def _take(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise ValueError(_TOO_LONG)
+
+    def read(self, size: int) -> bytes:
+        self._take(size)
+        return self._file.read(size)
+
+    def readline(self) -> bytes:
+        line = self._file.readline(self._left + 1)
+        self._take(len(line))
+        return line
 
 
 class TorchFile(_storage.Archive):
@@ -78,7 +101,8 @@ class TorchFile(_storage.Archive):
             (pickle,) = [name for name in members if name.rpartition('/')[2] == 'data.pkl']
             if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
                 raise ValueError('it is compressed')
-            self._check_pickle(members[pickle].file_size)
+            if members[pickle].file_size > self._pickle_limit():
+                raise ValueError(_TOO_LONG)
             described = _torch_pickle.load(archive.read(pickle))
             root = pickle.removesuffix('data.pkl')
             order = root + 'byteorder'
@@ -97,16 +121,13 @@ class TorchFile(_storage.Archive):
         return begin, begin + info.file_size
 
     def _read_old(self) -> tuple[Any, dict[str, tuple[int, int]], Literal['<', '>']]:
-        _protocol, system = [_torch_pickle.load(self._file) for _ in range(2)]
-        start = self._file.tell()
-        described = _torch_pickle.load(self._file)
-        keys = [str(key) for key in _torch_pickle.load(self._file)]
-        self._check_pickle(self._file.tell() - start)
+        limited: Any = _Limited(self._file, self._pickle_limit())
+        _protocol, system, described, keys = [_torch_pickle.load(limited) for _ in range(4)]
         storages = {
             tensor.storage.key: tensor.storage for tensor in _check_tensors(described).values()
         }
         places = {}
-        for key in keys:
+        for key in map(str, keys):
             (size,) = _Size.unpack(self._file.read(_Size.size))
             if key not in storages or size != storages[key].size:
                 raise ValueError(f'the storage {key} has {size} elements')
@@ -115,9 +136,8 @@ class TorchFile(_storage.Archive):
             places[key] = begin, end
         return described, places, '<' if system['little_endian'] else '>'
 
-    def _check_pickle(self, size: int) -> None:
-        if size > _FREE_PICKLE and size * _DATA_PER_PICKLE > self._file_size:
-            raise ValueError(f'a pickle of {size} bytes in a file of {self._file_size} bytes')
+    def _pickle_limit(self) -> int:
+        return max(_FREE_PICKLE, self._file_size // _DATA_PER_PICKLE)
 
     def _check_storage(self, storage: _torch_pickle.Storage) -> None:
         begin, end = self._places[storage.key]

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import pathlib
 import struct
 import tarfile
 import tempfile
@@ -95,6 +96,16 @@ def make_safetensors(path):
 
 def read_safetensors(path, model):
     serializers.load_safetensors(path, model, ignore_names=NO_TENSORS)
+
+
+TORCH_FILES = (
+    pathlib.Path(__file__).parents[1] / 'chainer_tests' / 'serializers_tests' / 'torch_files'
+)
+
+
+def read_weights(path):
+    with serializers.open_weights(path) as tensors:
+        dict(tensors)
 
 
 def trainer():
@@ -309,6 +320,14 @@ FORMATS = {
     'snapshot': Format(lambda path: saved(TRAINER), read_snapshot, REFUSED),
     'hdf5': Format(make_hdf5, into_model(serializers.load_hdf5), REFUSED),
     'safetensors': Format(make_safetensors, into_model(read_safetensors), REFUSED),
+    **{
+        f'torch {name}': Format(
+            lambda path, name=name: (TORCH_FILES / f'{name}.pth').read_bytes(),
+            read_weights,
+            REFUSED,
+        )
+        for name in ('zip', 'old')
+    },
     'pickle dataset': Format(make_pickles, read_pickles, (ValueError,)),
     'text dataset': Format(lambda path: 'añb\nc\n'.encode() * 20, read_texts, (ValueError,)),
     'labels': Format(lambda path: b'a.png 0\nb.png 1\n', read_labels, (ValueError,)),

@@ -79,7 +79,7 @@ class Pretrained:
 
     config: PretrainedConfig
     _config_class: ClassVar[type[PretrainedConfig]]
-    _names: ClassVar[NameTable]
+    _table: NameTable
 
     @classmethod
     def from_pretrained(cls, source: str | PathLike[str], **kwargs: Any) -> Self:
@@ -121,7 +121,7 @@ class Pretrained:
         """
         os.makedirs(folder, exist_ok=True)
         text = json.dumps(self.config.to_dict(), indent=2, sort_keys=True) + '\n'
-        arrays = self._names.export(self)
+        arrays = self._table.export(self)
 
         def write(file: IO[bytes]) -> None:
             file.write(text.encode())
@@ -142,7 +142,7 @@ class Pretrained:
 
         """
         with open_weights(path) as tensors:
-            self._names.load(tensors, self)
+            self._table.load(tensors, self)
 
 
 def _find_folder(source: str | PathLike[str]) -> str:

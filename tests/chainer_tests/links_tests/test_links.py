@@ -329,7 +329,15 @@ def assert_same(actual, expected, tolerance=0):
 
 def test_all_links_are_here():
     # These have tests of their own.
-    others = {'Classifier', 'TheanoFunction', 'GoogLeNet', 'BERT', 'GPT2'}
+    others = {
+        'Classifier',
+        'TheanoFunction',
+        'GoogLeNet',
+        'BERT',
+        'GPT2',
+        'TorchvisionResNet',
+        'TorchvisionVGG',
+    }
     names = {
         name
         for name, value in [(name, getattr(L, name)) for name in dir(L)]

@@ -215,7 +215,10 @@ def test_hostile_archives():
             pass
     many = b'}(' + b''.join(text(str(i)) + b'N' for i in range(200_000)) + b'u'
     file = archive(many)
-    with little_memory(), pytest.raises(ValueError, match='a pickle of .* bytes in a file of'):
+    with (
+        little_memory(),
+        pytest.raises(ValueError, match='the description of the tensors is too long'),
+    ):
         with serializers.open_weights(file):
             pass
     empty = io.BytesIO()

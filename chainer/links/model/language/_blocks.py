@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import functions
 from chainer.links.connection.transformer import TransformerEncoderLayer
-from chainer.serializers.name_table import Weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable
 
     from chainer.types import InitializerSpec
 
@@ -24,24 +23,6 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     'silu': functions.silu,
     'swish': functions.silu,
 }
-
-# Names of the parameters of a layer elsewhere, and here.
-LINEAR = {'weight': 'W', 'bias': 'b'}
-EMBEDDING = {'weight': 'W'}
-NORMALIZATION = {'weight': 'gamma', 'bias': 'beta'}
-
-
-def rows(parameters: Mapping[str, str], layers: Mapping[str, str]) -> Iterator[Weight]:
-    """Yields rows of a table of names.
-
-    Args:
-        parameters (dict): Names of the parameters of one layer, ours by theirs.
-        layers (dict): Names of layers with these parameters, ours by theirs.
-
-    """
-    for their_layer, our_layer in layers.items():
-        for theirs, ours in parameters.items():
-            yield Weight(f'{their_layer}.{theirs}', f'{our_layer}/{ours}')
 
 
 class Block(TransformerEncoderLayer):

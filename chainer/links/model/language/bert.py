@@ -8,7 +8,7 @@ import numpy
 from chainer import functions, initializers, link, variable
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.connection.linear import Linear
-from chainer.links.model import _pretrained
+from chainer.links.model import _names, _pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable
@@ -57,18 +57,18 @@ class BERTConfig(_pretrained.PretrainedConfig):
 
 
 _LAYER = 'encoder.layer.{i}'
-_NAMES = NameTable(
+_TABLE = NameTable(
     [
-        *_blocks.rows(
-            _blocks.EMBEDDING,
+        *_names.rows(
+            _names.WEIGHT,
             {
                 'embeddings.word_embeddings': 'token',
                 'embeddings.position_embeddings': 'position',
                 'embeddings.token_type_embeddings': 'segment',
             },
         ),
-        *_blocks.rows(
-            _blocks.LINEAR,
+        *_names.rows(
+            _names.LINEAR,
             {
                 f'{_LAYER}.attention.self.query': 'layers/{i}/self_attention/query',
                 f'{_LAYER}.attention.self.key': 'layers/{i}/self_attention/key',
@@ -79,8 +79,8 @@ _NAMES = NameTable(
                 'pooler.dense': 'pooler',
             },
         ),
-        *_blocks.rows(
-            _blocks.NORMALIZATION,
+        *_names.rows(
+            _names.NORMALIZATION,
             {
                 'embeddings.LayerNorm': 'norm',
                 f'{_LAYER}.attention.output.LayerNorm': 'layers/{i}/norm1',
@@ -136,7 +136,7 @@ class BERT(_pretrained.Pretrained, link.Chain):
 
     config: BERTConfig
     _config_class = BERTConfig
-    _names = _NAMES
+    _table = _TABLE
 
     def __init__(
         self,

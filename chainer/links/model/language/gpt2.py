@@ -7,7 +7,7 @@ import numpy
 
 from chainer import functions, initializers, link
 from chainer.links.connection.embed_id import EmbedID
-from chainer.links.model import _pretrained
+from chainer.links.model import _names, _pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable, Weight
@@ -65,11 +65,9 @@ def _transposed(theirs, *layers):
     yield Weight(f'{theirs}.bias', tuple(f'{ours}/b' for ours in layers))
 
 
-_NAMES = NameTable(
+_TABLE = NameTable(
     [
-        *_blocks.rows(
-            _blocks.EMBEDDING, {'transformer.wte': 'token', 'transformer.wpe': 'position'}
-        ),
+        *_names.rows(_names.WEIGHT, {'transformer.wte': 'token', 'transformer.wpe': 'position'}),
         *_transposed(
             f'{_LAYER}.attn.c_attn',
             *(f'layers/{{i}}/self_attention/{part}' for part in ('query', 'key', 'value')),
@@ -77,8 +75,8 @@ _NAMES = NameTable(
         *_transposed(f'{_LAYER}.attn.c_proj', 'layers/{i}/self_attention/output'),
         *_transposed(f'{_LAYER}.mlp.c_fc', 'layers/{i}/linear1'),
         *_transposed(f'{_LAYER}.mlp.c_proj', 'layers/{i}/linear2'),
-        *_blocks.rows(
-            _blocks.NORMALIZATION,
+        *_names.rows(
+            _names.NORMALIZATION,
             {
                 f'{_LAYER}.ln_1': 'layers/{i}/norm1',
                 f'{_LAYER}.ln_2': 'layers/{i}/norm2',
@@ -129,7 +127,7 @@ class GPT2(_pretrained.Pretrained, link.Chain):
 
     config: GPT2Config
     _config_class = GPT2Config
-    _names = _NAMES
+    _table = _TABLE
 
     def __init__(
         self, config: GPT2Config | None = None, initialW: InitializerSpec | None = None

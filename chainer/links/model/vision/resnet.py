@@ -59,7 +59,46 @@ def _global_average_pooling_2d(x):
     return functions.reshape(functions.average_pooling_2d(x, x.shape[2:], stride=1), x.shape[:2])
 
 
-class ResNetLayers(_image_model.ImageModel):
+class _ResNet(_image_model.ImageModel):
+    """Layers of the networks, whatever weights they get."""
+
+    _default_layer = 'pool5'
+
+    @staticmethod
+    def _pool(x):
+        return functions.max_pooling_2d(x, ksize=3, stride=2)
+
+    def _add_layers(self, n_layers, initialW, downsample_fb, n_classes=1000, nobias=False):
+        if n_layers not in _N_BLOCKS:
+            raise ValueError(
+                f'The n_layers argument should be either 50, 101, or 152, but {n_layers} was given.'
+            )
+        n_blocks = _N_BLOCKS[n_layers]
+        options = initialW, downsample_fb
+        self.conv1: Convolution2D = Convolution2D(3, 64, 7, 2, 3, nobias=nobias, initialW=initialW)
+        self.bn1: BatchNormalization = BatchNormalization(64)
+        self.res2: BuildingBlock = BuildingBlock(n_blocks[0], 64, 64, 256, 1, *options)
+        self.res3: BuildingBlock = BuildingBlock(n_blocks[1], 256, 128, 512, 2, *options)
+        self.res4: BuildingBlock = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, *options)
+        self.res5: BuildingBlock = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, *options)
+        self.fc6: linear.Linear = linear.Linear(2048, n_classes)
+
+    @property
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
+        return {
+            'conv1': [self.conv1, self.bn1, functions.relu],
+            'pool1': [self._pool],
+            'res2': [self.res2],
+            'res3': [self.res3],
+            'res4': [self.res4],
+            'res5': [self.res5],
+            'pool5': [_global_average_pooling_2d],
+            'fc6': [self.fc6],
+            'prob': [functions.softmax],
+        }
+
+
+class ResNetLayers(_ResNet):
     """ResNet pretrained on ImageNet.
 
     See K. He et al., `Deep Residual Learning for Image Recognition
@@ -90,49 +129,20 @@ class ResNetLayers(_image_model.ImageModel):
 
     """
 
-    _default_layer = 'pool5'
     _prepare = staticmethod(prepare)
 
     def __init__(
         self, pretrained_model: str | None, n_layers: int, downsample_fb: bool = False
     ) -> None:
         super().__init__()
-        if n_layers not in _N_BLOCKS:
-            raise ValueError(
-                f'The n_layers argument should be either 50, 101, or 152, but {n_layers} was given.'
-            )
         # Skip the random initialization of parameters that are loaded next.
         initialW = 0 if pretrained_model else initializers.HeNormal(scale=1.0)
         with self.init_scope():
-            self._add_layers(_N_BLOCKS[n_layers], initialW, downsample_fb)
+            self._add_layers(n_layers, initialW, downsample_fb)
         if pretrained_model and str(pretrained_model).endswith('.caffemodel'):
             _load_caffemodel(pretrained_model, n_layers, self)
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
-
-    def _add_layers(self, n_blocks, initialW, downsample_fb):
-        options = initialW, downsample_fb
-        self.conv1: Convolution2D = Convolution2D(3, 64, 7, 2, 3, initialW=initialW)
-        self.bn1: BatchNormalization = BatchNormalization(64)
-        self.res2: BuildingBlock = BuildingBlock(n_blocks[0], 64, 64, 256, 1, *options)
-        self.res3: BuildingBlock = BuildingBlock(n_blocks[1], 256, 128, 512, 2, *options)
-        self.res4: BuildingBlock = BuildingBlock(n_blocks[2], 512, 256, 1024, 2, *options)
-        self.res5: BuildingBlock = BuildingBlock(n_blocks[3], 1024, 512, 2048, 2, *options)
-        self.fc6: linear.Linear = linear.Linear(2048, 1000)
-
-    @property
-    def functions(self) -> dict[str, list[Callable[..., Any]]]:
-        return {
-            'conv1': [self.conv1, self.bn1, functions.relu],
-            'pool1': [lambda x: functions.max_pooling_2d(x, ksize=3, stride=2)],
-            'res2': [self.res2],
-            'res3': [self.res3],
-            'res4': [self.res4],
-            'res5': [self.res5],
-            'pool5': [_global_average_pooling_2d],
-            'fc6': [self.fc6],
-            'prob': [functions.softmax],
-        }
 
     @classmethod
     def convert_caffemodel_to_npz(

@@ -60,7 +60,50 @@ def _max_pooling_2d(x):
     return functions.max_pooling_2d(x, ksize=2)
 
 
-class VGGLayers(_image_model.ImageModel):
+class _VGG(_image_model.ImageModel):
+    """Layers of the networks, whatever weights they get."""
+
+    _default_layer = 'fc7'
+    _n_layers: int
+
+    def _add_layers(self, n_layers, initialW, n_classes=1000):
+        if n_layers not in _N_CONVOLUTIONS:
+            raise ValueError(
+                f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
+            )
+        self._n_layers = n_layers
+        kwargs: dict[str, Any] = {'initialW': initialW, 'initial_bias': 0}
+
+        def add_convolution(stage, i):
+            sizes = _CHANNELS[stage - 1 if i == 1 else stage], _CHANNELS[stage]
+            setattr(self, f'conv{stage}_{i}', Convolution2D(*sizes, 3, 1, 1, **kwargs))
+
+        for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
+            for i in range(1, n + 1):
+                add_convolution(stage, i)
+        self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
+        self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
+        self.fc8: linear.Linear = linear.Linear(4096, n_classes, **kwargs)
+        if n_layers == 19:
+            for stage in 3, 4, 5:
+                add_convolution(stage, 4)
+
+    @property
+    def functions(self) -> dict[str, list[Callable[..., Any]]]:
+        relu, dropout = functions.relu, functions.dropout
+        layers = {}
+        for stage, n in enumerate(_N_CONVOLUTIONS[self._n_layers], start=1):
+            for i in range(1, n + 1):
+                layers[f'conv{stage}_{i}'] = [self[f'conv{stage}_{i}'], relu]
+            layers[f'pool{stage}'] = [_max_pooling_2d]
+        layers['fc6'] = [self.fc6, relu, dropout]
+        layers['fc7'] = [self.fc7, relu, dropout]
+        layers['fc8'] = [self.fc8]
+        layers['prob'] = [functions.softmax]
+        return layers
+
+
+class VGGLayers(_VGG):
     """VGG convolutional network pretrained on ImageNet.
 
     See K. Simonyan and A. Zisserman, `Very Deep Convolutional Networks for
@@ -86,40 +129,17 @@ class VGGLayers(_image_model.ImageModel):
 
     """
 
-    _default_layer = 'fc7'
     _prepare = staticmethod(prepare)
 
     def __init__(self, pretrained_model: str | None = 'auto', n_layers: int = 16) -> None:
         super().__init__()
-        if n_layers not in _N_CONVOLUTIONS:
-            raise ValueError(
-                f'The n_layers argument should be either 16 or 19, but {n_layers} was given.'
-            )
-        self._n_layers = n_layers
         with self.init_scope():
             # Skip the random initialization of parameters that are loaded next.
-            self._add_layers(0 if pretrained_model else initializers.Normal(0.01))
+            self._add_layers(n_layers, 0 if pretrained_model else initializers.Normal(0.01))
         if pretrained_model == 'auto':
             self._download()
         elif pretrained_model:
             npz.load_npz(pretrained_model, self)
-
-    def _add_layers(self, initialW):
-        kwargs: dict[str, Any] = {'initialW': initialW, 'initial_bias': 0}
-
-        def add_convolution(stage, i):
-            sizes = _CHANNELS[stage - 1 if i == 1 else stage], _CHANNELS[stage]
-            setattr(self, f'conv{stage}_{i}', Convolution2D(*sizes, 3, 1, 1, **kwargs))
-
-        for stage, n in enumerate(_N_CONVOLUTIONS[16], start=1):
-            for i in range(1, n + 1):
-                add_convolution(stage, i)
-        self.fc6: linear.Linear = linear.Linear(512 * 7 * 7, 4096, **kwargs)
-        self.fc7: linear.Linear = linear.Linear(4096, 4096, **kwargs)
-        self.fc8: linear.Linear = linear.Linear(4096, 1000, **kwargs)
-        if self._n_layers == 19:
-            for stage in 3, 4, 5:
-                add_convolution(stage, 4)
 
     def _download(self):
         n = self._n_layers
@@ -129,20 +149,6 @@ class VGGLayers(_image_model.ImageModel):
             self.convert_caffemodel_to_npz(download.cached_download(url, checksum=checksum), path)
 
         _image_model.load_from_cache(f'VGG_ILSVRC_{n}_layers.npz', convert, self)
-
-    @property
-    def functions(self) -> dict[str, list[Callable[..., Any]]]:
-        relu, dropout = functions.relu, functions.dropout
-        layers = {}
-        for stage, n in enumerate(_N_CONVOLUTIONS[self._n_layers], start=1):
-            for i in range(1, n + 1):
-                layers[f'conv{stage}_{i}'] = [self[f'conv{stage}_{i}'], relu]
-            layers[f'pool{stage}'] = [_max_pooling_2d]
-        layers['fc6'] = [self.fc6, relu, dropout]
-        layers['fc7'] = [self.fc7, relu, dropout]
-        layers['fc8'] = [self.fc8]
-        layers['prob'] = [functions.softmax]
-        return layers
 
     @classmethod
     def convert_caffemodel_to_npz(cls, path_caffemodel: str, path_npz: str) -> None:
