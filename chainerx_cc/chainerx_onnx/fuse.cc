@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "chainerx/chainerx.h"
+#include "chainerx_onnx/operators/block_products.h"
 #include "chainerx_onnx/planner.h"
 #include "chainerx_onnx/registry.h"
 #include "chainerx_onnx/tensor.h"
@@ -15,6 +16,13 @@ namespace chainerx::onnx {
 
 bool Is(const Node& node, const char* op_type) {
     return node.op != nullptr && node.message->domain.empty() && node.op->name == std::string_view{op_type};
+}
+
+bool IsLinear(const Node& node, const Array& bias, int64_t columns) {
+    if (node.Flag("transA") || node.Float("alpha") != 1) return false;
+    if (!node.HasInput(2)) return true;
+    return bias && node.opset() >= 7 && node.Float("beta") == 1 && bias.ndim() > 0 && bias.GetTotalSize() == columns &&
+           bias.shape().back() == columns;
 }
 
 namespace {
@@ -98,7 +106,13 @@ private:
         Node* product = OnlyProducer(*node, input);
         Array b = node->Constant(constant);
         if (product == nullptr || !b || node->opset() < 7) return false;
-        if (IsScaled(*product)) return JoinBiasOfIntegers(node, product, b);
+        if (IsScaled(*product)) {
+            return b.shape() == Shape{product->Constant(1).shape()[1]} && JoinBiasAt(6, node, product, b);
+        }
+        if (IsBlockProduct(*product)) {
+            Array q = product->Constant(1);
+            return q && b.shape() == Shape{q.shape()[0]} && JoinBiasAt(kBiasOfBlocks, node, product, b);
+        }
         if (product->HasInput(2)) return false;
         Array w = product->Constant(1);
         if (!w || w.dtype() != b.dtype() || !IsFloat(w.dtype())) return false;
@@ -122,10 +136,9 @@ private:
     // Whether a node is a product of integers with scales.
     static bool IsScaled(const Node& node) { return Is(node, "MatMulInteger") && node.HasInput(5); }
 
-    bool JoinBiasOfIntegers(Node* node, Node* product, const Array& b) {
-        if (b.dtype() != Dtype::kFloat32 || b.shape() != Shape{product->Constant(1).shape()[1]}) return false;
-        if (product->HasInput(6)) return false;
-        SetConstant(product, 6, b);
+    bool JoinBiasAt(int input, Node* node, Node* product, const Array& b) {
+        if (b.dtype() != Dtype::kFloat32 || product->HasInput(input)) return false;
+        SetConstant(product, input, b);
         Absorb(product, node);
         return true;
     }
@@ -198,7 +211,7 @@ private:
         if (before == nullptr) return;
         bool is_product = Is(*before, "Conv") || Is(*before, "Gemm") || Is(*before, "MatMul");
         Array w = before->Constant(1);
-        if (!IsScaled(*before) && (!is_product || !w || !IsFloat(w.dtype()))) return;
+        if (!IsScaled(*before) && !IsBlockProduct(*before) && (!is_product || !w || !IsFloat(w.dtype()))) return;
         if (!Is(*before, "Conv") && !std::isinf(most)) return;
         before->relu = true;
         before->most = most;

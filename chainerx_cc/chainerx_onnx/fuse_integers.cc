@@ -97,19 +97,11 @@ private:
         int64_t columns = weight.shape()[axis];
         if (!FitsAxis(*operands->w, weight, axis)) return false;
         Array bias = node->Constant(2);
-        if (is_gemm && !IsLinear(*node, bias, columns)) return false;
+        if (is_gemm && (!IsLinear(*node, bias, columns) || (bias && bias.dtype() != Dtype::kFloat32))) return false;
         TakeIntegers(node, *operands, "MatMulInteger");
         if (axis == 0) node->inputs[1] = planner_.AddConstant("", AsContiguous(Transpose(weight)));
         if (bias) node->inputs.push_back(planner_.AddConstant("", Reshape(bias, Shape{columns})));
         return true;
-    }
-
-    // Whether a Gemm is a product and a bias for each column.
-    static bool IsLinear(const Node& node, const Array& bias, int64_t columns) {
-        if (node.Flag("transA") || node.Float("alpha") != 1) return false;
-        if (!node.HasInput(2)) return true;
-        return bias && node.opset() >= 7 && node.Float("beta") == 1 && bias.dtype() == Dtype::kFloat32 &&
-               bias.ndim() > 0 && bias.GetTotalSize() == columns && bias.shape().back() == columns;
     }
 
     // Inputs of a convolution of integers behind those of its operands

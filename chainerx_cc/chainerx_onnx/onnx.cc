@@ -106,8 +106,9 @@ public:
         NoBackpropModeScope no_backprop{device.context()};
         DeviceScope scope{device};
         Planning planning{&message, folder, &device, std::move(forget)};
-        Planner planner{planning, message.opsets, Bindings{}};
-        impl->plan = planner.PlanGraph(message.graph, {}, {});
+        impl->plan = Planner{planning, message.opsets, Bindings{}}.PlanGraph(message.graph, {}, {});
+        // Weights as they were in the file, of which kernels keep their own form
+        HostDevice().FreeUnusedBlocks();
         Model model;
         model.impl_ = std::move(impl);
         return model;

@@ -56,6 +56,19 @@ bool IsIdentity(const Node& node) {
     return training && training.GetTotalSize() == 1 && !static_cast<bool>(AsScalar(training));
 }
 
+// Calls f, in whose errors it names the node.
+template <class F>
+void Naming(const Node& node, const F& f) {
+    try {
+        f();
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        std::string text = error.what();
+        throw ModelError{text.rfind("node ", 0) == 0 ? text : node.Label() + ": " + text};
+    }
+}
+
 // Runs the plan of a function; inputs at the end may be missing.
 Kernel MakeFunctionKernel(std::shared_ptr<const Plan> plan) {
     return [plan = std::move(plan)](const Inputs& in) {
@@ -170,7 +183,7 @@ void Planner::AddNode(const NodeMessage& message) {
     Node& node = nodes_.emplace_back();
     node.message = &message;
     node.planner_ = this;
-    try {
+    Naming(node, [&] {
         auto opset = opsets_.find(message.domain);
         if (opset == opsets_.end()) {
             throw ModelError{"the model imports no version of the domain '", message.domain, "'"};
@@ -195,7 +208,9 @@ void Planner::AddNode(const NodeMessage& message) {
             nodes_.pop_back();
             return;
         }
-        if (!Fold(&node)) {
+        bool is_waiting = IsWeightInBlocks(node);
+        is_waiting_ = is_waiting_ || is_waiting;
+        if (is_waiting || !Fold(&node)) {
             for (int32_t number : node.outputs) {
                 if (number >= 0) values_[number].producer = &node;
             }
@@ -203,12 +218,7 @@ void Planner::AddNode(const NodeMessage& message) {
         for (size_t i = 0; i < message.outputs.size(); ++i) {
             if (!message.outputs[i].empty()) names_[message.outputs[i]] = node.outputs[i];
         }
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& error) {
-        std::string text = error.what();
-        throw ModelError{text.rfind("node ", 0) == 0 ? text : node.Label() + ": " + text};
-    }
+    });
 }
 
 Kernel Planner::MakeKernelOf(const Node& node) {
@@ -262,6 +272,14 @@ bool Planner::Fold(Node* node) {
     }
     node->is_dead = true;
     return true;
+}
+
+void Planner::FoldRest() {
+    if (!is_waiting_) return;
+    for (Node& node : nodes_) {
+        if (!node.is_dead) Naming(node, [&] { Fold(&node); });
+    }
+    CountUses();
 }
 
 void Planner::DropUse(int32_t number) {
@@ -320,14 +338,7 @@ private:
 
     void AddStep(Node& node) {
         Plan::Step step;
-        try {
-            step.kernel = planner_.MakeKernelOf(node);
-        } catch (const std::bad_alloc&) {
-            throw;
-        } catch (const std::exception& error) {
-            std::string text = error.what();
-            throw ModelError{text.rfind("node ", 0) == 0 ? text : node.Label() + ": " + text};
-        }
+        Naming(node, [&] { step.kernel = planner_.MakeKernelOf(node); });
         step.begin = static_cast<int32_t>(plan_.numbers_.size());
         step.n_inputs = node.input_count();
         step.n_required = node.RequiredInputs();
@@ -393,6 +404,8 @@ Plan Planner::Finish(const std::vector<std::string>& outputs) {
     }
     CountUses();
     FuseIntegers(*this);
+    FuseBlocks(*this);
+    FoldRest();
     Fuse(*this);
     return PlanEmitter{*this}.Emit();
 }

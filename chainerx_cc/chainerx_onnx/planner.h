@@ -55,6 +55,8 @@ public:
     // Frees a constant after its last use.
     void DropUse(int32_t number);
     Device& device() const { return *planning_.device; }
+    // Runs those nodes whose inputs are known that had to wait for simplifications.
+    void FoldRest();
 
 private:
     friend class Node;
@@ -80,6 +82,7 @@ private:
     std::deque<Node> nodes_;
     std::vector<int32_t> inputs_;
     std::vector<int32_t> outputs_;
+    bool is_waiting_{false};  // whether weights in blocks wait for FuseBlocks
 
     friend class PlanEmitter;
 };
@@ -90,6 +93,13 @@ bool Is(const Node& node, const char* op_type);
 // Folds batch normalization into convolutions, adds biases to products and convolutions, and joins them with the Relu
 // that follows.
 void Fuse(Planner& planner);
+
+// Whether a Gemm is a product and a bias, which is `bias` if there is one, for each column.
+bool IsLinear(const Node& node, const Array& bias, int64_t columns);
+
+// Weights that DequantizeLinear gives as they are in the file, in few bits, if nothing but a product needs them.
+bool IsWeightInBlocks(const Node& node);
+void FuseBlocks(Planner& planner);
 
 // Makes products and convolutions of integers of those between pairs of QuantizeLinear and DequantizeLinear, and joins
 // such convolutions with what follows.

@@ -43,6 +43,7 @@ struct OperatorTable {
     X(Activations)                \
     X(Arrays)                     \
     X(Attention)                  \
+    X(BlockProducts)              \
     X(Control)                    \
     X(Convolutions)               \
     X(Elementwise)                \

@@ -235,6 +235,12 @@ int NarrowBits(int32_t element_type) {
     }
 }
 
+Array UnpackIntegers(const Array& packed, const Shape& shape, int bits) {
+    if (bits == 8) return Reshape(packed, shape);
+    Array out = Unpacked<uint8_t>(AsContiguous(ToDevice(packed, HostDevice())), shape, bits, Dtype::kUInt8);
+    return ToDevice(out, packed.device());
+}
+
 Array ReadNarrowTensor(const TensorMessage& message, const std::string& folder) {
     return ReadNamed(message, folder, ReadUnnamedNarrow);
 }

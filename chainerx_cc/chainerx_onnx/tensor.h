@@ -21,6 +21,8 @@ Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size);
 Array ReadTensor(const TensorMessage& message, const std::string& folder);
 // The bits of integers that are narrower than a byte, and packed; zero for other element types.
 int NarrowBits(int32_t element_type);
+// `packed`: bytes of integers of 2, 4 or 8 bits without a sign, the first of which are in the lowest bits. As uint8.
+Array UnpackIntegers(const Array& packed, const Shape& shape, int bits);
 // A tensor of such integers as one of int8 or uint8.
 Array ReadNarrowTensor(const TensorMessage& message, const std::string& folder);
 // As a dense array.

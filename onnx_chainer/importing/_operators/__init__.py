@@ -4,6 +4,7 @@ from . import (
     activations,
     arrays,
     attention,
+    block_products,
     categories,
     control,
     convolutions,
