@@ -63,6 +63,7 @@ def bottleneck_forward(unit, relu, pool, shapes, x):
 class ResNet18(Training):
     classes = 10
     apply = staticmethod(resnet_forward)
+    measure_memory = True
 
     def __init__(self, name, size, batch, about='CIFAR form'):
         super().__init__(name, f'{about}, {size}x{size}, batch {batch}')
@@ -188,7 +189,7 @@ class ResNet18(Training):
 class ResNet50(ResNet18):
     classes = 1000
     apply = staticmethod(bottleneck_forward)
-    on_cpu = False
+    on_cpu = measure_memory = False
 
     def __init__(self, name, size, batch, precision='float32', width=64):
         super().__init__(name, size, batch, f'ResNet-50, {precision}')

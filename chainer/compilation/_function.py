@@ -13,14 +13,16 @@ import chainerx
 from chainer._core.reports import html_table
 from chainer.compilation import _check, _trees
 from chainer.compilation._budget import Budget
+from chainer.compilation._drawing import Drawing, draw
 from chainer.compilation._effects.numpy_arguments import NumpyArguments
 from chainer.compilation._kinds.kind import Kind
 from chainer.compilation._kinds.table import KINDS
 from chainer.compilation._plans import Plans, key_of
+from chainer.compilation._reasons import Reasons
 from chainer.compilation._recorded import Recorded, environment, has_hooks
 from chainer.compilation._recording import Recording
 from chainer.compilation._scope import Scopes
-from chainer.compilation._summary import summarize
+from chainer.compilation._summary import Text, summarize, with_html
 from chainer.compilation._trace import Again, GraphBreak, Trace
 from chainer.warnings import PerformanceWarning
 
@@ -44,7 +46,12 @@ class CompiledFunction(Generic[_P, _R]):
     """
 
     def __init__(
-        self, function: Callable[_P, _R], max_plans: int, check: bool, measure: bool
+        self,
+        function: Callable[_P, _R],
+        max_plans: int,
+        check: bool,
+        measure: bool,
+        explain: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self._compiled_function = function
@@ -54,7 +61,8 @@ class CompiledFunction(Generic[_P, _R]):
         self._plans = Plans(max_plans)
         self._budget = Budget()
         self._scopes = Scopes()
-        self._reasons: dict[str, int] = {}
+        self._explain = explain
+        self._reasons = Reasons(self._name, explain)
         self._busy = threading.Lock()
         self._trace: Trace | None = None  # of the first call, and then of recordings
         self.calls: int = 0
@@ -68,16 +76,21 @@ class CompiledFunction(Generic[_P, _R]):
             owner = vars(owner).get(name) if hasattr(owner, '__dict__') else None
         if owner is self:
             return self.__qualname__
-        args = self._compiled_function, self._max_plans, self._check, self._measure
-        return CompiledFunction, args
+        return CompiledFunction, (
+            self._compiled_function, self._max_plans, self._check, self._measure, self._explain,
+        )  # fmt: skip
+
+    @property
+    def _name(self) -> str:
+        function = self._compiled_function
+        return str(getattr(function, '__qualname__', type(function).__name__))
 
     def __repr__(self) -> str:
-        name = getattr(self, '__qualname__', type(self._compiled_function).__name__)
-        return f'<compiled {name}: {self.calls} calls, {self.replays} of them by a plan>'
+        return f'<compiled {self._name}: {self.calls} calls, {self.replays} of them by a plan>'
 
     def _repr_html_(self) -> str:
-        plans = f'\n\n{self.summary()}' if self._plans.by_key else ''
-        return html_table.unfolding(repr(self), self.report() + plans)
+        parts = self.report()._repr_html_() + self.summary()._repr_html_()
+        return html_table.unfolding_html(repr(self), parts)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -122,7 +135,7 @@ class CompiledFunction(Generic[_P, _R]):
             self._busy.release()
 
     def _run_eagerly(self, args: Any, kwargs: Any, reason: str) -> Any:
-        self._count(reason)
+        self._reasons.count(reason)
         return self._compiled_function(*args, **kwargs)
 
     def _record(self, args: Any, kwargs: Any, arrays: list[Any], form: Any) -> Any:
@@ -144,6 +157,10 @@ class CompiledFunction(Generic[_P, _R]):
             if self._budget.has_seen_too_many():
                 self._give_up()
             return self._run_eagerly(args, kwargs, 'arguments are new in shape or value')
+        if self._explain:
+            change = self._plans.find_change(arrays, form)
+            if change is not None:
+                self._reasons.explain_change(change)
         recording = self._prepare(args, kwargs, arrays, form, self._trace)
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
@@ -214,33 +231,73 @@ class CompiledFunction(Generic[_P, _R]):
             f'changed at {self.recordings} calls. Pad arrays to few shapes, pass what changes '
             f'as arrays, or pass a larger max_plans than {self._max_plans}'
         )
-        self._reasons[reason] = 1
+        self._reasons.count(reason)
         # The level names the line that calls the function: where arguments can be padded.
-        name = getattr(self._compiled_function, '__qualname__', 'a function')
         warnings.warn(
-            f'chainer.compile: {name} falls back to eager: {reason}', PerformanceWarning, 4
+            f'chainer.compile: {self._name} falls back to eager: {reason}', PerformanceWarning, 4
         )
 
     def _refuse(self, reason: str) -> None:
-        self._count(reason)
+        self._reasons.count(reason)
         self._budget.pause(bool(self._plans.by_key))
 
-    def _count(self, reason: str) -> None:
-        self._reasons[reason] = self._reasons.get(reason, 0) + 1
+    def report(self) -> Text:
+        """Tells how calls ran, and why some ran eagerly, with lines and counts.
 
-    def report(self) -> str:
-        """Tells how calls ran, and why some ran eagerly."""
-        lines = [
+        Returns:
+            str: A text, which notebooks show as a table.
+
+        """
+        counts = (
             f'{self.calls} calls: {self.replays} ran a plan, {self.recordings} made one, '
             f'{self.calls - self.replays - self.recordings} ran eagerly'
-        ]
-        for reason, count in sorted(self._reasons.items(), key=lambda item: -item[1]):
-            lines.append(f'no plan: {reason}' + (f' ({count} times)' if count > 1 else ''))
-        return '\n'.join(lines)
+        )
+        return with_html(
+            '\n'.join([counts, *self._reasons.lines()]), f'<p>{counts}</p>{self._reasons.html()}'
+        )
 
-    def summary(self) -> str:
-        """Describes the plans, the one used last first."""
+    def summary(self) -> Text:
+        """Describes the plans, the one used last first.
+
+        Returns:
+            str: A text, which notebooks show as a table.
+
+        """
         return summarize(self._plans)
+
+    def draw(self, plan: int = 0) -> Drawing:
+        """Draws a plan: a row for each kernel, with its time and the memory that it needs.
+
+        The columns are the kernels in order, with what they compute; their mean times in
+        microseconds, with ``measure=True``; and the memory of intermediate arrays: each rectangle
+        is an array, as wide as its bytes, from the first to the last kernel that needs it. Tooltips
+        tell more.
+
+        Args:
+            plan (int): The number of the plan, in the order of :meth:`summary`.
+
+        Returns:
+            str: A picture in SVG, which notebooks show and ``pathlib.Path.write_text`` saves.
+
+        Raises:
+            IndexError: If there are not so many plans.
+
+        .. admonition:: Example
+
+            >>> @chainer.compile(measure=True)
+            ... def function(x):
+            ...     return F.relu(x * 2 + 1).array
+            >>> x = chainer.get_device('native:0').send(np.ones((2, 3), 'f'))
+            >>> results = [function(x) for _ in range(4)]
+            >>> picture = function.draw()
+            >>> picture[:4], picture[-6:]
+            ('<svg', '</svg>')
+
+        """
+        plans = self._plans.in_order
+        if not 0 <= plan < len(plans):
+            raise IndexError(f'there is no plan {plan}: the function has {len(plans)}')
+        return draw(plans[plan], self._name)
 
     def clear(self) -> None:
         """Forgets all plans."""
@@ -281,11 +338,21 @@ KINDS[CompiledFunction] = Kind(_watch_compiled)
 
 @overload
 def compile(  # noqa: A001
-    function: Callable[_P, _R], *, max_plans: int = 512, check: bool = False, measure: bool = False
+    function: Callable[_P, _R],
+    *,
+    max_plans: int = 512,
+    check: bool = False,
+    measure: bool = False,
+    explain: bool = False,
 ) -> CompiledFunction[_P, _R]: ...
 @overload
 def compile(  # noqa: A001
-    function: None = None, *, max_plans: int = 512, check: bool = False, measure: bool = False
+    function: None = None,
+    *,
+    max_plans: int = 512,
+    check: bool = False,
+    measure: bool = False,
+    explain: bool = False,
 ) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
 def compile(  # noqa: A001 - the name that users expect
     function: Callable[..., Any] | None = None,
@@ -293,6 +360,7 @@ def compile(  # noqa: A001 - the name that users expect
     max_plans: int = 512,
     check: bool = False,
     measure: bool = False,
+    explain: bool = False,
 ) -> Any:
     """Makes a function that runs without Python where its calls repeat.
 
@@ -318,7 +386,9 @@ def compile(  # noqa: A001 - the name that users expect
             more than 256 MiB, fewer are kept, but at least eight.
         check (bool): Whether to run the function, too, each time that a plan runs, and compare.
         measure (bool): Whether to measure kernels: :meth:`CompiledFunction.summary` tells the mean
-            time of each kind in a run.
+            time of each kind in a run, and :meth:`CompiledFunction.draw` that of each.
+        explain (bool): Whether to print at once, and once for each reason, why a call makes no
+            plan, with the line of the program, and what has changed when one records again.
 
     Returns:
         CompiledFunction: The function that records and repeats.
@@ -347,9 +417,11 @@ def compile(  # noqa: A001 - the name that users expect
 
     """
     if function is None:
-        return functools.partial(compile, max_plans=max_plans, check=check, measure=measure)
+        return functools.partial(
+            compile, max_plans=max_plans, check=check, measure=measure, explain=explain
+        )
     if not callable(function):
         raise TypeError(f'function must be callable, not {type(function)}')
     if max_plans < 1:
         raise ValueError(f'max_plans must be positive, not {max_plans}')
-    return CompiledFunction(function, max_plans, check, measure)
+    return CompiledFunction(function, max_plans, check, measure, explain)

@@ -66,6 +66,11 @@ class Plans:
                     return plan, inputs
         return None, None
 
+    def find_change(self, arrays: list[Any], form: Any) -> str | None:
+        """Tells why the newest plan for such arguments cannot run, if there is one."""
+        alike = self.by_key.get(key_of(arrays, form, environment()))
+        return (alike[0].scope.find_change() or 'a state or an array') if alike else None
+
     def _note_use(self, plan: Recorded) -> None:
         # A number: to move the plan in a list of hundreds takes longer than to find it.
         self._uses += 1

@@ -146,7 +146,7 @@ class Replacements:
     def _replace_compiled(self) -> None:
         """Lets compiled functions run as they do without hooks."""
         self.replace(_function.CompiledFunction, '__call__', self._call_compiled)
-        for owner, name in (_function.CompiledFunction, '_trace'), (Recording, 'run'):
+        for owner, name in (_function.CompiledFunction, '_run_traced'), (Recording, 'run'):
             self.replace(owner, name, self._without_hook)
         self.replace(_function, 'has_hooks', lambda _: self._has_other_hooks)
 

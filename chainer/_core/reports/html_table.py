@@ -23,5 +23,10 @@ def table(head: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
 
 def unfolding(title: str, text: str) -> str:
     """Returns a title that shows a text of several lines at a click."""
+    return unfolding_html(title, f'<pre>{html.escape(text)}</pre>')
+
+
+def unfolding_html(title: str, content: str) -> str:
+    """Returns a title that shows HTML at a click."""
     head = f'<summary>{html.escape(title)}</summary>'
-    return f'<details style="font-family: monospace">{head}<pre>{html.escape(text)}</pre></details>'
+    return f'<details style="font-family: monospace">{head}{content}</details>'

@@ -65,6 +65,14 @@ struct PlanSegment {
     size_t grad_end;
 };
 
+// A part of the scratch memory, and the first and the last call that need it.
+struct PlanBlock {
+    size_t first;
+    size_t last;
+    int64_t offset;
+    int64_t bytes;
+};
+
 // What a plan consists of.
 struct PlanParts {
     Device* device{nullptr};
@@ -84,6 +92,7 @@ struct PlanParts {
     std::vector<size_t> changed_inputs;
     std::shared_ptr<Scratch> scratch;
     std::vector<PlanBinding> scratch_bindings;
+    std::vector<PlanBlock> blocks;
     int64_t scratch_bytes{0};
     int64_t unshared_scratch_bytes{0};
     int64_t own_bytes{0};
@@ -116,6 +125,7 @@ public:
     int64_t scratch_bytes() const { return parts_.scratch_bytes; }
     // Bytes that the scratch arrays have together, without reuse.
     int64_t unshared_scratch_bytes() const { return parts_.unshared_scratch_bytes; }
+    const std::vector<PlanBlock>& blocks() const { return parts_.blocks; }
     // Bytes of the plan itself: calls, their arrays, and constants. About right.
     int64_t own_bytes() const { return parts_.own_bytes; }
     // Whether runs measure the time of each kernel.

@@ -31,13 +31,6 @@ public:
                                 std::vector<PlanGrad> grads, std::vector<Array> renewed);
 
 private:
-    // A scratch block, needed from a call to another one.
-    struct Block {
-        int64_t bytes;
-        size_t first;
-        size_t last;
-        int64_t offset;
-    };
     struct Place {
         PlanMemory memory;
         size_t index;
@@ -59,8 +52,7 @@ private:
 
     Recording& recording_;
     PlanParts parts_;
-    std::unordered_map<const Storage*, Place> places_;  // all but held ones
-    std::vector<Block> blocks_;
+    std::unordered_map<const Storage*, Place> places_;                           // all but held ones
     std::unordered_multimap<const Storage*, std::pair<Array, Array>> replaced_;  // arrays as recorded, as in the plan
 };
 
@@ -142,10 +134,10 @@ void PlanBuilder::FindBlocks() {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
-                blocks_[place.index].last = i;
+                parts_.blocks[place.index].last = i;
             } else if (place.memory == PlanMemory::kHeld && recording_.IsStandIn(*storage)) {
-                places_[storage] = {PlanMemory::kScratch, blocks_.size()};
-                blocks_.push_back({static_cast<int64_t>(storage->bytes()), i, i, 0});
+                places_[storage] = {PlanMemory::kScratch, parts_.blocks.size()};
+                parts_.blocks.push_back({i, i, 0, static_cast<int64_t>(storage->bytes())});
             }
         }};
         parts_.calls[i]->Accept(visitor);
@@ -154,22 +146,22 @@ void PlanBuilder::FindBlocks() {
 
 // The largest blocks first, each at the lowest place that is free while it is needed.
 void PlanBuilder::ShareMemory() {
-    std::vector<size_t> order(blocks_.size());
+    std::vector<size_t> order(parts_.blocks.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [this](size_t i, size_t j) { return blocks_[i].bytes > blocks_[j].bytes; });
-    std::vector<const Block*> placed;  // by offset
+                     [this](size_t i, size_t j) { return parts_.blocks[i].bytes > parts_.blocks[j].bytes; });
+    std::vector<const PlanBlock*> placed;  // by offset
     int64_t end = 0;
     for (size_t i : order) {
-        Block& block = blocks_[i];
+        PlanBlock& block = parts_.blocks[i];
         block.bytes = (std::max(block.bytes, int64_t{1}) + kAlignment - 1) / kAlignment * kAlignment;
-        for (const Block* other : placed) {
+        for (const PlanBlock* other : placed) {
             if (other->last < block.first || block.last < other->first) continue;
             if (other->offset >= block.offset + block.bytes) break;
             block.offset = std::max(block.offset, other->offset + other->bytes);
         }
         auto after = std::upper_bound(placed.begin(), placed.end(), block.offset,
-                                      [](int64_t offset, const Block* b) { return offset < b->offset; });
+                                      [](int64_t offset, const PlanBlock* b) { return offset < b->offset; });
         placed.insert(after, &block);
         end = std::max(end, block.offset + block.bytes);
         parts_.unshared_scratch_bytes += block.bytes;
@@ -195,7 +187,7 @@ void PlanBuilder::Replace(Array& a) {
     Place place = PlaceOf(*storage);
     switch (place.memory) {
         case PlanMemory::kScratch:
-            parts_.scratch_bindings.push_back({a.body(), blocks_[place.index].offset + a.offset()});
+            parts_.scratch_bindings.push_back({a.body(), parts_.blocks[place.index].offset + a.offset()});
             break;
         case PlanMemory::kInput:
             parts_.input_bindings[place.index].push_back({a.body(), a.offset() - parts_.inputs[place.index].offset});
@@ -248,7 +240,8 @@ void PlanBuilder::FindHeld() {
 void PlanBuilder::CountBytes() {
     constexpr int64_t kCall = 256;  // with its parameters and the memory of the allocator
     parts_.own_bytes = static_cast<int64_t>(parts_.calls.size()) * kCall +
-                       static_cast<int64_t>(replaced_.size() * sizeof(ArrayBody));
+                       static_cast<int64_t>(replaced_.size() * sizeof(ArrayBody)) +
+                       static_cast<int64_t>(parts_.blocks.size() * sizeof(PlanBlock));
     for (const auto& [storage, data] : recording_.data) parts_.own_bytes += static_cast<int64_t>(data.copy->bytes());
 }
 

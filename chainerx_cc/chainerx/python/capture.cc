@@ -121,6 +121,16 @@ int64_t CountSegments(Plan& self) { return static_cast<int64_t>(self.segment_cou
 int64_t CountCalls(Plan& self) { return static_cast<int64_t>(self.call_count()); }
 int64_t GetScratchBytes(Plan& self) { return self.scratch_bytes(); }
 int64_t GetUnsharedScratchBytes(Plan& self) { return self.unshared_scratch_bytes(); }
+PyRef GetBlocks(Plan& self) {
+    PyRef list = Check(PyList_New(0));
+    for (const PlanBlock& b : self.blocks()) {
+        PyRef block =
+                Check(Py_BuildValue("(nnLL)", static_cast<Py_ssize_t>(b.first), static_cast<Py_ssize_t>(b.last),
+                                    static_cast<long long>(b.offset), static_cast<long long>(b.bytes)));  // NOLINT
+        if (PyList_Append(list.get(), block.get()) < 0) throw PythonError{};
+    }
+    return list;
+}
 int64_t GetOwnBytes(Plan& self) { return self.own_bytes(); }
 void SetMeasured(Plan& self, bool is_measured) { self.SetMeasured(is_measured); }
 std::string Describe(Plan& self) { return self.Describe(); }
@@ -189,6 +199,8 @@ void AddCapture(PyObject* module) {
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
             .Property<&GetScratchBytes>("scratch_bytes", "Bytes of memory that it shares with others.")
             .Property<&GetUnsharedScratchBytes>("unshared_scratch_bytes", "The same if nothing shared memory.")
+            .Property<&GetBlocks>("blocks",
+                                  "Parts of that memory: the first and last kernel that need it, offset, bytes.")
             .Property<&GetOwnBytes>("own_bytes", "Bytes of the plan itself, about.")
             .Method<&SetMeasured>("set_measured", "self, is_measured", "Whether runs measure the time of each kernel.")
             .Method<&Describe>("describe", "self",

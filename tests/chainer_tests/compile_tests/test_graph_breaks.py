@@ -517,7 +517,7 @@ def test_variables_that_need_gradients():
             F.sum(y).backward()
             assert float(x.grad[0]) == 2
         compiled.clear()
-        compiled._reasons.clear()
+        compiled._reasons._counts.clear()
 
     values = array([1, -1], 'f')
     check(lambda: chainer.Variable(values, requires_grad=False), True)
