@@ -1,11 +1,11 @@
 """Forward passes beside ONNX Runtime and PyTorch: ``python benchmarks/inference.py [MODEL ...]``.
 
-The models are those of the training workloads and ResNet-50, exported by ``onnx_chainer`` and run
-by the C++ runner ``chainerx.onnx``. Every model runs in each engine in turn (A B C A B C), in one
-process. The table gives medians and ratios to ONNX Runtime. A second one compares the perceptron
-and ResNet-18 in 8 bits, as ``quantize_dynamic`` and ``quantize_static`` of ONNX Runtime and
-``chainer.quantization`` (QDQ) write them, and a third one gives the peak memory of a process that
-loads and runs ResNet-50.
+The models are those of the training workloads, ResNet-50 and MobileNetV2, exported by
+``onnx_chainer``, and recurrent layers, run by the C++ runner ``chainerx.onnx``. Every model runs in
+each engine in turn (A B C A B C), in one process. The table gives medians and ratios to ONNX
+Runtime. A second one compares the perceptron and ResNet-18 in 8 bits, as ``quantize_dynamic`` and
+``quantize_static`` of ONNX Runtime and ``chainer.quantization`` (QDQ) write them, and a third one
+gives the peak memory of a process that loads and runs ResNet-50.
 """
 
 import argparse
@@ -16,53 +16,18 @@ import subprocess
 import sys
 import tempfile
 
+from exported import RECURRENT, export
 from run import THREAD_VARIABLES
 
-MODELS = 'mlp-tiny', 'mlp', 'cnn', 'gpt', 'resnet18', 'resnet50'
+# Those of PyTorch, too, and others
+TRAINED = 'mlp-tiny', 'mlp', 'cnn', 'gpt', 'resnet18'
+MODELS = *TRAINED, 'resnet50', 'mobilenet', *RECURRENT
 # What writes a model in 8 bits, and sizes of the batch
 INT8 = {
     'mlp': [('dynamic', 1), ('dynamic', 100), ('QDQ', 1), ('QDQ', 100)],
     'resnet18': [('static', 1), ('QDQ', 1)],
 }
 ENGINES = {'onnxruntime': 'ONNX Runtime', 'torch': 'PyTorch', 'chainerx': 'chainerx.onnx'}
-
-
-def resnet50():
-    """Returns ResNet-50 with random weights, and an image."""
-    import numpy as np
-
-    import chainer
-    import chainer.links as L
-
-    model = L.ResNet50Layers(pretrained_model=None)
-    x = np.random.RandomState(0).uniform(-1, 1, (1, 3, 224, 224)).astype('f')
-
-    class Prob(chainer.Chain):
-        def __init__(self):
-            super().__init__()
-            with self.init_scope():
-                self.model = model
-
-        def forward(self, x):
-            return self.model(x, layers=['prob'])['prob']
-
-    return Prob(), x
-
-
-def export(name, path):
-    """Writes a model as a file, and returns the input."""
-    from workloads import WORKLOADS
-
-    import chainer
-    import onnx_chainer
-
-    if name == 'resnet50':
-        model, x = resnet50()
-    else:
-        model, x, _ = WORKLOADS[name].chainer_parts('@numpy')
-    with chainer.using_config('train', False):
-        onnx_chainer.export(model, x, filename=path)
-    return x
 
 
 def runner(engine, name, path, x, threads):
@@ -82,8 +47,8 @@ def runner(engine, name, path, x, threads):
         model = chainerx.onnx.load(path)
         array = chainerx.array(x)
         return lambda: chainerx.to_numpy(model(array), copy=False)
-    if name == 'resnet50' or importlib.util.find_spec('torch') is None:
-        return None  # torchvision has that model
+    if name not in TRAINED or importlib.util.find_spec('torch') is None:
+        return None
     import torch
     from workloads import WORKLOADS
 

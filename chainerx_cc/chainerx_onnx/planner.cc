@@ -336,6 +336,19 @@ private:
         return slots_[value];
     }
 
+    // Returns memory in time: kernels have copies in blocks of other sizes, so that the freed ones would not serve
+    // them.
+    void Drop(int32_t number) {
+        const Array& constant = planner_.values_[number].constant;
+        int64_t bytes = constant ? constant.GetNBytes() : 0;
+        planner_.DropUse(number);
+        if (planner_.values_[number].constant) return;
+        dropped_bytes_ += bytes;
+        if (dropped_bytes_ < kMostDroppedBytes) return;
+        dropped_bytes_ = 0;
+        planner_.device().FreeUnusedBlocks();
+    }
+
     void AddStep(Node& node) {
         Plan::Step step;
         Naming(node, [&] { step.kernel = planner_.MakeKernelOf(node); });
@@ -352,7 +365,7 @@ private:
             int32_t number = node.inputs[i];
             bool is_consumed = node.consumed_.count(i) != 0;
             plan_.numbers_.push_back(NumberOf(is_consumed ? -1 : number));
-            if (is_consumed && number >= 0) planner_.DropUse(number);
+            if (is_consumed && number >= 0) Drop(number);
         }
         for (int32_t number : node.outputs) {
             int32_t slot = plan_.n_slots_++;
@@ -390,7 +403,10 @@ private:
         plan_.numbers_ = std::move(numbers);
     }
 
+    static constexpr int64_t kMostDroppedBytes = int64_t{1} << 25;
+
     Planner& planner_;
+    int64_t dropped_bytes_{0};
     Plan plan_;
     std::vector<int32_t> slots_;
 };

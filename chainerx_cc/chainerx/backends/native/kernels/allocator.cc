@@ -63,7 +63,8 @@ private:
     char text_[64];  // more than the longest text
 };
 
-void* SystemAllocate(size_t bytes) {
+// A block, of which the first `used` bytes are wanted now: the rest takes no memory until then.
+void* SystemAllocate(size_t bytes, size_t used) {
     size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
     void* ptr = nullptr;
     if (posix_memalign(&ptr, alignment, bytes) != 0) {
@@ -71,7 +72,8 @@ void* SystemAllocate(size_t bytes) {
     }
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (alignment == kHugePage) {
-        madvise(ptr, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // fewer page faults; a refusal is harmless
+        size_t rounded = (used + kHugePage / 2) & ~(kHugePage - 1);
+        madvise(ptr, std::min(rounded, bytes & ~(kHugePage - 1)), MADV_HUGEPAGE);  // fewer page faults; may be refused
     }
 #endif
     return ptr;
@@ -110,7 +112,7 @@ public:
         return *central;
     }
 
-    void* Allocate(int size_class) {
+    void* Allocate(int size_class, size_t used) {
         size_t bytes = ClassBytes(size_class);
         {
             std::lock_guard<std::mutex> lock{mutex_};
@@ -120,18 +122,18 @@ public:
                 return block;
             }
         }
-        if (void* ptr = SystemAllocate(bytes)) {
+        if (void* ptr = SystemAllocate(bytes, used)) {
             return ptr;
         }
         Release();
-        if (void* ptr = SystemAllocate(bytes)) {
+        if (void* ptr = SystemAllocate(bytes, used)) {
             return ptr;
         }
         throw OutOfMemory{bytes};
     }
 
-    void* AllocateLarge(int size_class) {
-        void* ptr = Allocate(size_class);
+    void* AllocateLarge(int size_class, size_t used) {
+        void* ptr = Allocate(size_class, used);
         large_allocated_.fetch_add(static_cast<int64_t>(ClassBytes(size_class)), std::memory_order_relaxed);
         return ptr;
     }
@@ -273,8 +275,8 @@ ThreadCache* MakeThreadCache() {
 
 void* AllocateSmallSlow(int size_class) {
     ThreadCache* cache = t_cache != nullptr ? t_cache : MakeThreadCache();
-    void* ptr = Central::Get().Allocate(size_class);
     auto bytes = static_cast<int64_t>(ClassBytes(size_class));
+    void* ptr = Central::Get().Allocate(size_class, bytes);
     if (cache != nullptr) {
         Add(cache->allocated, bytes);
     } else {
@@ -290,7 +292,7 @@ void* Allocate(size_t bytes) {
         if (bytes > (size_t{1} << 47)) {
             throw OutOfMemory{bytes};
         }
-        return Central::Get().AllocateLarge(SizeClass(bytes));
+        return Central::Get().AllocateLarge(SizeClass(bytes), bytes);
     }
     int size_class = SizeClass(bytes);
     ThreadCache* cache = t_cache;

@@ -155,11 +155,75 @@ private:
     int64_t per_image_;
 };
 
+// Some tiles: where they begin in the image and in the output.
+template <class T>
+class PartTiles {
+public:
+    // `reads_images`: tiles may be read from the image as it is.
+    PartTiles(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t first, int64_t last, bool reads_images)
+        : p_{p} {
+        const Window& w = p.window;
+        plane_ = SpatialSize(w.image, w.ndim);
+        // Packing pays if many rows of weights read few channels, or if planes lie so that they would share few lines
+        // of the caches.
+        bool is_plain = reads_images && w.ndim == 1 && w.taps == 1 && w.stride[0] == 1 && w.offsets[0] == 0 &&
+                        w.columns[0] == w.image[0] && p.filters.rows <= 4 * p.filters.channels &&
+                        plane_ * sizeof(T) % 2048 != 0;
+        for (int64_t tile = first; tile < last; ++tile) {
+            int64_t image = tiles.Image(tile);
+            int64_t column = tiles.Column(tile);
+            int count = tiles.Count(tile);
+            bool is_narrow = tiles.IsNarrow(tile);
+            const T* x =
+                    is_plain && !is_narrow && count % Simd<T>::kSize == 0 ? p.x + image * p.x_image + column : nullptr;
+            places_[tile - first] = {image * p.y_image + column, count, is_narrow, x};
+        }
+    }
+
+    bool IsNarrow(int64_t i) const { return places_[i].is_narrow; }
+    // Columns that need not be packed: a vector of a plane of the image for each channel
+    bool IsInPlace(int64_t i) const { return places_[i].x != nullptr; }
+    const T* InPlace(int64_t i, int64_t channel) const { return places_[i].x + channel * plane_; }
+    int64_t plane() const { return plane_; }
+
+    // The destination of the product with a panel of weights.
+    TileOutput<T> Output(const PackedLayout<T>& layout, int64_t i, int64_t panel, int64_t block) const {
+        int64_t m = panel * layout.panel_rows();
+        int64_t offset = places_[i].y + m * p_.y_channel;
+        bool is_last = block == layout.blocks() - 1;
+        TileOutput<T> out{};
+        out.c = p_.y + offset;
+        out.row = p_.y_channel;
+        out.columns = places_[i].count;
+        out.bias = p_.bias != nullptr ? p_.bias + m : nullptr;
+        out.accumulate = block > 0;
+        out.addend = is_last && p_.addend != nullptr ? p_.addend + offset : nullptr;
+        out.addend_row = p_.y_channel;
+        out.relu = is_last && p_.relu;
+        out.least = p_.least;
+        out.most = p_.most;
+        return out;
+    }
+
+private:
+    struct Place {
+        int64_t y;
+        int count;
+        bool is_narrow;
+        const T* x;
+    };
+    const Problem<T>& p_;
+    int64_t plane_;
+    Place places_[kBlockTiles];
+};
+
 // Columns of some tiles, packed for a block of channels at a time as [tile][channel, tap][column].
 template <class T>
 class PackedColumns {
 public:
-    PackedColumns(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t first, int64_t last, int64_t max_depth)
+    // Leaves out those that lie in place.
+    PackedColumns(const Problem<T>& p, const ColumnTiles<T>& tiles, const PartTiles<T>& part, int64_t first,
+                  int64_t last, int64_t max_depth)
         : p_{p},
           tile_size_{max_depth * kTileColumns<T>},
           packed_{(last - first) * tile_size_},
@@ -167,7 +231,7 @@ public:
         constexpr int kSize = Simd<T>::kSize;
         Run* runs = runs_.data();
         for (int64_t tile = first; tile < last; ++tile) {
-            int count = tiles.Count(tile);
+            int count = part.IsInPlace(tile - first) ? 0 : tiles.Count(tile);
             for (int v = 0; v * kSize < count; ++v, ++vectors_) {
                 int lanes = count - v * kSize;
                 Vector& vector = vector_[vectors_];
@@ -217,44 +281,6 @@ private:
     Scratch<Run> runs_;
 };
 
-// The destinations of some tiles of the product of panels of weights and columns.
-template <class T>
-class TileOutputs {
-public:
-    TileOutputs(const Problem<T>& p, const ColumnTiles<T>& tiles, int64_t first, int64_t last) : p_{p} {
-        for (int64_t tile = first; tile < last; ++tile) {
-            places_[tile - first] = {tiles.Image(tile) * p.y_image + tiles.Column(tile), tiles.Count(tile)};
-        }
-    }
-
-    TileOutput<T> Find(const PackedLayout<T>& layout, int64_t tile, int64_t panel, int64_t block) const {
-        const Problem<T>& p = p_;
-        int64_t m = panel * layout.panel_rows();
-        int64_t offset = places_[tile].column + m * p.y_channel;
-        bool is_last = block == layout.blocks() - 1;
-        TileOutput<T> out{};
-        out.c = p.y + offset;
-        out.row = p.y_channel;
-        out.columns = places_[tile].count;
-        out.bias = p.bias != nullptr ? p.bias + m : nullptr;
-        out.accumulate = block > 0;
-        out.addend = is_last && p.addend != nullptr ? p.addend + offset : nullptr;
-        out.addend_row = p.y_channel;
-        out.relu = is_last && p.relu;
-        out.least = p.least;
-        out.most = p.most;
-        return out;
-    }
-
-private:
-    struct Place {
-        int64_t column;  // of y
-        int count;
-    };
-    const Problem<T>& p_;
-    Place places_[kBlockTiles];
-};
-
 // The part of the product that a thread computes at a time.
 struct Part {
     int64_t first_tile;
@@ -268,25 +294,30 @@ template <class T>
 void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
                   const Part& part) {
     const Filters<T>& f = p.filters;
-    PackedColumns<T> columns{p, tiles, part.first_tile, part.last_tile, layout.max_depth()};
-    TileOutputs<T> outputs{p, tiles, part.first_tile, part.last_tile};
+    PartTiles<T> places{p, tiles, part.first_tile, part.last_tile, weights != nullptr};
+    PackedColumns<T> columns{p, tiles, places, part.first_tile, part.last_tile, layout.max_depth()};
     for (int64_t block = 0; block < layout.blocks(); ++block) {
         int64_t channel = layout.Channel(block);
         int64_t channels = layout.Channels(block);
         columns.Pack(channel, channels);
         for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
             int64_t rows = layout.Rows(panel);
-            for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
-                TileOutput<T> out = outputs.Find(layout, tile - part.first_tile, panel, block);
-                const T* b = columns.Tile(tile - part.first_tile);
+            for (int64_t i = 0; i < part.last_tile - part.first_tile; ++i) {
+                TileOutput<T> out = places.Output(layout, i, panel, block);
+                const T* b = columns.Tile(i);
                 if (weights == nullptr) {
                     const T* w = f.w + panel * layout.panel_rows() * f.row + channel * f.channel;
                     DirectWeights<T> direct{w, f.row, f.channel, f.tap};
                     ChooseTile<T, DirectTile>(rows, out.vectors())(channels, f.taps, direct, b, out);
+                    continue;
+                }
+                const T* a = weights + layout.Panel(block, panel);
+                if (places.IsInPlace(i)) {
+                    auto run = ChooseTile<T, PlanesTile>(rows, out.vectors());
+                    run(channels, a, places.InPlace(i, channel), places.plane(), out);
                 } else {
-                    const T* a = weights + layout.Panel(block, panel);
-                    auto run = tiles.IsNarrow(tile) ? ChooseTile<T, NarrowTile>(rows, out.columns)
-                                                    : ChooseTile<T, PackedTile>(rows, out.vectors());
+                    auto run = places.IsNarrow(i) ? ChooseTile<T, NarrowTile>(rows, out.columns)
+                                                  : ChooseTile<T, PackedTile>(rows, out.vectors());
                     run(channels * f.taps, a, b, out);
                 }
             }
@@ -300,7 +331,7 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
                const Part& part) {
     constexpr int kSize = Simd<T>::kSize;
     SlidingRows<T> sliding{p.window};
-    TileOutputs<T> outputs{p, tiles, part.first_tile, part.last_tile};
+    PartTiles<T> places{p, tiles, part.first_tile, part.last_tile, false};
     int64_t width = p.window.columns[1];
     int64_t image_size = SpatialSize(p.window.image, 2);
     int64_t first_image = tiles.Image(part.first_tile);
@@ -345,7 +376,7 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
             int64_t rows = layout.Rows(panel);
             const T* a = weights + layout.Panel(block, panel);
             for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
-                TileOutput<T> out = outputs.Find(layout, tile - part.first_tile, panel, block);
+                TileOutput<T> out = places.Output(layout, tile - part.first_tile, panel, block);
                 const T* b[kTileVectors];
                 for (int v = 0; v < kTileVectors; ++v) {
                     b[v] = copy.data() + starts[tile - part.first_tile][v];

@@ -212,7 +212,16 @@ CHAINERX_INLINE void StoreTile(const TileOutput<T>& out, const Vec<T> (&acc)[kRo
 
 // Steps between fetching a part of a panel and its use. B is in the second-level cache, A may be far away.
 constexpr int kAheadColumns = 8;
+constexpr int kAheadPlanes = 16;
 constexpr int kAheadRows = 256;
+constexpr int kAheadNear = 24;
+
+// A is fetched into the second-level cache, and later into the first one.
+template <class T, int kRows>
+CHAINERX_INLINE void FetchRows(const T* a) {
+    __builtin_prefetch(a + kAheadRows * kRows, 0, 2);
+    __builtin_prefetch(a + kAheadNear * kRows);
+}
 
 // A is a panel of kRows rows, B the first vectors of a panel.
 template <class T>
@@ -228,7 +237,31 @@ struct PackedTile {
             for (int v = 0; v < kVectors; ++v) {
                 __builtin_prefetch(b + kAheadColumns * kTileColumns<T> + v * Simd<T>::kSize);
             }
-            __builtin_prefetch(a + kAheadRows * kRows, 0, 2);
+            FetchRows<T, kRows>(a);
+            AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
+        }
+        StoreTile<T, kRows, kVectors>(out, acc);
+    }
+};
+
+// A is a panel, and B lies as in an image: a row is the first vectors of a plane, and rows are `plane` apart.
+template <class T>
+struct PlanesTile {
+    template <int kRows, int kVectors>
+    static void Run(int64_t k, const T* a, const T* b, int64_t plane, const TileOutput<T>& out) {
+        PrefetchTile<T, kRows, kVectors>(out);
+        constexpr int kColumns = kVectors * Simd<T>::kSize;
+        Vec<T> acc[kRows][kVectors] = {};
+        for (int64_t p = 0; p < k; ++p, a += kRows, b += plane) {
+            Vec<T> bv[kVectors];
+            LoadPanel<T, kVectors>(b, bv);
+            // Behind the last row come those of the next tile.
+            const T* ahead = b + (p + kAheadPlanes < k ? kAheadPlanes * plane : (kAheadPlanes - k) * plane + kColumns);
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                __builtin_prefetch(ahead + v * Simd<T>::kSize);
+            }
+            FetchRows<T, kRows>(a);
             AddProducts<T, kRows, kVectors>(a, 1, bv, acc);
         }
         StoreTile<T, kRows, kVectors>(out, acc);
