@@ -10,7 +10,7 @@ collect_ignore = ['gallery', 'tutorial', 'reference']
 # Its examples are of functions that nobody has written.
 collect_ignore.append('project/chainerx_recipes.rst')
 if not chainerx.is_available():
-    collect_ignore += ['chainerx.rst', 'one_step.rst']
+    collect_ignore += ['chainerx.rst', 'from_pytorch.rst', 'one_step.rst']
 if mpi.reason_to_skip():
     collect_ignore.append('guides/chainermn.rst')
 if not all(map(importlib.util.find_spec, ('onnx', 'onnxruntime'))):

@@ -16,6 +16,7 @@ from chainer.compilation._kinds.kind import (
 )
 from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.compilation._trees import INNER_ATTRIBUTES, chx_ndarray
+from chainer.links.model import _config
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ BASES: dict[type, Kind] = {
     link.Link: Kind(_watch_object),
     link_hook.LinkHook: Kind(_watch_link_hook),
     initializer.Initializer: Kind(_watch_trusted),
+    _config.PretrainedConfig: Kind(_watch_object),
     backend.Device: Kind(_watch_trusted),
     # The scope watches the configuration.
     configuration.GlobalConfig: Kind(watch_nothing),

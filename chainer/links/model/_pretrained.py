@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,58 +16,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from chainer.links.model._config import PretrainedConfig
     from chainer.serializers.name_table import NameTable
 
 _CONFIG = 'config.json'
 _WEIGHTS = 'model.safetensors'
-
-
-@dataclasses.dataclass
-class PretrainedConfig:
-    """Base of the configurations of models, as ``config.json`` has them.
-
-    Attributes:
-        others (dict): What else ``config.json`` says, to be written again.
-
-    """
-
-    model_type: ClassVar[str]
-    architecture: ClassVar[str]
-    #: Options that change the computation, and the only value of each that the model has.
-    fixed: ClassVar[dict[str, Any]] = {}
-
-    others: dict[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
-
-    @classmethod
-    def read(cls, path: str | PathLike[str]) -> Self:
-        """Reads a configuration.
-
-        Args:
-            path (str or path): The file ``config.json``.
-
-        Raises:
-            ValueError: It is of another model, or of a variant that the class cannot compute.
-
-        """
-        with open(path, encoding='utf-8') as file:
-            values = json.load(file)
-        kind = values.get('model_type') if isinstance(values, dict) else None
-        if kind != cls.model_type:
-            raise ValueError(f'{path} has a model of type {kind!r}, {cls.model_type!r} is expected')
-        for key, value in cls.fixed.items():
-            if values.get(key, value) != value:
-                raise ValueError(f'{path} has {key}={values[key]!r}, only {value!r} is supported')
-        names = {field.name for field in dataclasses.fields(cls)} - {'others'}
-        known = {key: values[key] for key in names & values.keys()}
-        others = values.keys() - names - {'model_type', 'architectures'}
-        return cls(**known, others={key: values[key] for key in others})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns what to write to ``config.json``."""
-        values = dataclasses.asdict(self)
-        others = values.pop('others')
-        kind = {'model_type': self.model_type, 'architectures': [self.architecture]}
-        return others | kind | values
 
 
 class Pretrained:
@@ -79,7 +31,6 @@ class Pretrained:
 
     config: PretrainedConfig
     _config_class: ClassVar[type[PretrainedConfig]]
-    _table: NameTable
 
     @classmethod
     def from_pretrained(cls, source: str | PathLike[str], **kwargs: Any) -> Self:
@@ -112,6 +63,10 @@ class Pretrained:
     def _from_config(cls, config: Any, **kwargs: Any) -> Self:
         return cls(config, **kwargs)  # type: ignore[call-arg]
 
+    def _table(self) -> NameTable:
+        """Returns the names of the weights."""
+        raise NotImplementedError
+
     def save_pretrained(self, folder: str | PathLike[str]) -> None:
         """Writes ``config.json`` and ``model.safetensors``, with the names of the other library.
 
@@ -121,7 +76,7 @@ class Pretrained:
         """
         os.makedirs(folder, exist_ok=True)
         text = json.dumps(self.config.to_dict(), indent=2, sort_keys=True) + '\n'
-        arrays = self._table.export(self)
+        arrays = self._table().export(self)
 
         def write(file: IO[bytes]) -> None:
             file.write(text.encode())
@@ -142,7 +97,7 @@ class Pretrained:
 
         """
         with open_weights(path) as tensors:
-            self._table.load(tensors, self)
+            self._table().load(tensors, self)
 
 
 def _find_folder(source: str | PathLike[str]) -> str:

@@ -8,7 +8,7 @@ import numpy
 from chainer import functions, initializers, link, variable
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.connection.linear import Linear
-from chainer.links.model import _names, _pretrained
+from chainer.links.model import _config, _names, _pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass
-class BERTConfig(_pretrained.PretrainedConfig):
+class BERTConfig(_config.PretrainedConfig):
     """Sizes of :class:`~chainer.links.BERT`, with the names of Hugging Face's ``config.json``.
 
     The defaults are those of BERT-base.
@@ -116,6 +116,7 @@ class BERT(_pretrained.Pretrained, link.Chain):
 
     Attributes:
         config (BERTConfig): Sizes.
+        dropout (float): Ratio of dropout of the embeddings.
         token, position, segment (~chainer.links.EmbedID): Embeddings.
         norm (~chainer.links.LayerNormalization): Normalization of their sum.
         layers (~chainer.ChainList): Layers.
@@ -136,7 +137,6 @@ class BERT(_pretrained.Pretrained, link.Chain):
 
     config: BERTConfig
     _config_class = BERTConfig
-    _table = _TABLE
 
     def __init__(
         self,
@@ -163,6 +163,7 @@ class BERT(_pretrained.Pretrained, link.Chain):
             for _ in range(c.num_hidden_layers)
         ]
         size = c.hidden_size
+        self.dropout: float = c.hidden_dropout_prob
         with self.init_scope():
             self.token: EmbedID = EmbedID(c.vocab_size, size, initialW)
             self.position: EmbedID = EmbedID(c.max_position_embeddings, size, initialW)
@@ -170,6 +171,9 @@ class BERT(_pretrained.Pretrained, link.Chain):
             self.norm: LayerNormalization = LayerNormalization(size, c.layer_norm_eps)
             self.layers: link.ChainList = link.ChainList(*layers)
             self.pooler: Linear | None = Linear(size, size, initialW=initialW) if pooler else None
+
+    def _table(self):
+        return _TABLE
 
     def forward(
         self,
@@ -206,4 +210,4 @@ class BERT(_pretrained.Pretrained, link.Chain):
             segments = self.device.send(numpy.zeros(tokens.shape, numpy.int32))
         h = self.token(tokens)
         h = h + functions.broadcast_to(self.position(positions), h.shape) + self.segment(segments)
-        return functions.dropout(self.norm(h), self.config.hidden_dropout_prob)
+        return functions.dropout(self.norm(h), self.dropout)

@@ -7,7 +7,7 @@ import numpy
 
 from chainer import functions, initializers, link
 from chainer.links.connection.embed_id import EmbedID
-from chainer.links.model import _names, _pretrained
+from chainer.links.model import _config, _names, _pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable, Weight
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass
-class GPT2Config(_pretrained.PretrainedConfig):
+class GPT2Config(_config.PretrainedConfig):
     """Sizes of :class:`~chainer.links.GPT2`, with the names of Hugging Face's ``config.json``.
 
     The defaults are those of the smallest model, with 124 million parameters.
@@ -105,6 +105,7 @@ class GPT2(_pretrained.Pretrained, link.Chain):
 
     Attributes:
         config (GPT2Config): Sizes.
+        dropout (float): Ratio of dropout of the embeddings.
         token, position (~chainer.links.EmbedID): Embeddings.
         layers (~chainer.ChainList): Layers.
         norm (~chainer.links.LayerNormalization): Normalization of the last layer's output.
@@ -127,7 +128,6 @@ class GPT2(_pretrained.Pretrained, link.Chain):
 
     config: GPT2Config
     _config_class = GPT2Config
-    _table = _TABLE
 
     def __init__(
         self, config: GPT2Config | None = None, initialW: InitializerSpec | None = None
@@ -150,11 +150,15 @@ class GPT2(_pretrained.Pretrained, link.Chain):
             )
             for _ in range(c.n_layer)
         ]
+        self.dropout: float = c.embd_pdrop
         with self.init_scope():
             self.token: EmbedID = EmbedID(c.vocab_size, c.n_embd, initialW)
             self.position: EmbedID = EmbedID(c.n_positions, c.n_embd, initialW)
             self.layers: link.ChainList = link.ChainList(*layers)
             self.norm: LayerNormalization = LayerNormalization(c.n_embd, c.layer_norm_epsilon)
+
+    def _table(self):
+        return _TABLE
 
     def forward(self, tokens: VariableLike) -> Variable:
         """Predicts the next token at each position.
@@ -181,7 +185,7 @@ class GPT2(_pretrained.Pretrained, link.Chain):
         positions = self.device.send(numpy.arange(tokens.shape[1], dtype=numpy.int32))
         h = self.token(tokens)
         h = h + functions.broadcast_to(self.position(positions), h.shape)
-        h = functions.dropout(h, self.config.embd_pdrop)
+        h = functions.dropout(h, self.dropout)
         for layer in self.layers:
             h = layer(h, causal=True)
         return self.norm(h)

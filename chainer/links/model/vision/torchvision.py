@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy
 
 from chainer import functions, initializers
-from chainer.links.model import _names, _pretrained
+from chainer.links.model import _config, _names, _pretrained
 from chainer.links.model.vision import _image_model, resnet, vgg
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.serializers.name_table import NameTable
@@ -55,7 +55,7 @@ def prepare(image: Any, size: Sequence[int] = (224, 224)) -> numpy.ndarray:
 
 
 @dataclasses.dataclass
-class _Config(_pretrained.PretrainedConfig):
+class _Config(_config.PretrainedConfig):
     n_layers: int
     n_classes: int
 
@@ -134,7 +134,6 @@ class TorchvisionResNet(_Model, resnet._ResNet):
 
     config: _ResNetConfig
     _config_class = _ResNetConfig
-    _table = NameTable(_resnet_rows())
 
     def __init__(
         self, n_layers: int = 50, n_classes: int = 1000, initialW: InitializerSpec | None = None
@@ -148,6 +147,9 @@ class TorchvisionResNet(_Model, resnet._ResNet):
         for child in self.links():
             if isinstance(child, BatchNormalization):
                 child.eps = 1e-5
+
+    def _table(self):
+        return NameTable(_resnet_rows())
 
     @staticmethod
     def _pool(x):
@@ -206,4 +208,6 @@ class TorchvisionVGG(_Model, vgg._VGG):
             self._add_layers(
                 n_layers, initializers.Normal(0.01) if initialW is None else initialW, n_classes
             )
-        self._table = NameTable(_vgg_rows(self))
+
+    def _table(self):
+        return NameTable(_vgg_rows(self))

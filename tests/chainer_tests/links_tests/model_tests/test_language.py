@@ -273,11 +273,15 @@ def test_initial_values_and_dropout(name, request):
     assert np.isnan(second.array).sum() == 0
 
 
+@pytest.mark.chainerx
 def test_gpt2_learns_when_compiled(gpt2):
+    device = chainer.get_device('native:0')
+    gpt2.to_device(device)
     optimizer = chainer.optimizers.Adam(alpha=1e-2).setup(gpt2)
 
     @chainer.compile
     def step(tokens):
+        tokens = device.send(tokens)
         y = gpt2(tokens[:, :-1])
         loss = F.softmax_cross_entropy(y.reshape(-1, 19), tokens[:, 1:].reshape(-1))
         gpt2.cleargrads()
@@ -285,8 +289,28 @@ def test_gpt2_learns_when_compiled(gpt2):
         optimizer.update()
         return loss
 
-    losses = [float(step(TOKENS).array) for _ in range(30)]
-    assert losses[-1] < losses[0] / 4
+    with chainer.using_config('train', True):  # with dropout
+        losses = [float(step(TOKENS).array) for _ in range(40)]
+    assert losses[-1] < losses[0] / 2
+    assert step.replays > 30, step.report()
+
+
+@pytest.mark.chainerx
+def test_bert_makes_plans(bert):
+    bert.to_device('native:0')
+    args = bert.device.send((TOKENS, MASK, SEGMENTS))
+
+    @chainer.compile
+    def step(tokens, mask, segments):
+        loss = F.sum(bert(tokens, mask, segments)[1] ** 2)
+        bert.cleargrads()
+        loss.backward()
+        return loss
+
+    expected = float(step.__wrapped__(*args).array)
+    for _ in range(4):
+        np.testing.assert_allclose(float(step(*args).array), expected, rtol=1e-6)
+    assert step.replays > 1, step.report()
 
 
 @pytest.mark.parametrize('dtype', ['float16', 'float64'])

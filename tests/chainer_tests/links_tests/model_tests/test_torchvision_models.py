@@ -131,7 +131,7 @@ def test_resnet(tmp_path):
 
     del weights['bn1.num_batches_tracked']  # files of old releases
     other.bn1.N = 5
-    type(other)._table.load(weights, other)
+    other._table().load(weights, other)
     assert other.bn1.N == 5
 
 
@@ -152,7 +152,7 @@ def no_memory(monkeypatch):
 @pytest.mark.parametrize('n_layers', [50, 101, 152])
 def test_names_of_resnet(n_layers, no_memory):
     model = L.TorchvisionResNet(n_layers)
-    shapes = {name: array.shape for name, array in model._table.export(model).items()}
+    shapes = {name: array.shape for name, array in model._table().export(model).items()}
     assert shapes == resnet_shapes(n_layers)
     assert {link.eps for link in model.links() if isinstance(link, L.BatchNormalization)} == {1e-5}
 
@@ -178,7 +178,7 @@ def test_names_of_vgg(n_layers, no_memory):
     for i, shape in {0: (4096, 25088), 3: (4096, 4096), 6: (7, 4096)}.items():
         expected[f'classifier.{i}.weight'] = shape
         expected[f'classifier.{i}.bias'] = shape[:1]
-    exported = model._table.export(model)
+    exported = model._table().export(model)
     assert {name: array.shape for name, array in exported.items()} == expected
     # Each name belongs to the convolution at its place: layers in the order of computation
     names = [f'features.{i}.bias' for i in CONVOLUTIONS[n_layers]]
