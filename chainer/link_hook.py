@@ -81,6 +81,8 @@ class LinkHook:
     name = 'LinkHook'
     #: For plans of compiled functions: whether arrays are all that the methods change.
     _calls_kernels_only = True
+    #: Method that calls the link itself, with all other hooks: ``(link, call, args, kwargs)``.
+    _surround: Any = None
 
     def __enter__(self) -> Self:
         hooks = _get_link_hooks()

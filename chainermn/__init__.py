@@ -39,7 +39,11 @@ from chainermn.extensions import (
     create_multi_node_checkpointer as create_multi_node_checkpointer,
     create_multi_node_evaluator as create_multi_node_evaluator,
 )
-from chainermn.links import MultiNodeChainList as MultiNodeChainList
+from chainermn.links import (
+    MultiNodeChainList as MultiNodeChainList,
+    gathered_parameters as gathered_parameters,
+    shard_parameters as shard_parameters,
+)
 from chainermn.optimizers import create_multi_node_optimizer as create_multi_node_optimizer
 
 global_except_hook._add_if_forced()

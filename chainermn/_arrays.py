@@ -19,6 +19,11 @@ class Spec(NamedTuple):
     device: str  # name of the kind of device, without its number
 
 
+def is_array(value: Any) -> bool:
+    """Tells whether a value is an array of NumPy, CuPy or ChainerX."""
+    return isinstance(value, (numpy.ndarray, cuda.ndarray, chainerx.ndarray))
+
+
 def check_array(value: Any, call: str, argument: str) -> None:
     """Raises an error unless a value is an array that can be sent.
 
@@ -26,7 +31,7 @@ def check_array(value: Any, call: str, argument: str) -> None:
         TypeError: If it is not.
 
     """
-    if not isinstance(value, (numpy.ndarray, cuda.ndarray, chainerx.ndarray)):
+    if not is_array(value):
         raise TypeError(
             f'{call}: {argument} must be an array of NumPy, CuPy or ChainerX, not '
             f'{type(value).__name__}'
@@ -68,6 +73,13 @@ def plain(array: Any) -> Any:
     if isinstance(array, chainerx.ndarray) and array.device.backend.name == 'cuda':
         return backend.from_chx(array) if cuda.available else array.as_grad_stopped()
     return backend.from_chx(array)
+
+
+def flat(array: Any) -> Any:
+    """View of a contiguous array with one axis, without the graph of ChainerX."""
+    if isinstance(array, chainerx.ndarray):
+        array = array.as_grad_stopped()
+    return array.reshape(-1)
 
 
 def to_host(array: Any) -> numpy.ndarray[Any, Any]:

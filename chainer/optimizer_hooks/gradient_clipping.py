@@ -60,7 +60,10 @@ class GradientClipping:
                 with _using_device_of(g):
                     norms.append((g, _base.squared_norm(g), _base.loss_scale_of(param)))
         # Reading the numbers last waits for GPUs only once.
-        norm = math.sqrt(sum([float(squared) / scale**2 for _, squared, scale in norms]))
+        total = sum([float(squared) / scale**2 for _, squared, scale in norms])
+        if opt._sum_over_parts is not None:
+            total = opt._sum_over_parts(total)
+        norm = math.sqrt(total)
         if norm == 0 or self.threshold / norm >= 1:
             return
         # The rate is the same for scaled gradients, whose scale stays.

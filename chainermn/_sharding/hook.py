@@ -43,7 +43,7 @@ class ParameterSharding(link_hook.LinkHook):
             return call(*args, **kwargs)
         params = list({id(param): param for _, _, param in places}.values())
         label = ', '.join(sorted({name for _, name, _ in places}))
-        whole = Whole(label, [parts.part_of(param) for param in params])
+        whole = Whole(label, [part for part in map(parts.part_of, params) if part is not None])
         inputs = [x for x in leaves((args, kwargs)) if isinstance(x, Variable) and x.requires_grad]
         outputs = Enter(whole).apply((*params, *inputs))
         given = {id(p): _parameter(p, y) for p, y in zip(params, outputs)}

@@ -10,7 +10,7 @@ from chainermn.means import kernels
 from chainermn.means.transport import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from chainermn.means.buckets import Bucket
     from chainermn.means.transport import Channel, Steps
@@ -60,31 +60,59 @@ class Messages(Transport):
 
     def mean(self, bucket: Bucket, flat: _Array) -> Steps:
         """Replaces the flat array of a bucket, or a copy of it on the host, by its mean."""
-        channel, pool, wire = self._channel, self._pool, bucket.wire
+        channel, wire = self._channel, bucket.wire
         tag = channel.next_tag()
         own = bucket.parts[channel.rank]
-        sent = self._encode(bucket, flat)
+        sent = yield from self._add_parts(tag, flat, bucket.parts, flat[own], wire)
         theirs = {i: sent[bucket.parts[i]] for i in channel.others}
-        received = {i: pool.take(own.stop - own.start, sent.dtype) for i in channel.others}
-        yield channel.exchange(tag, theirs, received)
-        # All parts must have come: adding them as they come would round in the order of arrival.
-        self._add(flat[own], received, wire, sent[own])
-        for array in received.values():
-            pool.give(array)
         # The parts of the others have been sent, so their means take the same memory.
         yield channel.exchange(tag + 1, dict.fromkeys(channel.others, sent[own]), theirs)
         if wire is not None:
             kernels.decode(sent, wire, flat)
-            pool.give(sent)
+            self._pool.give(sent)
 
-    def _encode(self, bucket: Bucket, flat: _Array) -> _Array:
+    def own_mean(
+        self, flat: _Array, parts: Sequence[slice], wire: str | None, result: _Array
+    ) -> Steps:
+        """Computes this rank's part of the mean of a flat array, which stays as it is.
+
+        Args:
+            flat: The array.
+            parts: Elements that each rank gets.
+            wire: The 16-bit dtype in which they are sent, if any.
+            result: This rank's part of the array, which is replaced by the mean.
+
+        """
+        channel = self._channel
+        sent = yield from self._add_parts(channel.next_tag(), flat, parts, result, wire)
+        if wire is not None:
+            # Rounded, as where all ranks get the mean.
+            kernels.decode(sent[parts[channel.rank]], wire, result)
+            self._pool.give(sent)
+
+    def _add_parts(
+        self, tag: int, flat: _Array, parts: Sequence[slice], own: _Array, wire: str | None
+    ) -> Generator[Sequence[Any], None, _Array]:
+        """Replaces ``own``, this rank's part, by the mean; returns the array that is sent."""
+        channel, pool = self._channel, self._pool
+        sent = self._encode(flat, parts, wire)
+        theirs = {i: sent[parts[i]] for i in channel.others}
+        received = {i: pool.take(own.size, sent.dtype) for i in channel.others}
+        yield channel.exchange(tag, theirs, received)
+        # All parts must have come: adding them as they come would round in the order of arrival.
+        self._add(own, received, wire, sent[parts[channel.rank]])
+        for array in received.values():
+            pool.give(array)
+        return sent
+
+    def _encode(self, flat: _Array, parts: Sequence[slice], wire: str | None) -> _Array:
         """Returns what is sent: the array itself, or one of 16-bit numbers."""
-        if bucket.wire is None:
+        if wire is None:
             return flat
         sent = self._pool.take(flat.size, numpy.dtype(numpy.uint16))
         # This rank's part is not rounded before it is added, only the parts that are sent.
         for i in self._channel.others:
-            kernels.encode(flat[bucket.parts[i]], bucket.wire, sent[bucket.parts[i]])
+            kernels.encode(flat[parts[i]], wire, sent[parts[i]])
         return sent
 
     def _add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from chainermn.means import buckets as buckets_module
+from chainermn.means import buckets as buckets_module, dtypes
 from chainermn.means.messages import Messages
 from chainermn.means.shared_rows import SharedRows
 from chainermn.means.transport import Pending
@@ -34,13 +34,14 @@ class Reducer:
     Attributes:
         dtype: Dtype in which gradients are sent, see :mod:`chainermn.means.dtypes`. ``None`` for
             the dtype of the gradients.
+        channel (Channel): Where the messages travel.
 
     """
 
     def __init__(
         self, channel: Channel, on_gpu: Transport, bucket_bytes: int | None = None
     ) -> None:
-        self._channel = channel
+        self.channel = channel
         self._on_gpu = on_gpu
         self._on_host = Messages(channel)
         self._shared = SharedRows(channel)
@@ -66,7 +67,7 @@ class Reducer:
         """
         buckets = self._buckets_of(params)
         self.check('multi_node_mean_grad', buckets)
-        if self._channel.size > 1:
+        if self.channel.size > 1:
             self._shared.prepare(buckets)
             for mean in self.start(buckets):
                 mean.wait()
@@ -90,7 +91,7 @@ class Reducer:
         return self._divide(params, self._bucket_bytes)
 
     def _divide(self, params: Iterable[Parameter], limit: int | None) -> list[Bucket]:
-        return buckets_module.divide(params, self._dtype, limit, self._channel.size)
+        return buckets_module.divide(params, self._dtype, limit, self.channel.size)
 
     def divide_groups(self, groups: Iterable[Sequence[Parameter]]) -> list[list[Bucket]]:
         """Divides groups of parameters that start one after the other into buckets; collective.
@@ -125,7 +126,7 @@ class Reducer:
             RuntimeError: If they differ.
 
         """
-        checker = self._channel.checker
+        checker = self.channel.checker
         if checker.is_on():
             checker.check(call, [[(b.dtype.name, b.wire, b.size) for b in buckets]])
 
@@ -148,6 +149,31 @@ class Reducer:
         if shared:
             groups.append(shared)
         return [Pending(self.transport_of(group[0]).steps(group)) for group in groups]
+
+    def own_means(self, arrays: Sequence[Any], all_parts: Sequence[Sequence[slice]]) -> list[Any]:
+        """Returns this rank's parts of the means of arrays on the host; collective.
+
+        The means are those of :meth:`average`, to the bit.
+
+        Args:
+            arrays: Flat NumPy arrays, of the same sizes and dtypes on all ranks.
+            all_parts: For each of them, the elements that each rank gets.
+
+        """
+        if self.channel.size == 1:
+            return list(arrays)
+        results, pending = [], []
+        for array, parts in zip(arrays, all_parts):
+            dtype, wire = dtypes.dtypes_of(array.dtype, self._dtype)
+            result = array[parts[self.channel.rank]].astype(dtype)
+            flat = array.astype(dtype, copy=False)
+            pending.append(Pending(self._on_host.own_mean(flat, parts, wire, result)))
+            results.append(result)
+        for mean in pending:
+            mean.wait()
+        # Arrays of many sizes, large ones, would be kept.
+        self._on_host.forget()
+        return [r.astype(array.dtype, copy=False) for r, array in zip(results, arrays)]
 
     def transport_of(self, bucket: Bucket) -> Transport:
         """Chooses how a bucket travels."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer._core.engines import plan_data
 from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
+from chainermn.optimizers._parameter_sharding import ParameterShardingOptimizer
 from chainermn.optimizers._sharded import ShardedOptimizer
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def create_multi_node_optimizer(
     double_buffering: bool = False,
     zero_fill: bool = True,
     *,
-    sharded: bool = False,
+    sharded: bool | str = False,
     bucket_bytes: int | None = BUCKET_BYTES,
 ) -> Any:
     """Makes an optimizer average gradients over all processes before it uses them.
@@ -47,19 +48,24 @@ def create_multi_node_optimizer(
             changes nothing.
         zero_fill (bool): Whether to replace missing gradients by zeros. Otherwise the same
             gradients must be missing in all processes.
-        sharded (bool): Whether each process keeps the state of the optimizer for its part of the
-            parameters only. That divides the memory of the state by the number of processes. A
+        sharded (bool or str): Whether each process keeps the state of the optimizer for its part of
+            the parameters only. That divides the memory of the state by the number of processes. A
             snapshot then holds the part of its process;
             :func:`~chainermn.create_multi_node_checkpointer` saves all parts for any number.
+            ``'parameters'`` divides the parameters and gradients, too: ``setup`` calls
+            :func:`~chainermn.shard_parameters`, and gives all processes the parameters of rank 0,
+            so that the first ``update`` updates them.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
             at least this many bytes, while backward computes the others.
-            ``None`` sends all of them at the end. Has no effect on ChainerX arrays.
+            ``None`` sends all of them at the end. Has no effect on ChainerX arrays, nor on sharded
+            parameters.
 
     Returns:
         Optimizer that averages gradients.
 
     Raises:
-        ValueError: If ``sharded`` and ``double_buffering`` are both given.
+        ValueError: If ``sharded`` and ``double_buffering`` are both given, or ``sharded`` is
+            another text.
 
     .. admonition:: Example
 
@@ -73,11 +79,16 @@ def create_multi_node_optimizer(
         variable W([[0.5]])
 
     See: Rajbhandari, Rasley, Ruwase and He, ZeRO: memory optimizations toward training trillion
-    parameter models, SC 2020, of which ``sharded`` is the first stage.
+    parameter models, SC 2020, of which ``sharded`` is the first stage,
+    and ``'parameters'`` the third.
 
     """
     if sharded and double_buffering:
         raise ValueError('sharded and double_buffering exclude each other')
+    if sharded not in (False, True, 'parameters'):
+        raise ValueError(f"sharded must be True, False or 'parameters', not {sharded!r}")
+    if sharded == 'parameters':
+        return ParameterShardingOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)
     if sharded:
         return ShardedOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)
     if double_buffering:

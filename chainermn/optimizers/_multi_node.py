@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
+from chainermn._sharding import parts
 from chainermn.optimizers._overlap import Overlap
 
 if TYPE_CHECKING:
@@ -61,9 +62,18 @@ class MultiNodeOptimizer:
 
     def setup(self, link: Link) -> Any:
         """Sets the link to optimize, see :meth:`chainer.Optimizer.setup`."""
+        self._check_parts(link)
         self.actual_optimizer.setup(link)
         self._params = None
         return self
+
+    def _check_parts(self, link: Link) -> None:
+        for name, param in link.namedparams():
+            if parts.part_of(param) is not None:
+                raise ValueError(
+                    f'parameter {name} is divided between the processes, which needs '
+                    "create_multi_node_optimizer(..., sharded='parameters')"
+                )
 
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters by the means of the gradients; collective.

@@ -26,11 +26,7 @@ class ShardedOptimizer(MultiNodeOptimizer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        if not isinstance(self.actual_optimizer, GradientMethod):
-            raise TypeError(
-                'sharded=True needs a chainer.GradientMethod, not '
-                f'{type(self.actual_optimizer).__name__}'
-            )
+        check_method(self.actual_optimizer)
         vars(self).update(_shards=None)
 
     def _update_params(self) -> None:
@@ -53,7 +49,7 @@ class _Shards:
         self._comm = communicator
         self._params = _initialized(target)
         for param in self._params:
-            _check_rule(param.update_rule)
+            check_rule(param.update_rule)
             # A shard is a view of elements that follow each other in memory.
             if not _is_contiguous(param.array):
                 param.array = param.array.copy()
@@ -66,7 +62,7 @@ class _Shards:
 
     def _make_shard(self, number: int, first: int, last: int) -> tuple[Any, Any, int, int]:
         param = self._params[number]
-        shard = Parameter(_flat(param.array)[first:last], name=param.name)
+        shard = Parameter(_arrays.flat(param.array)[first:last], name=param.name)
         # The same object: its state has the size of the shard, which it sees first.
         shard.update_rule = param.update_rule
         return param, shard, first, last
@@ -85,7 +81,7 @@ class _Shards:
         """Parts of this rank with their gradients."""
         for param, shard, first, last in self._own:
             grad = param.grad
-            shard.grad = None if grad is None else _flat(grad)[first:last]
+            shard.grad = None if grad is None else _arrays.flat(grad)[first:last]
             shard._loss_scale = param._loss_scale
         # The shards have taken over the loss scale, which only one of both may divide by.
         for param in self._params:
@@ -97,11 +93,11 @@ class _Shards:
         for param, shard, first, last in self._own:
             shard.cleargrad()
             # Some rules replace the array instead of updating it in place.
-            piece = _arrays.plain(_flat(param.array))[first:last]
+            piece = _arrays.plain(_arrays.flat(param.array))[first:last]
             array = _arrays.plain(shard.array)
             if _arrays.address(piece) != _arrays.address(array):
                 piece[...] = array
-                shard.array = _flat(param.array)[first:last]
+                shard.array = _arrays.flat(param.array)[first:last]
         if self._comm.size > 1:
             with self._comm.calls.watching('update'):
                 self._exchange()
@@ -124,14 +120,33 @@ class _Shards:
                 start += piece.nbytes
 
     def _piece(self, number: int, first: int, last: int) -> Any:
-        return _arrays.plain(_flat(self._arrays[number]))[first:last]
+        return _arrays.plain(_arrays.flat(self._arrays[number]))[first:last]
 
 
-def _check_rule(rule: Any) -> None:
+def check_method(optimizer: Any) -> None:
+    """Raises an error unless an optimizer has update rules.
+
+    Raises:
+        TypeError: If it is no :class:`chainer.GradientMethod`.
+
+    """
+    if not isinstance(optimizer, GradientMethod):
+        raise TypeError(
+            f'a sharded optimizer needs a chainer.GradientMethod, not {type(optimizer).__name__}'
+        )
+
+
+def check_rule(rule: Any) -> None:
+    """Raises an error unless an update rule works on parts of parameters.
+
+    Raises:
+        ValueError: If it does not say so.
+
+    """
     # A rule that looks at a whole parameter, as LARS at its norm, would see a part of it.
     if rule is not None and not rule.is_elementwise:
         raise ValueError(
-            f'sharded=True needs update rules that work on each element, and '
+            f'a sharded optimizer needs update rules that work on each element, and '
             f'{type(rule).__name__} does not say so (is_elementwise)'
         )
 
@@ -143,9 +158,3 @@ def _initialized(target: Any) -> list[Any]:
 def _is_contiguous(array: Any) -> bool:
     is_chainerx = isinstance(array, chainerx.ndarray)
     return array.is_contiguous if is_chainerx else array.flags.c_contiguous
-
-
-def _flat(array: Any) -> Any:
-    if isinstance(array, chainerx.ndarray):
-        array = array.as_grad_stopped()
-    return array.reshape(-1)

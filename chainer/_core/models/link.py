@@ -176,6 +176,12 @@ class Link(LinkWalks):
     def _call_with_hooks(
         self, hooks: list[LinkHook], forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        outer = next((hook for hook in hooks if hook._surround is not None), None)
+        if outer is not None:
+            rest = [hook for hook in hooks if hook is not outer]
+            return outer._surround(
+                self, lambda *a, **kw: self._call_with_hooks(rest, forward, a, kw), args, kwargs
+            )
         pre_args = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(pre_args)

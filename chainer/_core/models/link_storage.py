@@ -61,6 +61,8 @@ class LinkStorage(LinkRegistry):
         saving.remember(serializer, self)
         for name in sorted(self._params):
             param = d[name]
+            if param._part is not None:
+                param._part.check_saving(name)
             data = serializer(name, param.array)
             if data is not None and not param.is_initialized:
                 _initialize_by_loading(param, data, serializer)

@@ -10,6 +10,8 @@ from chainer import backend
 from chainer._core.models import saving
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chainer.serializer import AbstractSerializer
 
 
@@ -26,6 +28,8 @@ class LossScaling:
     _loss_scaling_multiplier = 1.0
     _loss_scaling_isnan = False
     _loss_scaling_isnan_ever = False
+    # Adds a number over the processes, where each one has a part of the parameters.
+    _sum_over_parts: Callable[[float], float] | None = None
 
     def set_loss_scale(self, loss_scale: float) -> None:
         """Scales the loss to keep small gradients in float16.
@@ -82,6 +86,11 @@ class LossScaling:
                 self._loss_scaling_isnan_ever = True
                 # One is enough to skip the update, and on a GPU each look waits for the device.
                 break
+        if self._sum_over_parts is not None:
+            # All processes skip the same updates.
+            is_nan = bool(self._sum_over_parts(float(self._loss_scaling_isnan)))
+            self._loss_scaling_isnan = is_nan
+            self._loss_scaling_isnan_ever |= is_nan
 
     def is_safe_to_update(self) -> bool:
         """Returns ``False`` if :meth:`check_nan_in_grads` found a gradient that is not finite."""

@@ -62,6 +62,8 @@ class Parameter(Variable):
     update_rule: UpdateRule | None = None
     _grad_initializer: Any = None
     _initial_device: Any = None
+    #: What the array is a part of, if the parameter is divided between processes.
+    _part: Any = None
 
     def __init__(
         self,
@@ -108,7 +110,9 @@ class Parameter(Variable):
             self.update_rule,
             self.device,
         )
-        names = '_requires_grad', '_grad_initializer', '_grad_cleared', '_fresh_grad'
+        names = ['_requires_grad', '_grad_initializer', '_grad_cleared', '_fresh_grad']
+        if self._part is not None:  # which refuses it
+            names.append('_part')
         return _recover_parameter, args, {name: getattr(self, name) for name in names}
 
     @property

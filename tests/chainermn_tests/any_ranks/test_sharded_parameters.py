@@ -166,3 +166,226 @@ def test_equals_data_parallel(comm, case, device, small, monkeypatch):
                 for m in (model, expected_model)
             ]
             numpy.testing.assert_allclose(mean, other, 0, 1e-6)
+
+
+def numpy_of(model):
+    return {path: numpy.array(p.array) for path, p in sorted(model.namedparams())}
+
+
+def test_each_rank_keeps_a_part(comm):
+    model = make(Dense)
+    whole = numpy_of(model)
+    multi = shard(comm, chainer.optimizers.Adam(), model)
+    (x, t), *_ = digits(1)
+    multi.update(model, x, t)
+    for path, param in model.namedparams():
+        low, high = [whole[path].size * r // comm.size for r in (comm.rank, comm.rank + 1)]
+        for array in (param.array, param.grad, *param.update_rule.state.values()):
+            assert array.shape == (high - low,)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_memory_is_released(comm, device, monkeypatch):
+    """Pages are there only in the call of a link, and in its backward."""
+    made, states = [], []
+    gather = memory.Memory.release
+
+    def release(self):
+        states.append([other.is_filled for other in made])
+        gather(self)
+
+    init = memory.Memory.__init__
+
+    def __init__(self, specs):
+        init(self, specs)
+        made.append(self)
+
+    monkeypatch.setattr(memory.Memory, '__init__', __init__)
+    monkeypatch.setattr(memory.Memory, 'release', release)
+    model = make(Dense, device)
+    multi = shard(comm, chainer.optimizers.SGD(), model)
+    (x, t), *_ = digits(1)
+    multi.update(model, model.device.send(x), model.device.send(t))
+    first, second, third = made
+    assert not third.can_release
+    assert states[:2] == [[True], [False, True]]
+    assert [state[:2] for state in states[2:]] == [[False, False], [False, True], [True, False]]
+    assert not first.is_filled and not second.is_filled
+    assert not numpy.any(second.arrays[0])
+
+
+def test_hooks_of_optimizers_see_all_parameters(comm):
+    def hooks():
+        return [
+            chainer.optimizer_hooks.WeightDecay(1e-2),
+            chainer.optimizer_hooks.GradientClipping(0.1),
+        ]
+
+    def make_sgd():
+        return chainer.optimizers.SGD(0.1)
+
+    expected = train_in_parallel(comm, make_sgd, make(Dense), digits(3), hooks())
+    model = make(Dense)
+    actual = train(shard(comm, make_sgd(), model), model, digits(3), comm, hooks())
+    assert_equal(actual, expected, 1e-6)
+
+
+def test_loss_scale_is_common(comm):
+    """All ranks skip the update if one part of a gradient is not finite."""
+    model = make(Dense)
+    multi = shard(comm, chainer.optimizers.SGD(0.1), model)
+    multi.loss_scaling()
+    before = params_of(model)
+    if comm.rank == comm.size - 1:
+        model.third.b.grad = numpy.full(model.third.b.shape, numpy.inf, 'float32')
+        with pytest.warns(UserWarning, match='Non finite number'):
+            multi.update()
+    else:
+        multi.update()
+    assert multi.t == 0 and multi.actual_optimizer._loss_scale == 1
+    assert_equal(params_of(model), before)
+
+
+def test_allreduce_grad_dtype(comm):
+    """Gradients are sent in 16 bits, except those of the part that a rank has itself."""
+    with comm.config_scope():
+        comm.allreduce_grad_dtype = 'bfloat16'
+        expected = train_in_parallel(comm, chainer.optimizers.SGD, make(Dense), digits(3))
+        model = make(Dense)
+        actual = train(shard(comm, chainer.optimizers.SGD(), model), model, digits(3), comm)
+    assert_equal(actual, expected, 1e-5)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float64'])
+def test_dtypes(comm, dtype):
+    with chainer.using_config('dtype', dtype):
+        data = [(x.astype(dtype), t) for x, t in digits(2)]
+        expected = train_in_parallel(comm, chainer.optimizers.SGD, make(Dense), data)
+        model = make(Dense)
+        actual = train(shard(comm, chainer.optimizers.SGD(), model), model, data, comm)
+    assert_equal(actual, expected, 1e-3 if dtype == 'float16' else 0)
+
+
+def test_values_without_a_graph(comm, monkeypatch):
+    """Results that are parameters, or views of them, stay after the call."""
+    monkeypatch.setattr(memory, 'SMALL', 0)
+
+    class Views(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.W = chainer.Parameter(numpy.arange(12, dtype='float32').reshape(3, 4))
+
+        def forward(self):
+            return {'whole': self.W, 'views': [F.transpose(self.W), self.W.array[1:]]}
+
+    model = chainermn.shard_parameters(Views(), comm)
+    expected = numpy.arange(12).reshape(3, 4)
+    for mode in chainer.no_backprop_mode, chainer.force_backprop_mode:
+        with mode():
+            result = model()
+        numpy.testing.assert_array_equal(result['whole'].array, expected)
+        numpy.testing.assert_array_equal(result['views'][0].array, expected.T)
+        numpy.testing.assert_array_equal(result['views'][1], expected[1:])
+    F.sum(result['whole'] * result['whole']).backward()
+    part = expected.ravel()[12 * comm.rank // comm.size : 12 * (comm.rank + 1) // comm.size]
+    numpy.testing.assert_array_equal(model.W.grad, 2 * part)
+
+
+def test_hooks_of_links_see_whole_parameters(comm, monkeypatch):
+    monkeypatch.setattr(memory, 'SMALL', 0)
+    x = numpy.ones((2, 5), 'float32')
+    links = [make(lambda: L.Linear(5, 7)) for _ in range(2)]
+    for link in links:
+        numpy.random.seed(0)
+        link.add_hook(chainer.link_hooks.SpectralNormalization())
+    chainermn.shard_parameters(links[1], comm)
+    ys = [link(x) for link in links]
+    numpy.testing.assert_array_equal(ys[1].array, ys[0].array)
+    for y, link in zip(ys, links):
+        link.cleargrads()
+        F.sum(y * y).backward()
+    part = links[0].W.grad.ravel()[35 * comm.rank // comm.size : 35 * (comm.rank + 1) // comm.size]
+    numpy.testing.assert_allclose(links[1].W.grad, part, 1e-6)
+
+
+def test_files(comm, folder):
+    model = chainermn.shard_parameters(make(Dense), comm)
+    path = f'{folder}/model{comm.rank}'
+    with pytest.raises(ValueError, match=r"'W' of shape \(401, 64\) is divided between"):
+        chainer.serializers.save_npz(path, model)
+    with chainermn.gathered_parameters(model):
+        chainer.serializers.save_npz(path, model)
+    other = make(Dense, seed=1)
+    chainer.serializers.load_npz(path, other)
+    assert_equal(numpy_of(other), params_of(model))
+    other = chainermn.shard_parameters(make(Dense, seed=1), comm)
+    with pytest.raises(ValueError, match='divided between'):
+        chainer.serializers.load_npz(path, other)
+    with chainermn.gathered_parameters(other):
+        chainer.serializers.load_npz(path, other)
+    assert_equal(params_of(other), params_of(model))
+    with pytest.raises(TypeError, match='cannot be copied or pickled'):
+        model.copy('copy')
+
+
+class Keeping(chainer.Chain):
+    """Link that uses the result of its previous call, which it has not returned."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.W = chainer.Parameter(numpy.ones((4, 4), 'float32'))
+        self.kept = None
+
+    def forward(self, x):
+        h = F.linear(x, self.W)
+        self.kept = h if self.kept is None else self.kept + h
+        return self.kept
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_results_that_are_not_returned(comm, device, monkeypatch):
+    monkeypatch.setattr(memory, 'SMALL', 0)
+    model = chainermn.shard_parameters(make(Keeping, device), comm)
+    x = model.device.send(numpy.ones((2, 4), 'float32'))
+    y = F.sum(model(x))
+    y.backward()
+    model(x)
+    with pytest.raises(RuntimeError, match='did not return'):
+        F.sum(model(x)).backward()
+
+
+def test_bad_arguments(comm):
+    def create(optimizer=None, **options):
+        optimizer = chainer.optimizers.SGD() if optimizer is None else optimizer
+        return chainermn.create_multi_node_optimizer(optimizer, comm, **options)
+
+    with pytest.raises(ValueError, match="sharded must be True, False or 'parameters', not 'all'"):
+        create(sharded='all')
+    with pytest.raises(ValueError, match='parameter /W has no array yet'):
+        create(sharded='parameters').setup(L.Linear(None, 2))
+    with pytest.raises(RuntimeError, match='call `setup` method'):
+        create(sharded='parameters').update()
+    with pytest.raises(TypeError, match=r'needs a chainer\.GradientMethod'):
+        create(chainer.Optimizer(), sharded='parameters')
+    model = L.Linear(3, 2)
+    multi = create(sharded='parameters').setup(model)
+    with pytest.raises(ValueError, match='parameter /W is divided between the processes'):
+        create().setup(model)
+    with chainermn.gathered_parameters(model):
+        with pytest.raises(ValueError, match='parameter /W is not divided between the ranks'):
+            multi.update()
+    multi.add_hook(chainer.optimizer_hooks.GradientLARS())
+    with pytest.raises(ValueError, match='GradientLARS needs norms of whole parameters'):
+        multi.update()
+    y = F.sum(model(numpy.ones((1, 3), 'float32')) ** 2)
+    with pytest.raises(RuntimeError, match='double backpropagation'):
+        y.backward(enable_double_backprop=True)
+
+
+def test_a_refused_link_stays_as_it_is(comm):
+    model = chainer.Sequential(L.Linear(3, 2), L.Linear(None, 2))
+    with pytest.raises(ValueError, match='parameter /1/W has no array yet'):
+        chainermn.shard_parameters(model, comm)
+    assert model[0].W.shape == (2, 3) and not model[0].local_link_hooks
