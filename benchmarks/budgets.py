@@ -8,6 +8,7 @@ which depends on no machine, is over its budget.
 """
 
 import argparse
+import importlib
 import importlib.util
 import os
 import re
@@ -129,7 +130,7 @@ def runner_time(folder, repeats):
 def build_time(folder):
     """Returns the seconds of a build of ChainerX on two cores with nothing built before."""
     sys.path.insert(0, str(ROOT / 'tools'))
-    import build
+    build = importlib.import_module('build')
 
     os.environ.update(CCACHE_DISABLE='1', CMAKE_BUILD_PARALLEL_LEVEL='2')
     start = time.perf_counter()

@@ -74,9 +74,10 @@ class Scope:
 
     def __init__(self, module, described, class_path):
         self._module = module
-        self._class = _imported(f'{module}.{class_path}') if class_path else MISSING
+        path = f'{module}.{class_path}' if module else class_path
+        self._class = _imported(path) if class_path else MISSING
         self._bases = inspect.getmro(described) if inspect.isclass(described) else ()
-        homes = [name for value in [described, *self._bases] for name in _homes(value)]
+        homes = [name for value in [described, *self._bases, self._class] for name in _homes(value)]
         self._modules = [name for name in dict.fromkeys(homes) if name in sys.modules]
         if (module or 'chainerx').split('.')[0] == 'chainerx':
             self._modules += CHAINERX  # texts for Python and C++
@@ -167,6 +168,13 @@ def _is_prose(node, target, content):
     return not NAME.fullmatch(target) or in_field and target.islower() and '.' not in target
 
 
+def _module_around(node):
+    """Returns the module of the description in whose signature a name stands, or ``None``."""
+    while node is not None and not isinstance(node, addnodes.desc_signature):
+        node = node.parent
+    return node and node.get('module')
+
+
 def _is_variable_of_types(value):
     return isinstance(value, typing.TypeVar | typing.ParamSpec)
 
@@ -180,7 +188,8 @@ class Resolve(SphinxPostTransform):
         described = pages.object_of(self.env.current_document.docname)
         for node in list(self.document.findall(addnodes.pending_xref)):
             if node.get('refdomain') == 'py':
-                scope = Scope(node.get('py:module'), described, node.get('py:class'))
+                module = node.get('py:module') or _module_around(node)
+                scope = Scope(module, described, node.get('py:class'))
                 self._resolve(node, scope, resolver)
 
     def _resolve(self, node, scope, resolver):
