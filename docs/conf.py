@@ -23,11 +23,14 @@ extensions = [
     'check_html',
     'cpp_overview',
     'descriptions',
+    'hosting',
     'mathml',
     'names_elsewhere',
     'native_functions',
     'onnx_converters',
+    'attributes',
     'reference',
+    'references',
     'sidebar',
     'source_anchors',
 ]
@@ -35,9 +38,11 @@ exclude_patterns = ['_build', '_gallery', '_tutorial']
 
 html_theme = 'furo'
 html_title = f'Chainer {version}'
+templates_path = ['_templates']
 html_static_path = ['_static']
 html_css_files = ['site.css']
 html_favicon = '_static/favicon.svg'
+pygments_dark_style = 'github-dark'  # the theme's own underlines imported names
 html_math_renderer = 'mathml'
 python_maximum_signature_line_length = 90
 copybutton_prompt_text = r'>>> |\.\.\. |\$ '
@@ -63,5 +68,4 @@ autodoc_default_options = {'members': True}
 autosummary_generate = False
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True  # else Sphinx documents an attribute with a docstring twice
-# Short names such as Device are ambiguous; leave them without a link instead of warning.
-suppress_warnings = ['ref.python']
+nitpicky = True  # each name in a text or signature is a link: see _ext/references.py

@@ -43,6 +43,16 @@ class CompiledFunction(Generic[_P, _R]):
         replays (int): Number of calls that ran a plan.
         recordings (int): Number of plans made.
 
+    .. admonition:: Example
+
+        >>> @chainer.compile
+        ... def double(x):
+        ...     return x + x
+        >>> type(double) is chainer.compilation.CompiledFunction
+        True
+        >>> double(chainer.Variable(np.ones(2, np.float32))), double.calls
+        (variable([2., 2.]), 1)
+
     """
 
     def __init__(

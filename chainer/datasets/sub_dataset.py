@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from chainer.types import Dataset
 
-    Order = Sequence[int] | numpy.ndarray
-
 
 class SubDataset(dataset_mixin.DatasetMixin):
     """Subset of a dataset: the interval ``[start, finish)`` of its examples.
@@ -40,7 +38,11 @@ class SubDataset(dataset_mixin.DatasetMixin):
     """
 
     def __init__(
-        self, dataset: Dataset, start: int, finish: int, order: Order | None = None
+        self,
+        dataset: Dataset,
+        start: int,
+        finish: int,
+        order: Sequence[int] | numpy.ndarray | None = None,
     ) -> None:
         if start < 0 or finish > len(dataset):
             raise ValueError(
@@ -99,7 +101,7 @@ def renumber(part: SubDataset, numbers: numpy.ndarray[Any, Any]) -> None:
 
 
 def split_dataset(
-    dataset: Dataset, split_at: int, order: Order | None = None
+    dataset: Dataset, split_at: int, order: Sequence[int] | numpy.ndarray | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
@@ -162,7 +164,9 @@ def split_dataset_random(
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(dataset: Dataset, n: int, order: Order | None = None) -> list[SubDataset]:
+def split_dataset_n(
+    dataset: Dataset, n: int, order: Sequence[int] | numpy.ndarray | None = None
+) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of ``len(dataset) // n`` examples each.
 
     It drops the remaining examples.
@@ -208,7 +212,10 @@ def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) ->
 
 
 def get_cross_validation_datasets(
-    dataset: Dataset, n_folds: int | None = None, order: Order | None = None, **kwargs: Any
+    dataset: Dataset,
+    n_folds: int | None = None,
+    order: Sequence[int] | numpy.ndarray | None = None,
+    **kwargs: Any,
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Makes the training and test datasets of n-fold cross validation.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer import links
@@ -10,11 +11,12 @@ from chainer.link import Link
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from chainer.variable import Parameter
 
-    Select = Callable[[str, Link], bool]
+#: Which links are quantized: called with the path of a link and the link.
+Select = Callable[[str, Link], bool]
 
 
 def weights_of(link: Link) -> dict[str, Parameter]:

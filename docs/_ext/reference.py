@@ -5,103 +5,36 @@ One more page per package lists names that are public in a submodule but not in 
 Each build regenerates the pages, so new names appear automatically.
 """
 
+import functools
 import importlib
 import inspect
 import itertools
 import pkgutil
+import re
+import sys
 from pathlib import Path
 
 import chainer
 import chainermn
 import onnx_chainer
 
-NAMESPACES = [
-    'chainer',
-    'chainer.functions',
-    'chainer.links',
-    'chainer.links.caffe',
-    'chainer.links.model.vision.googlenet',
-    'chainer.links.model.vision.resnet',
-    'chainer.links.model.vision.vgg',
-    'chainer.initializer',
-    'chainer.initializers',
-    'chainer.optimizer',
-    'chainer.optimizers',
-    'chainer.optimizer_hooks',
-    'chainer.serializer',
-    'chainer.serializers',
-    'chainer.serializers.npz',
-    'chainer.function_hooks',
-    'chainer.link_hooks',
-    'chainer.profiler',
-    'chainer.quantization',
-    'chainer.reporter',
-    'chainer.variable',
-    'chainer.dataset',
-    'chainer.dataset.tabular',
-    'chainer.datasets',
-    'chainer.iterators',
-    'chainer.training',
-    'chainer.training.extensions',
-    'chainer.training.extensions.snapshot_writers',
-    'chainer.training.triggers',
-    'chainer.training.updaters',
-    'chainer.distributions',
-    'chainer.exporters.caffe',
-    'chainer.configuration',
-    'chainer.backend',
-    'chainer.backends.cuda',
-    'chainer.backends.einops',
-    'chainer.backends.intel64',
-    'chainer.device_resident',
-    'chainer.memory_layouts',
-    'chainer.computational_graph',
-    'chainer.gradient_check',
-    'chainer.graph_optimizations',
-    'chainer.testing',
-    'chainer.testing.attr',
-    'chainer.testing.condition',
-    'chainer.utils',
-    'chainer.utils.conv',
-    'chainer.utils.conv_nd',
-    'chainer.utils.type_check',
-    'chainer.utils.walker_alias',
-    'chainer.types',
-    'chainer.warnings',
-    'chainerx',
-    'chainerx.array_api',
-    'chainerx.array_api.fft',
-    'chainerx.array_api.linalg',
-    'chainerx.fft',
-    'chainerx.linalg',
-    'chainerx.onnx',
-    'chainerx.random',
-    'chainerx.testing',
-    'chainermn',
-    'chainermn.communicators',
-    'chainermn.means',
-    'chainermn.optimizers',
-    'chainermn.datasets',
-    'chainermn.iterators',
-    'chainermn.extensions',
-    'chainermn.functions',
-    'chainermn.links',
-    'chainermn.global_except_hook',
-    'chainermn.run',
-    'chainermn.testing',
-    'onnx_chainer',
-    'onnx_chainer.replace_func',
-    'onnx_chainer.functions.converter',
-    'onnx_chainer.functions.opset_version',
-    'onnx_chainer.onnx_helper',
-    'onnx_chainer.context',
-    'onnx_chainer.mapping',
-    'onnx_chainer.testing.get_test_data_set',
-    'onnx_chainer.testing.input_generator',
-    'onnx_chainer.testing.test_onnxruntime',
-]
+sys.path.insert(0, str(Path(__file__).parent))
+from namespaces import GROUPS, INTERNAL_TYPES, INTERNALS  # noqa: E402
+
+NAMESPACES = [name for names in GROUPS.values() for name in names]
 
 _PACKAGES = 'chainer', 'chainerx', 'chainermn', 'onnx_chainer'
+
+# What the names of types are made of, and how users know it.
+WRITTEN = {
+    r"<class 'module'>|'?\bModuleType\b'?": 'types.ModuleType',
+    r'_cupy_absent\.': 'cupy.cuda.',
+    r'\btp\.': 'typing.',
+    r'(?<![.\w])Device\b': 'chainer.backend.Device',
+    r'(?<![.\w])Variable\b': 'chainer.Variable',
+    r'\b_Mixed16\b': 'chainer.mixed16',
+    r'\bNoneType\b': 'None',
+}
 
 # Large namespaces, whose pages have a section for each subpackage.
 DIVIDED = {'chainer.functions', 'chainer.links'}
@@ -144,13 +77,31 @@ class _Pages:
     def __init__(self):
         self._texts = {}
         self._names = {}  # by the ids of objects: some cannot be hashed
+        self._objects = {}
 
     def add(self, path, lines):
         self._texts[path] = '\n'.join(lines) + '\n'
 
     def name_of(self, value):
-        """Returns the name under which an object has a page, or ``None``."""
+        """Returns the name under which an object is described, or ``None``."""
         return self._names.get(id(value))
+
+    def object_of(self, docname):
+        """Returns the object that a page describes, or ``None``."""
+        return self._objects.get(docname.removeprefix('reference/generated/'))
+
+    def derived(self, base):
+        """Returns the name of the nearest class with a page that derives from one without."""
+        if base.__module__.split('.')[0] not in _PACKAGES:
+            return None
+        classes = [value for value in self._objects.values() if inspect.isclass(value)]
+        found = [value for value in classes if base in value.__mro__]
+        return self.name_of(min(found, key=lambda value: len(value.__mro__))) if found else None
+
+    def name(self, value, name):
+        """Notes the name under which an object without a page is described."""
+        if not isinstance(value, int | float | str):  # of which there may be others
+            self._names.setdefault(id(value), name)
 
     def describe(self, module, name, parent):
         """Adds the page of an object; returns whether no other name has one already."""
@@ -158,6 +109,7 @@ class _Pages:
         if self.name_of(value):
             return False
         title = self._names[id(value)] = f'{module.__name__}.{name}'
+        self._objects[f'{module.__name__}/{name}'] = value
         directive = 'autoclass' if inspect.isclass(value) else 'autofunction'
         self.add(
             f'{module.__name__}/{name}',
@@ -198,7 +150,7 @@ def _summary(pages, module, names):
         if name not in others
     ]
     return [
-        *(['.. autosummary::', '', *table, ''] if table else []),
+        *(['.. autosummary::', '   :nosignatures:', '', *table, ''] if table else []),
         *[f'- ``{name}``: another name of :obj:`{title}`' for name, title in others.items()],
         '',
     ]
@@ -212,13 +164,9 @@ def _contents(module, names):
 
 def _add_namespace(pages, module):
     """Adds the page of a namespace and those of its objects."""
-    lines = [*_title(module.__name__), '.. currentmodule:: ' + module.__name__, '']
+    lines = [*_title(module.__name__), '.. module:: ' + module.__name__, '']
     if module.__doc__:
-        from sphinx.ext import napoleon  # tests read the lists of this module without it
-
-        config = napoleon.Config(napoleon_use_ivar=False)  # its attributes are listed only here
-        doc = inspect.cleandoc(module.__doc__)
-        lines += [str(napoleon.GoogleDocstring(doc, config, what='module')), '']
+        lines += [_google(module.__doc__, 'module'), '']
     described = []
     for title, names in _sections(module).items():
         # Of several names of an object, that in its definition is described.
@@ -226,7 +174,95 @@ def _add_namespace(pages, module):
         described += [name for name in own if pages.describe(module, name, module.__name__)]
         if names:
             lines += _title(title, '-') + _summary(pages, module, names)
+    if module is chainer.types:
+        lines += _aliases(pages)
+    else:
+        lines += _data(pages, module)
     pages.add(module.__name__, lines + _contents(module, sorted(described)))
+
+
+def _is_data(module, name):
+    """Whether a name is neither a class nor a function nor a module, nor described elsewhere."""
+    value = getattr(module, name)
+    if name[0] == '_' or inspect.isclass(value) or inspect.isroutine(value):
+        return False
+    if re.search(rf'^    {name}\b.*: ', inspect.getdoc(module) or '', re.M):
+        return False  # the docstring of the module describes it
+    is_own = type(value).__module__.split('.')[0] in _PACKAGES
+    return is_own or isinstance(value, int | float | str) and name != 'TYPE_CHECKING'
+
+
+def _data(pages, module):
+    """Returns descriptions of the data of a module."""
+    lines = []
+    for name in filter(functools.partial(_is_data, module), dir(module)):
+        value = getattr(module, name)
+        described = pages.name_of(value)
+        pages.name(value, f'{module.__name__}.{name}')
+        if hasattr(value, '__wrapped__'):
+            lines += _callable(name, value)
+        elif isinstance(value, int | float | str):
+            lines += [f'.. py:data:: {name}', f'   :value: {value!r}', '']
+        else:
+            about = f'The same as :data:`{described}`.' if described else _first_line(type(value))
+            lines += [f'.. py:data:: {name}', '', f'   {about}', '']
+    return [*_title('Data', '-'), *lines] if lines else []
+
+
+def _first_line(value):
+    return (inspect.getdoc(value) or '').partition('\n')[0]
+
+
+def _callable(name, value):
+    """Returns the description of an object that stands for a function."""
+    signature = inspect.signature(value.__wrapped__)
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
+    lines = _google(value.__doc__, 'function').splitlines()
+    return [f'.. py:function:: {name}{plain}', '', *['   ' + line for line in lines], '']
+
+
+def _google(doc, what):
+    """Returns a docstring as Sphinx writes it."""
+    from sphinx.ext import napoleon  # tests read the lists of this module without it
+
+    # Attributes of a module are listed only here.
+    config = napoleon.Config(napoleon_use_ivar=what != 'module')
+    return str(napoleon.GoogleDocstring(inspect.cleandoc(doc), config, what=what))
+
+
+def _aliases(pages):
+    """Returns descriptions of the names of types, and of names in signatures of internals."""
+    lines = _title('Names of types', '-')
+    for name in sorted(vars(chainer.types)):
+        value = getattr(chainer.types, name)
+        if name[0].isupper() and name != 'Callable' and pages.name_of(value) is None:
+            if not inspect.isclass(value):  # a class stays what it is
+                pages.name(value, f'chainer.types.{name}')
+            lines += _alias(name, value)
+    lines += [*_title('Other names in signatures', '-'), '.. currentmodule:: None', '']
+    for path in INTERNAL_TYPES:
+        module, _, name = path.rpartition('.')
+        value = getattr(importlib.import_module(module), name)
+        pages.name(value, path)
+        if inspect.isclass(value):
+            private = name.startswith('_') or '._core.' in path
+            lines += [f'.. autoclass:: {path}', *['   :no-members:'] * private, '']
+        else:
+            lines += _alias(path, value)
+    return [*lines, '.. currentmodule:: chainer.types', '']
+
+
+def _alias(name, value):
+    """Returns the description of the name of a type, which stands in a comment above it."""
+    canonical = re.sub(r"ForwardRef\('(.*?)'\)", r'\1', str(value))
+    for written, public in WRITTEN.items():
+        canonical = re.sub(written, public, canonical)
+    short = name.rpartition('.')[2]
+    comments = ''.join(path.read_text() for path in Path(chainer.__file__).parent.rglob('*.py'))
+    found = re.search(rf'^((?:#: .*\n)+){short}\b.*=', comments, re.M)
+    text = found.group(1).replace('#: ', ' ').replace('\n', '').strip() if found else ''
+    return [f'.. py:type:: {name}', f'   :canonical: {canonical}', '', f'   {text}', '']
 
 
 def _public_modules():
@@ -284,18 +320,37 @@ def make_pages():
         if any(_members(module)):
             _add_namespace(pages, module)
             names.append(name)
-    names += _add_submodules(pages)
+    submodules = _add_submodules(pages)
     about = (
         'In the examples ``np`` is NumPy, ``F`` is :mod:`chainer.functions` and ``L`` is '
         ':mod:`chainer.links`.'
     )
-    contents = ['.. toctree::', '   :maxdepth: 1', '', *['   ' + name for name in names]]
-    pages.add('index', [*_title('Reference'), about, '', *contents])
+    lines = [*_title('Reference'), about, '']
+    for title, members in [*GROUPS.items(), (INTERNALS, submodules)]:
+        lines += _group(title, [name for name in members if name in {*names, *submodules}])
+    pages.add('index', lines)
     return pages
 
 
+def _group(title, names):
+    """Returns a section of the first page: a table with a line for each namespace."""
+    lines = [*_title(title, '-'), '.. list-table::', '   :widths: 40 60', '']
+    for name in names:
+        lines += [f'   * - :doc:`{name}`', f'     - {_about(name)}']
+    return [*lines, '', '.. toctree::', '   :hidden:', '', *['   ' + name for name in names], '']
+
+
+def _about(name):
+    package = name.removesuffix('.submodules')
+    if package != name:
+        return f'What only submodules of ``{package}`` export'
+    doc = inspect.getdoc(importlib.import_module(name))
+    return doc.splitlines()[0].rstrip('.') if doc else 'Models of this name, trained with Caffe'
+
+
 def write_pages(app):
-    make_pages().write(Path(app.srcdir) / 'reference' / 'generated')
+    app.reference_pages = make_pages()
+    app.reference_pages.write(Path(app.srcdir) / 'reference' / 'generated')
 
 
 def setup(app):

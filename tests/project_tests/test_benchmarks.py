@@ -19,6 +19,7 @@ COMMANDS = [
     'single_ops.py add exp --rounds 1 --seconds 1e-5 --kind small',
     'optimizers.py --parameters 2 --size 2 --rounds 1 --calls 1 --hooks',
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
+    'budgets.py --repeats 1',
     'core_types.py --rounds 1',
     'inference.py mlp-tiny mobilenet bigru-1 --rounds 1 --seconds 1e-5',
     'conv_layers.py 1x64x56 --rounds 1 --seconds 1e-5',

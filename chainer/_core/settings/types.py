@@ -114,6 +114,7 @@ AnyArray = tp.Union['numpy.ndarray[tp.Any, tp.Any]', tp.Any]
 #: Array module: :mod:`numpy`, :mod:`cupy` or :mod:`chainerx`. Checkers do not distinguish them.
 Xp = ModuleType
 
+#: Shape of an array.
 Shape = tuple[int, ...]
 #: Shape, or the only length.
 ShapeSpec = int | Sequence[int]
@@ -122,6 +123,7 @@ Axis = int | tuple[int, ...] | None
 #: Dtype, its name, or ``chainer.mixed16``. ``None`` is the default dtype.
 DTypeSpec = tp.Union['numpy.typing.DTypeLike', '_Mixed16', None]
 
+#: Number, or another value of which NumPy makes an array without dimensions.
 ScalarValue = numpy.generic | bytes | str | memoryview | numbers.Number | complex
 
 
