@@ -38,4 +38,10 @@ class Runner:
 
     def load(self, source):
         model = self._load(source)
-        return lambda *xs: [chainer.cuda.to_cpu(chainerx.to_numpy(y)) for y in model.run(list(xs))]
+        return lambda *xs: [_numpy(y) for y in model.run(list(xs))]
+
+
+def _numpy(y):
+    if isinstance(y, list):
+        return [_numpy(each) for each in y]
+    return chainer.cuda.to_cpu(chainerx.to_numpy(y)) if isinstance(y, chainerx.ndarray) else y
