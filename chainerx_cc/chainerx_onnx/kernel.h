@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
 #include "chainerx_onnx/value.h"
 
 namespace chainerx::onnx {
@@ -107,12 +108,10 @@ void RunWithoutArray(const Kernel& kernel, Operands operands, int i, const Input
                      const int32_t* outputs, int n_outputs);
 
 // Runs the kernel of a node whose first `n_required` inputs have to be arrays, or strings if `operands` says so.
-inline void RunKernel(const Kernel& kernel, Operands operands, int n_required, const Inputs& in, Value* slots,
-                      const int32_t* outputs, int n_outputs) {
-    if (operands != Operands::kValues) {
-        for (int i = 0; i < n_required; ++i) {
-            if (!in[i]) return RunWithoutArray(kernel, operands, i, in, slots, outputs, n_outputs);
-        }
+CHAINERX_INLINE void RunKernel(const Kernel& kernel, Operands operands, int n_required, const Inputs& in, Value* slots,
+                               const int32_t* outputs, int n_outputs) {
+    for (int i = 0; i < n_required; ++i) {
+        if (CHAINERX_UNLIKELY(!in[i])) return RunWithoutArray(kernel, operands, i, in, slots, outputs, n_outputs);
     }
     kernel(in, slots, outputs, n_outputs);
 }

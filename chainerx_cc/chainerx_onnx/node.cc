@@ -77,6 +77,8 @@ int Node::RequiredInputs() const {
     return optional.empty() ? schema_->min_inputs() : std::min(schema_->min_inputs(), *optional.begin());
 }
 
+int Node::RequiredArrays() const { return op == nullptr || op->operands == Operands::kValues ? 0 : RequiredInputs(); }
+
 void Node::CheckSchema() const {
     int count = input_count();
     if (count < schema_->min_inputs() || count > schema_->max_inputs()) {

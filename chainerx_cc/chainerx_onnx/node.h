@@ -104,6 +104,8 @@ public:
     void CheckSchema() const;
     // How many of the first inputs it cannot do without: all, if it takes any number.
     int RequiredInputs() const;
+    // How many of these have to be arrays, or strings that stand for some: none, if its function takes any values.
+    int RequiredArrays() const;
 
     const NodeMessage* message{nullptr};
     const Operator* op{nullptr};

@@ -59,24 +59,34 @@ bool IsOf(ValueInfo::Kind kind, const Value& x) {
     }
 }
 
-void CheckInput(const ValueInfo& info, const Value& x) {
+void CheckKind(const ValueInfo& info, const Value& x) {
     constexpr const char* kNames[] = {"a value", "an array", "strings", "a sequence", "a map"};
-    if (!x && info.is_optional) return;
     if (!x) throw ModelError{"input '", info.name, "' is missing"};
     if (!IsOf(info.kind, x)) {
         throw ModelError{"input '", info.name, "' is ", x.KindName(), ", not ", kNames[static_cast<int>(info.kind)]};
     }
-    if (info.dtype && x.array().dtype() != *info.dtype) {
-        throw ModelError{"input '", info.name, "' has the dtype ", x.array().dtype(), ", not ", *info.dtype};
-    }
-    const auto* strings = x.As<Strings>();
-    if (!info.shape || (strings == nullptr && !x.array())) return;
-    const Shape& shape = strings != nullptr ? strings->shape : x.array().shape();
+}
+
+void CheckShape(const ValueInfo& info, const Shape& shape) {
+    if (!info.shape) return;
     bool fits = shape.size() == info.shape->size();
     for (size_t i = 0; fits && i < shape.size(); ++i) {
         fits = (*info.shape)[i].size < 0 || (*info.shape)[i].size == shape[i];
     }
     if (!fits) throw ModelError{"input '", info.name, "' has the shape ", shape, ", not ", ShapeText(*info.shape)};
+}
+
+void CheckInput(const ValueInfo& info, const Value& x) {
+    if (const Array& array = x.array(); array && info.kind == ValueInfo::Kind::kArray) {
+        if (array.dtype() != *info.dtype) {
+            throw ModelError{"input '", info.name, "' has the dtype ", array.dtype(), ", not ", *info.dtype};
+        }
+        return CheckShape(info, array.shape());
+    }
+    if (!x && info.is_optional) return;
+    CheckKind(info, x);
+    if (x.array()) CheckShape(info, x.array().shape());
+    if (const auto* strings = x.As<Strings>()) CheckShape(info, strings->shape);
 }
 
 bool IsElsewhere(const Value& x, const Device& device) { return x.array() && &x.array().device() != &device; }

@@ -33,7 +33,7 @@ void Plan::Run(const Value* inputs, Value* outputs) const {
             RunKernel(step->kernel, step->operands, step->n_required, inputs_of_step, values.slots, out,
                       step->n_outputs);
             const int32_t* last = out + step->n_outputs;
-            for (int i = 0; i < step->n_last; ++i) values.slots[last[i]] = Value{};
+            for (int i = 0; i < step->n_last; ++i) values.slots[last[i]] = Array{};
         }
     } catch (const std::bad_alloc&) {
         throw;

@@ -253,7 +253,7 @@ bool Planner::Fold(Node* node) {
         Values ys(n_outputs);
         std::vector<int32_t> places(n_outputs);
         std::iota(places.begin(), places.end(), 0);
-        RunKernel(kernel, node->op->operands, node->RequiredInputs(), in, ys.data(), places.data(), n_outputs);
+        RunKernel(kernel, node->op->operands, node->RequiredArrays(), in, ys.data(), places.data(), n_outputs);
         return ys;
     };
     Values ys;
@@ -339,7 +339,7 @@ private:
         step.operands = node.op == nullptr ? Operands::kValues : node.op->operands;
         step.begin = static_cast<int32_t>(plan_.numbers_.size());
         step.n_inputs = node.input_count();
-        step.n_required = node.RequiredInputs();
+        step.n_required = node.RequiredArrays();
         // Those that the kernel keeps itself come last.
         if (!node.consumed_.empty()) step.n_required = std::min(step.n_required, *node.consumed_.begin());
         step.n_outputs = node.output_count();

@@ -65,6 +65,7 @@ struct OperatorTable {
     X(RuntimeQuantization)        \
     X(Sequences)                  \
     X(Signals)                    \
+    X(SupportVectors)             \
     X(Text)                       \
     X(Trees)                      \
     X(Types)

@@ -9,6 +9,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/intrusive_ptr.h"
+#include "chainerx/core/macro.h"
 
 namespace chainerx::onnx {
 
@@ -21,6 +22,12 @@ public:
     Value(Array array) noexcept : array_{std::move(array)} {}  // NOLINT(runtime/explicit)
     template <class Other>
     static Value Of(Other other);
+    // Most values of a run are arrays, which are set often.
+    Value& operator=(Array&& array) noexcept {
+        array_ = std::move(array);
+        if (CHAINERX_UNLIKELY(other_)) other_ = nullptr;
+        return *this;
+    }
 
     explicit operator bool() const noexcept { return array_ || other_; }
     // No array if it is something else.

@@ -119,7 +119,8 @@ onnx::Value OnnxValueFromObject(PyObject* o, const onnx::ValueInfo& info, Device
     if (IsNdarray(o)) return GetArray(o);
     if (o == Py_None) return {};
     if (PyDict_Check(o)) return MapFrom(o, device);
-    if (info.kind == Kind::kSequence && (PyList_Check(o) || PyTuple_Check(o))) {
+    bool is_list = PyList_Check(o) || PyTuple_Check(o);
+    if (is_list && info.kind == Kind::kSequence) {
         onnx::Sequence out;
         PyRef items = Check(PySequence_Fast(o, "expected a sequence"));
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
@@ -127,7 +128,7 @@ onnx::Value OnnxValueFromObject(PyObject* o, const onnx::ValueInfo& info, Device
         }
         return onnx::Value::Of(std::move(out));
     }
-    if (info.kind == Kind::kStrings || HasStrings(o)) return StringsFrom(o);
+    if (HasStrings(o) || (is_list && info.kind == Kind::kStrings)) return StringsFrom(o);
     return ArrayFromObject(o, std::nullopt, device, false);
 }
 

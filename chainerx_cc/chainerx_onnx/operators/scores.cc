@@ -50,6 +50,15 @@ void Transform(double* row, int64_t n, PostTransform transform) {
 
 }  // namespace
 
+PostTransform TransformOf(const Node& node) { return static_cast<PostTransform>(node.Choice("post_transform")); }
+
+Array RowsOf(const Node& node, const char* name, int64_t rows) {
+    std::vector<float> values = node.FloatsOrNone(name);
+    auto n = static_cast<int64_t>(values.size());
+    if (rows < 1 || n == 0 || n % rows != 0) throw ModelError{"its ", name, " has ", n, " values for ", rows, " rows"};
+    return FromHost(Shape{rows, n / rows}, Dtype::kFloat32, values.data(), HostDevice());
+}
+
 double Logistic(double x) {
     double small = std::exp(-std::abs(x));
     return (x < 0 ? small : 1) / (1 + small);
@@ -106,6 +115,12 @@ Ints Winners(const Scores& scores) {
         const double* row = scores.row(i);
         out.push_back(std::max_element(row, row + scores.columns) - row);
     }
+    return out;
+}
+
+Ints WinnersOfOne(const Scores& scores, double threshold) {
+    Ints out;
+    for (int64_t i = 0; i < scores.rows; ++i) out.push_back(scores.row(i)[0] > threshold ? 1 : 0);
     return out;
 }
 

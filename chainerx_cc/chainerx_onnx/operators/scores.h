@@ -12,6 +12,12 @@ namespace chainerx::onnx {
 // In the order of attribute_values.txt, and of the numbers that TreeEnsemble has for them.
 enum class PostTransform { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
 
+// That of a node's attribute of this name.
+PostTransform TransformOf(const Node& node);
+
+// Floats of an attribute as a matrix of `rows` rows, in host memory.
+Array RowsOf(const Node& node, const char* name, int64_t rows);
+
 // One over one plus the exponential of -x.
 double Logistic(double x);
 
@@ -54,5 +60,8 @@ private:
 
 // The first of the greatest in each row.
 Ints Winners(const Scores& scores);
+
+// Of single scores, which are those of the second class of two, if they are above a threshold.
+Ints WinnersOfOne(const Scores& scores, double threshold);
 
 }  // namespace chainerx::onnx

@@ -11,8 +11,6 @@
 namespace chainerx::onnx {
 namespace {
 
-PostTransform TransformOf(const Node& node) { return static_cast<PostTransform>(node.Choice("post_transform")); }
-
 // A list of floats, or a tensor of another name.
 std::vector<double> Numbers(const Node& node, const std::string& name) {
     std::string tensor = name + "_as_tensor";
