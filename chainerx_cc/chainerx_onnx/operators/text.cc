@@ -138,9 +138,7 @@ public:
           shortest_{node.Int("min_gram_length")},
           longest_{node.Int("max_gram_length")},
           skips_{node.Int("max_skip_count")} {
-        if (shortest_ < 1 || longest_ < shortest_ || skips_ < 0 || longest_ > INT32_MAX || skips_ > INT32_MAX) {
-            throw ModelError{"its grams have ", shortest_, " to ", longest_, " elements and skip ", skips_};
-        }
+        if (longest_ < shortest_) throw ModelError{"its grams have ", shortest_, " to ", longest_, " elements"};
         Ints pool = node.IntsOrNone("pool_int64s");
         if (node.Has("pool_strings")) {
             const std::vector<std::string>& words = node.Strings("pool_strings");
@@ -172,20 +170,17 @@ public:
 private:
     void ReadGrams(const Ints& pool, const Ints& begins, const Ints& indexes) {
         indexes_ = indexes;
-        for (int64_t index : indexes) {
-            if (index < 0 || index > INT32_MAX) throw ModelError{"its ngram_indexes have ", index};
-            columns_ = std::max(columns_, index + 1);
-        }
+        for (int64_t index : indexes) columns_ = std::max(columns_, index + 1);
         CheckedShape({columns_}, 4);
         auto total = static_cast<int64_t>(pool.size());
         for (size_t k = 0; k < begins.size(); ++k) {
             int64_t end = k + 1 < begins.size() ? begins[k + 1] : total;
             auto size = static_cast<int64_t>(k + 1);
-            if (begins[k] < 0 || end < begins[k] || end > total || (end - begins[k]) % size != 0) {
+            if (end < begins[k] || end > total || (end - begins[k]) % size != 0) {
                 throw ModelError{"its ngram_counts do not fit to a pool of ", total};
             }
             for (int64_t at = begins[k]; at < end; at += size) {
-                if (grams_.size() >= indexes.size()) throw ModelError{"it has more grams than ngram_indexes"};
+                if (used_ >= indexes.size()) throw ModelError{"it has more grams than ngram_indexes"};
                 Ints gram{pool.begin() + at, pool.begin() + at + size};
                 int64_t column = indexes[used_++];
                 grams_[std::move(gram)] = column;

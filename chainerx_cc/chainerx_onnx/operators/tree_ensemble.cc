@@ -47,7 +47,6 @@ void TreeEnsemble::Finish(int64_t targets, TreeAggregate aggregate) {
     for (const TreeNode& node : nodes_) {
         if (node.mode == TreeMode::kMember && members_.empty()) throw ModelError{"it has no sets of members"};
         if (node.mode == TreeMode::kLeaf) continue;
-        is_leq_ = is_leq_ && node.mode == TreeMode::kLeq;
         features_ = std::max(features_, node.feature + 1);
     }
     std::stable_sort(weights_.begin(), weights_.end(),
@@ -55,6 +54,25 @@ void TreeEnsemble::Finish(int64_t targets, TreeAggregate aggregate) {
     first_weights_.assign(nodes_.size() + 1, 0);
     for (const Weight& weight : weights_) ++first_weights_[weight.leaf + 1];
     for (size_t i = 0; i < nodes_.size(); ++i) first_weights_[i + 1] += first_weights_[i];
+    MakeSmallNodes();
+}
+
+void TreeEnsemble::MakeSmallNodes() {
+    if (nodes_.size() > INT32_MAX) return;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+        const TreeNode& node = nodes_[i];
+        auto place = static_cast<int32_t>(i);
+        auto split = static_cast<float>(node.split);
+        if (node.mode == TreeMode::kLeaf) {
+            small_nodes_.push_back({0, 0, {place, place}});
+        } else if (node.mode == TreeMode::kLeq && !node.missing && static_cast<double>(split) == node.split) {
+            small_nodes_.push_back({split,
+                                    static_cast<int32_t>(node.feature),
+                                    {static_cast<int32_t>(node.no), static_cast<int32_t>(node.yes)}});
+        } else {
+            return small_nodes_.clear();
+        }
+    }
 }
 
 void TreeEnsemble::CheckPlaces() const {
@@ -133,8 +151,7 @@ int64_t TreeEnsemble::LeafOf(const T* row, int64_t place) const {
         const TreeNode& node = nodes[place];
         T value = row[node.feature];
         bool is_missing = std::isnan(value);
-        bool holds = is_leq_ ? value <= node.split
-                             : (!is_missing || node.mode == TreeMode::kNeq) && Holds(node, place, value);
+        bool holds = (!is_missing || node.mode == TreeMode::kNeq) && Holds(node, place, value);
         place = holds || (is_missing && node.missing) ? node.yes : node.no;
     }
     return place;
@@ -155,6 +172,28 @@ void TreeEnsemble::Add(int64_t leaf, double* scores, double* known) const {
     }
 }
 
+void TreeEnsemble::AddTree(const float* x, int64_t width, int64_t root, int64_t begin, int64_t end, Scores* scores,
+                           Scores* known) const {
+    // Several rows at a time, as each waits for the memory of its next node.
+    constexpr int64_t kRows = 8;
+    const SmallNode* nodes = small_nodes_.data();
+    for (int64_t first = begin; first < end; first += kRows) {
+        int64_t n = std::min(kRows, end - first);
+        int32_t places[kRows];
+        std::fill_n(places, n, static_cast<int32_t>(root));
+        for (bool moves = true; moves;) {
+            moves = false;
+            for (int64_t i = 0; i < n; ++i) {
+                const SmallNode& node = nodes[places[i]];
+                int32_t next = node.next[x[(first + i) * width + node.feature] <= node.split ? 1 : 0];
+                moves |= next != places[i];
+                places[i] = next;
+            }
+        }
+        for (int64_t i = 0; i < n; ++i) Add(places[i], scores->row(first + i), known->row(first + i));
+    }
+}
+
 template <class T>
 void TreeEnsemble::RunRows(const T* x, int64_t width, int64_t begin, int64_t end, Scores* scores, Scores* known) const {
     // A tree stays in the cache for some rows.
@@ -162,6 +201,13 @@ void TreeEnsemble::RunRows(const T* x, int64_t width, int64_t begin, int64_t end
     for (int64_t first = begin; first < end; first += kBlock) {
         int64_t last = std::min(first + kBlock, end);
         for (int64_t root : roots_) {
+            if constexpr (std::is_same_v<T, float>) {
+                // One row alone is faster with branches, whose way the processor guesses.
+                if (!small_nodes_.empty() && width > 0 && last - first > 1) {
+                    AddTree(x, width, root, first, last, scores, known);
+                    continue;
+                }
+            }
             for (int64_t i = first; i < last; ++i) Add(LeafOf(x + i * width, root), scores->row(i), known->row(i));
         }
     }

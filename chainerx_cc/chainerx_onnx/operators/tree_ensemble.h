@@ -55,12 +55,23 @@ private:
         double weight;
     };
 
+    // A node of an ensemble that asks in each whether a float32 is at most another. A leaf is followed by itself.
+    struct SmallNode {
+        float split;
+        int32_t feature;
+        int32_t next[2];  // if it is not, and if it is
+    };
+
+    void MakeSmallNodes();
     void CheckPlaces() const;
     void RefuseCycles() const;
     template <class T>
     int64_t LeafOf(const T* row, int64_t place) const;
     template <class T>
     bool Holds(const TreeNode& node, int64_t place, T value) const;
+    // Adds what a tree has for some rows.
+    void AddTree(const float* x, int64_t width, int64_t root, int64_t begin, int64_t end, Scores* scores,
+                 Scores* known) const;
     template <class T>
     void RunRows(const T* x, int64_t width, int64_t begin, int64_t end, Scores* scores, Scores* known) const;
     void Add(int64_t leaf, double* scores, double* known) const;
@@ -72,7 +83,7 @@ private:
     std::vector<std::vector<double>> members_;  // sorted; by place
     int64_t targets_{0};
     int64_t features_{0};
-    bool is_leq_{true};  // whether all comparisons are of the mode kLeq
+    std::vector<SmallNode> small_nodes_;  // none if another comparison is among them
     TreeAggregate aggregate_{TreeAggregate::kSum};
 };
 
