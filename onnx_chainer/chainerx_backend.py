@@ -33,7 +33,14 @@ class ChainerXBackendRep(ModelRep):
     def _compute(self, inputs: dict[str, Any]) -> tuple[Any, ...]:
         # The runner tells how many it wants.
         given = [inputs[name] for name in self.model.input_names if name in inputs]
-        return tuple(chainerx.to_numpy(y) for y in self.model.run(given))
+        return tuple(_numpy(y) for y in self.model.run(given))
+
+
+def _numpy(y: Any) -> Any:
+    """Arrays of ChainerX as NumPy's, also in lists."""
+    if isinstance(y, list):
+        return [_numpy(each) for each in y]
+    return chainerx.to_numpy(y) if isinstance(y, chainerx.ndarray) else y
 
 
 class ChainerXBackend(NodeBackend):

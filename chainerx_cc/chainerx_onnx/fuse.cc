@@ -53,7 +53,7 @@ private:
     // The node that gives an input which nothing else uses, or null.
     Node* OnlyProducer(const Node& node, int input) {
         if (!node.HasInput(input)) return nullptr;
-        const Value& value = planner_.value(node.inputs[input]);
+        const PlannedValue& value = planner_.value(node.inputs[input]);
         Node* producer = value.uses == 1 ? value.producer : nullptr;
         return producer == nullptr || producer->op == nullptr || producer->relu ? nullptr : producer;
     }

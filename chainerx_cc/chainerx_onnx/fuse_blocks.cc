@@ -71,7 +71,7 @@ public:
 private:
     // The node that gives a value which nothing else uses, or null.
     const Node* OnlyProducer(int32_t number) {
-        const Value& value = planner_.value(number);
+        const PlannedValue& value = planner_.value(number);
         return value.uses == 1 ? value.producer : nullptr;
     }
 

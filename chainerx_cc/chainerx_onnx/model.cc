@@ -194,7 +194,7 @@ private:
                     r.Ints(&out.int32_data);
                     break;
                 case 6:
-                    out.has_strings = true;
+                    out.strings.push_back(Text(&r));
                     break;
                 case 7:
                     r.Ints(&out.int64_data);
@@ -247,13 +247,30 @@ private:
         for (WireReader r = Enter(bytes); r.Next();) {
             if (r.field() == 1) out.name = r.String();
             if (r.field() != 2) continue;
-            for (WireReader type = Enter(r.Bytes()); type.Next();) {
-                if (type.field() != 1) continue;  // a sequence, a map or an optional value
-                out.is_tensor = true;
-                TensorType(type.Bytes(), &out);
-            }
+            Type(r.Bytes(), &out);
         }
         return out;
+    }
+
+    // What is in a sequence or a map is not read.
+    void Type(std::string_view bytes, ValueMessage* out) {
+        if (++depth_ > kMaxDepth) throw ModelError{"types are nested more than ", kMaxDepth, " times"};
+        for (WireReader r = Enter(bytes); r.Next();) {
+            if (r.field() == 1) {
+                out->kind = ValueKind::kTensor;
+                TensorType(r.Bytes(), out);
+            } else if (r.field() == 4) {
+                out->kind = ValueKind::kSequence;
+            } else if (r.field() == 5) {
+                out->kind = ValueKind::kMap;
+            } else if (r.field() == 9) {
+                out->is_optional = true;
+                for (WireReader inner = Enter(r.Bytes()); inner.Next();) {
+                    if (inner.field() == 1) Type(inner.Bytes(), out);
+                }
+            }
+        }
+        --depth_;
     }
 
     void TensorType(std::string_view bytes, ValueMessage* out) {

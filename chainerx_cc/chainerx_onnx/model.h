@@ -45,7 +45,7 @@ struct TensorMessage {
     std::vector<int64_t> int64_data;
     std::vector<double> double_data;
     std::vector<int64_t> uint64_data;  // the bits of the numbers
-    bool has_strings{false};
+    std::vector<std::string> strings;
     bool is_external{false};
     bool is_segment{false};
     std::map<std::string, std::string> external_data;
@@ -98,6 +98,8 @@ struct NodeMessage {
     std::vector<AttributeMessage> attributes;
 };
 
+enum class ValueKind : uint8_t { kUnknown, kTensor, kSequence, kMap };
+
 struct ValueMessage {
     struct Dim {
         int64_t value{-1};  // negative if it is not fixed
@@ -105,8 +107,9 @@ struct ValueMessage {
     };
 
     std::string name;
-    bool is_tensor{false};
-    int32_t element_type{0};
+    ValueKind kind{ValueKind::kUnknown};
+    bool is_optional{false};
+    int32_t element_type{0};  // of a tensor
     std::optional<std::vector<Dim>> dims;
 };
 

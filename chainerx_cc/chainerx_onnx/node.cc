@@ -12,7 +12,7 @@ namespace chainerx::onnx {
 
 Device& Node::device() const { return planner_->device(); }
 
-Array Node::Constant(int i) const { return HasInput(i) ? planner_->value(inputs[i]).constant : Array{}; }
+Value Node::Known(int i) const { return HasInput(i) ? planner_->value(inputs[i]).constant : Value{}; }
 
 const AttributeMessage* Node::Find(const char* name) const {
     const AttributeMessage* attribute = Peek(name);
@@ -33,6 +33,12 @@ Array Node::Tensor(const char* name) const {
     const AttributeMessage& attribute = Get(name, AttributeType::kTensor);
     if (!attribute.t) throw ModelError{"its attribute '", name, "' is empty"};
     return ToDevice(ReadTensor(*attribute.t, planner_->planning_.folder), device());
+}
+
+Value Node::TensorOrStrings(const char* name) const {
+    const AttributeMessage& attribute = Get(name, AttributeType::kTensor);
+    if (!attribute.t) throw ModelError{"its attribute '", name, "' is empty"};
+    return ReadValue(*attribute.t, planner_->planning_.folder, device());
 }
 
 Array Node::SparseTensor(const char* name) const {
@@ -58,8 +64,8 @@ int Node::Choice(const char* name, const std::vector<std::string>& words) const 
 std::shared_ptr<const Plan> Node::Body(const char* name) const {
     const AttributeMessage& attribute = Get(name, AttributeType::kGraph);
     if (!attribute.g) throw ModelError{"its attribute '", name, "' is empty"};
-    Arrays known;
-    for (int i = input_count() - captured_count_; i < input_count(); ++i) known.push_back(Constant(i));
+    Values known;
+    for (int i = input_count() - captured_count_; i < input_count(); ++i) known.push_back(Known(i));
     Planner body{planner_->planning_, planner_->opsets_, planner_->bindings_};
     return std::make_shared<Plan>(body.PlanGraph(*attribute.g, captured_, known));
 }
@@ -70,6 +76,8 @@ int Node::RequiredInputs() const {
     const std::set<int>& optional = schema_->At(opset_).optional;
     return optional.empty() ? schema_->min_inputs() : std::min(schema_->min_inputs(), *optional.begin());
 }
+
+int Node::RequiredArrays() const { return op == nullptr || op->operands == Operands::kValues ? 0 : RequiredInputs(); }
 
 void Node::CheckSchema() const {
     int count = input_count();

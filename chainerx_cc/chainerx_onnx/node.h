@@ -34,7 +34,9 @@ public:
     bool HasInput(int i) const { return i < input_count() && inputs[i] >= 0; }
     bool HasOutput(int i) const { return i < output_count() && outputs[i] >= 0; }
     // An input that is known now, or no array.
-    Array Constant(int i) const;
+    Array Constant(int i) const { return Known(i).array(); }
+    // The same for values of any kind; nothing if it is not known.
+    Value Known(int i) const;
 
     // Says that the kernel keeps what it needs of a constant input, which runs then do not keep.
     void Consume(int i) const { consumed_.insert(i); }
@@ -56,6 +58,9 @@ public:
     // An element type; none if it is missing or 0.
     std::optional<Dtype> OptionalType(const char* name) const;
     std::string String(const char* name) const { return Get(name, AttributeType::kString).s; }
+    std::optional<std::string> OptionalString(const char* name) const {
+        return Has(name) ? std::optional{String(name)} : std::nullopt;
+    }
     const std::vector<int64_t>& Ints(const char* name) const { return Get(name, AttributeType::kInts).ints; }
     // A list of integers, or the only one.
     std::vector<int64_t> IntOrInts(const char* name) const {
@@ -72,7 +77,11 @@ public:
     const std::vector<std::string>& Strings(const char* name) const {
         return Get(name, AttributeType::kStrings).strings;
     }
+    std::vector<std::string> StringsOrNone(const char* name) const {
+        return Has(name) ? Strings(name) : std::vector<std::string>{};
+    }
     Array Tensor(const char* name) const;
+    Value TensorOrStrings(const char* name) const;
     Array SparseTensor(const char* name) const;
     // The place of a word in a list, by default that of attribute_values.txt, in whose order enumerations of operators
     // are; 0 if the attribute is missing. Raises ModelError if the word is not in the list.
@@ -96,6 +105,8 @@ public:
     void CheckSchema() const;
     // How many of the first inputs it cannot do without: all, if it takes any number.
     int RequiredInputs() const;
+    // How many of these have to be arrays, or strings that stand for some: none, if its function takes any values.
+    int RequiredArrays() const;
 
     const NodeMessage* message{nullptr};
     const Operator* op{nullptr};

@@ -17,10 +17,17 @@
 namespace chainerx::onnx {
 namespace {
 
+ValueInfo::Kind KindOf(const ValueMessage& message) {
+    if (message.kind == ValueKind::kSequence) return ValueInfo::Kind::kSequence;
+    if (message.kind == ValueKind::kMap) return ValueInfo::Kind::kMap;
+    if (message.kind == ValueKind::kUnknown || message.element_type == 0) return ValueInfo::Kind::kUnknown;
+    bool is_text = message.element_type == static_cast<int32_t>(ElementType::kString);
+    return is_text ? ValueInfo::Kind::kStrings : ValueInfo::Kind::kArray;
+}
+
 ValueInfo InfoOf(const ValueMessage& message) {
-    ValueInfo out{message.name, std::nullopt, std::nullopt};
-    if (!message.is_tensor) return out;
-    if (message.element_type != 0) out.dtype = DtypeOf(message.element_type);
+    ValueInfo out{message.name, KindOf(message), message.is_optional, std::nullopt, std::nullopt};
+    if (out.kind == ValueInfo::Kind::kArray) out.dtype = DtypeOf(message.element_type);
     if (message.dims) {
         out.shape.emplace();
         for (const ValueMessage::Dim& dim : *message.dims) out.shape->push_back({dim.value, dim.name});
@@ -37,19 +44,55 @@ std::string ShapeText(const std::vector<ValueInfo::Dim>& shape) {
     return out + ")";
 }
 
-void CheckInput(const ValueInfo& info, const Array& x) {
-    if (!x) throw ModelError{"input '", info.name, "' is missing"};
-    if (info.dtype && x.dtype() != *info.dtype) {
-        throw ModelError{"input '", info.name, "' has the dtype ", x.dtype(), ", not ", *info.dtype};
+bool IsOf(ValueInfo::Kind kind, const Value& x) {
+    switch (kind) {
+        case ValueInfo::Kind::kArray:
+            return static_cast<bool>(x.array());
+        case ValueInfo::Kind::kStrings:
+            return x.As<Strings>() != nullptr;
+        case ValueInfo::Kind::kSequence:
+            return x.As<Sequence>() != nullptr;
+        case ValueInfo::Kind::kMap:
+            return x.As<Map>() != nullptr;
+        default:
+            return true;
     }
+}
+
+void CheckKind(const ValueInfo& info, const Value& x) {
+    constexpr const char* kNames[] = {"a value", "an array", "strings", "a sequence", "a map"};
+    if (!x) throw ModelError{"input '", info.name, "' is missing"};
+    if (!IsOf(info.kind, x)) {
+        throw ModelError{"input '", info.name, "' is ", x.KindName(), ", not ", kNames[static_cast<int>(info.kind)]};
+    }
+}
+
+void CheckShape(const ValueInfo& info, const Shape& shape) {
     if (!info.shape) return;
-    const Shape& shape = x.shape();
     bool fits = shape.size() == info.shape->size();
     for (size_t i = 0; fits && i < shape.size(); ++i) {
         fits = (*info.shape)[i].size < 0 || (*info.shape)[i].size == shape[i];
     }
     if (!fits) throw ModelError{"input '", info.name, "' has the shape ", shape, ", not ", ShapeText(*info.shape)};
 }
+
+void CheckInput(const ValueInfo& info, const Value& x) {
+    if (const Array& array = x.array(); array && info.kind == ValueInfo::Kind::kArray) {
+        if (array.dtype() != *info.dtype) {
+            throw ModelError{"input '", info.name, "' has the dtype ", array.dtype(), ", not ", *info.dtype};
+        }
+        return CheckShape(info, array.shape());
+    }
+    if (!x && info.is_optional) return;
+    CheckKind(info, x);
+    if (x.array()) CheckShape(info, x.array().shape());
+    if (const auto* strings = x.As<Strings>()) CheckShape(info, strings->shape);
+}
+
+bool IsElsewhere(const Value& x, const Device& device) { return x.array() && &x.array().device() != &device; }
+
+// The value on a device. The elements of sequences and maps are where they are.
+Value OnDevice(const Value& x, Device& device) { return IsElsewhere(x, device) ? ToDevice(x.array(), device) : x; }
 
 }  // namespace
 
@@ -65,27 +108,36 @@ const std::vector<ValueInfo>& Model::outputs() const { return impl_->outputs; }
 Device& Model::device() const { return *impl_->device; }
 std::vector<std::string> Model::steps() const { return impl_->plan.StepLabels(); }
 
-void Model::Run(const Array* inputs, Array* outputs) const {
+void Model::RunValues(const Value* inputs, Value* outputs) const {
     const Impl& impl = *impl_;
     size_t n = impl.inputs.size();
     bool is_moved = false;
     for (size_t i = 0; i < n; ++i) {
         CheckInput(impl.inputs[i], inputs[i]);
-        is_moved = is_moved || &inputs[i].device() != impl.device;
+        is_moved = is_moved || IsElsewhere(inputs[i], *impl.device);
     }
     NoBackpropModeScope no_backprop{impl.device->context()};
     if (!is_moved) return impl.plan.Run(inputs, outputs);
-    Arrays moved;
-    for (size_t i = 0; i < n; ++i) moved.push_back(ToDevice(inputs[i], *impl.device));
+    Values moved;
+    for (size_t i = 0; i < n; ++i) moved.push_back(OnDevice(inputs[i], *impl.device));
     impl.plan.Run(moved.data(), outputs);
 }
 
-std::vector<Array> Model::Run(const std::vector<Array>& inputs) const {
+Values Model::RunValues(const Values& inputs) const {
     if (inputs.size() != impl_->inputs.size()) {
         throw ModelError{"the model takes ", impl_->inputs.size(), " inputs and gets ", inputs.size()};
     }
-    std::vector<Array> outputs(impl_->outputs.size());
-    Run(inputs.data(), outputs.data());
+    Values outputs(impl_->outputs.size());
+    RunValues(inputs.data(), outputs.data());
+    return outputs;
+}
+
+std::vector<Array> Model::Run(const std::vector<Array>& inputs) const {
+    std::vector<Array> outputs;
+    for (const Value& y : RunValues(Values{inputs.begin(), inputs.end()})) {
+        if (!y.array()) throw ModelError{"output '", impl_->outputs[outputs.size()].name, "' is ", y.KindName()};
+        outputs.push_back(y.array());
+    }
     return outputs;
 }
 

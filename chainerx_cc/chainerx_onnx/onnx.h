@@ -15,6 +15,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx_onnx/error.h"
+#include "chainerx_onnx/value.h"
 
 namespace chainerx::onnx {
 
@@ -25,7 +26,11 @@ struct ValueInfo {
         std::string name;  // such as "batch"; may be empty
     };
 
+    enum class Kind : uint8_t { kUnknown, kArray, kStrings, kSequence, kMap };
+
     std::string name;
+    Kind kind{Kind::kUnknown};
+    bool is_optional{false};  // whether there may be nothing
     std::optional<Dtype> dtype;
     std::optional<std::vector<Dim>> shape;
 };
@@ -41,10 +46,13 @@ public:
     std::vector<std::string> steps() const;
 
     // Computes the outputs, which belong to no graph of gradients. Inputs on other devices are moved to the model's.
-    // Raises ModelError if an input does not fit to what the file says, or if a node fails. The message names it.
+    // Raises ModelError if an input does not fit to what the file says, if a node fails, or if an output is no array.
+    // The message names it.
     std::vector<Array> Run(const std::vector<Array>& inputs) const;
-    // The same for arrays of inputs().size() inputs and outputs().size() outputs.
-    void Run(const Array* inputs, Array* outputs) const;
+    // The same for values that may be strings, sequences and maps, too.
+    Values RunValues(const Values& inputs) const;
+    // The same for inputs().size() inputs and outputs().size() outputs.
+    void RunValues(const Value* inputs, Value* outputs) const;
 
 private:
     friend class ModelLoader;

@@ -112,6 +112,24 @@ TEST_F(OnnxTest, CallsThatLeaveOutAnInput) {
     EXPECT_EQ(ErrorOf([&] { model.Run({Ramp(Shape{2})}); }), "node (Add): its input 1 is missing");
 }
 
+TEST_F(OnnxTest, ValuesThatAreNoArrays) {
+    Model model = LoadBytes(File(Bytes(11, Bytes(1, "x")) + Output("y") + Output("z") +
+                                 Node("Concat", {"x", "x"}, {"y"}, IntAttribute("axis", 0)) +
+                                 Node("SequenceConstruct", {"y", "x"}, {"z"})));
+    std::vector<onnx::Value> ys = model.RunValues({onnx::Value::Of(Strings{Shape{2}, {"red", "green"}})});
+    ASSERT_NE(ys[0].As<Strings>(), nullptr);
+    EXPECT_EQ(ys[0].As<Strings>()->shape, (Shape{4}));
+    EXPECT_EQ(ys[0].As<Strings>()->items, (std::vector<std::string>{"red", "green", "red", "green"}));
+    ASSERT_NE(ys[1].As<Sequence>(), nullptr);
+    EXPECT_EQ(ys[1].As<Sequence>()->items.size(), 2U);
+    EXPECT_FALSE(ys[1].array());
+    EXPECT_STREQ(ys[1].KindName(), "a sequence");
+    EXPECT_EQ(ErrorOf([&] { model.Run({Ramp(Shape{2})}); }), "output 'z' is a sequence");
+    EXPECT_HAS(ErrorOf([&] { model.RunValues({ys[1]}); }),
+               "its input 0 is a sequence, and the operator takes an array");
+    EXPECT_EQ(ErrorOf([&] { model.RunValues({onnx::Value{}}); }), "input 'x' is missing");
+}
+
 TEST_F(OnnxTest, RunsRecordNoGraph) {
     Array x = Ramp(Shape{2, 3});
     x.RequireGrad();

@@ -5,6 +5,7 @@
 //   const Array&                  the next input; no array if it is missing
 //   std::optional<Array>          the same, for functions of ChainerX
 //   const Arrays&                 all further inputs
+//   const Value&, const Values&   the same for values of any kind
 //   const Inputs&                 all inputs
 //   Device&                       where the node runs
 //   a class made of a Node        what it reads
@@ -141,7 +142,9 @@ private:
             if constexpr (std::is_same_v<T, double>) return node.Float(name);
             if constexpr (std::is_same_v<T, std::optional<double>>) return node.OptionalFloat(name);
             if constexpr (std::is_same_v<T, std::string>) return node.String(name);
+            if constexpr (std::is_same_v<T, std::optional<std::string>>) return node.OptionalString(name);
             if constexpr (std::is_same_v<T, std::vector<float>>) return node.FloatsOrNone(name);
+            if constexpr (std::is_same_v<T, std::vector<std::string>>) return node.StringsOrNone(name);
             if constexpr (std::is_same_v<T, Dtype>) return DtypeOf(static_cast<int32_t>(node.Int(name)));
             if constexpr (std::is_same_v<T, std::optional<Dtype>>) return node.OptionalType(name);
         }
@@ -176,6 +179,27 @@ class Parameter<Arrays> {
 public:
     explicit Parameter(ParameterSource& source) : first_{source.input} {}
     Arrays operator()(const Inputs& in) const { return in.From(first_); }
+
+private:
+    int first_;
+};
+
+template <>
+class Parameter<Value> {
+public:
+    explicit Parameter(ParameterSource& source) : i_{source.input++} {}
+    const Value& operator()(const Inputs& in) const { return i_ < in.size() ? in.value(i_) : none_; }
+
+private:
+    int i_;
+    Value none_;
+};
+
+template <>
+class Parameter<Values> {
+public:
+    explicit Parameter(ParameterSource& source) : first_{source.input} {}
+    Values operator()(const Inputs& in) const { return in.ValuesFrom(first_); }
 
 private:
     int first_;

@@ -17,9 +17,9 @@ namespace {
 
 }  // namespace
 
-void Plan::Run(const Array* inputs, Array* outputs) const {
+void Plan::Run(const Value* inputs, Value* outputs) const {
     constexpr int kInlineSlots = 48;
-    SmallVector<Array, kInlineSlots> slots;
+    SmallVector<Value, kInlineSlots> slots;
     slots.resize(n_slots_);
     for (int i = 0; i < n_inputs_; ++i) slots[i] = inputs[i];
     ValueTable values{constants_.data(), slots.data()};
@@ -30,10 +30,8 @@ void Plan::Run(const Array* inputs, Array* outputs) const {
             const int32_t* in = numbers_.data() + step->begin;
             const int32_t* out = in + step->n_inputs;
             Inputs inputs_of_step{values, in, step->n_inputs};
-            for (int i = 0; i < step->n_required; ++i) {
-                if (!inputs_of_step[i]) throw ModelError{"its input ", i, " is missing"};
-            }
-            step->kernel(inputs_of_step, values.slots, out, step->n_outputs);
+            RunKernel(step->kernel, step->operands, step->n_required, inputs_of_step, values.slots, out,
+                      step->n_outputs);
             const int32_t* last = out + step->n_outputs;
             for (int i = 0; i < step->n_last; ++i) values.slots[last[i]] = Array{};
         }
@@ -48,11 +46,11 @@ void Plan::Run(const Array* inputs, Array* outputs) const {
     }
 }
 
-Arrays Plan::Run(const Arrays& inputs) const {
+Values Plan::Run(const Values& inputs) const {
     if (static_cast<int>(inputs.size()) != n_inputs_) {
         throw ModelError{"the graph takes ", n_inputs_, " inputs and gets ", inputs.size()};
     }
-    Arrays outputs(outputs_.size());
+    Values outputs(outputs_.size());
     Run(inputs.data(), outputs.data());
     return outputs;
 }

@@ -12,9 +12,9 @@ namespace chainerx::onnx {
 // A graph that is ready to run: a list of steps between values, each of which is given up after its last use.
 class Plan {
 public:
-    // `inputs`: as many as input_count(); missing ones are no arrays. Graphs of gradients are the caller's business.
-    void Run(const Array* inputs, Array* outputs) const;
-    Arrays Run(const Arrays& inputs) const;
+    // `inputs`: as many as input_count(); missing ones are nothing. Graphs of gradients are the caller's business.
+    void Run(const Value* inputs, Value* outputs) const;
+    Values Run(const Values& inputs) const;
 
     int input_count() const { return n_inputs_; }
     int output_count() const { return static_cast<int>(outputs_.size()); }
@@ -27,6 +27,7 @@ private:
 
     struct Step {
         Kernel kernel;
+        Operands operands;
         // Places in numbers_: the inputs, then the outputs, then the slots that no later step reads.
         int32_t begin;
         int32_t n_inputs;
@@ -38,7 +39,7 @@ private:
 
     int n_inputs_{0};
     int n_slots_{0};  // the first are the inputs
-    std::vector<Array> constants_;
+    std::vector<Value> constants_;
     std::vector<Step> steps_;
     std::vector<int32_t> numbers_;
     std::vector<int32_t> outputs_;

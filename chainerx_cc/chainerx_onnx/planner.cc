@@ -1,6 +1,7 @@
 #include "chainerx_onnx/planner.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -46,6 +47,9 @@ const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage
     return nullptr;
 }
 
+// The memory of an array; other values are small, and their memory is not counted.
+int64_t BytesOf(const Value& value) { return value.array() ? value.array().GetNBytes() : 0; }
+
 // Nodes that only rename their input.
 bool IsIdentity(const Node& node) {
     if (node.op == nullptr || !node.message->domain.empty() || !node.HasInput(0) || !node.HasOutput(0)) return false;
@@ -72,7 +76,7 @@ void Naming(const Node& node, const F& f) {
 // Runs the plan of a function; inputs at the end may be missing.
 Kernel MakeFunctionKernel(std::shared_ptr<const Plan> plan) {
     return [plan = std::move(plan)](const Inputs& in) {
-        Arrays inputs = in.From(0);
+        Values inputs = in.ValuesFrom(0);
         inputs.resize(plan->input_count());
         return plan->Run(inputs);
     };
@@ -80,12 +84,12 @@ Kernel MakeFunctionKernel(std::shared_ptr<const Plan> plan) {
 
 }  // namespace
 
-Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Arrays& known) {
+Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Values& known) {
     std::set<std::string> initializers;
     for (const TensorMessage& tensor : graph.initializers) initializers.insert(tensor.name);
     for (const ValueMessage& value : graph.inputs) {
         // Those of old files name their initializers, too.
-        if (initializers.count(value.name) == 0) AddInput(value.name, Array{});
+        if (initializers.count(value.name) == 0) AddInput(value.name, Value{});
     }
     for (size_t i = 0; i < captured.size(); ++i) AddInput(captured[i], known[i]);
     for (const TensorMessage& tensor : graph.initializers) {
@@ -105,9 +109,9 @@ Plan Planner::PlanGraph(const GraphMessage& graph, const std::vector<std::string
     return Finish(outputs);
 }
 
-Plan Planner::PlanFunction(const FunctionMessage& function, const Arrays& known) {
+Plan Planner::PlanFunction(const FunctionMessage& function, const Values& known) {
     for (size_t i = 0; i < function.inputs.size(); ++i) {
-        AddInput(function.inputs[i], i < known.size() ? known[i] : Array{});
+        AddInput(function.inputs[i], i < known.size() ? known[i] : Value{});
     }
     for (const NodeMessage& node : function.nodes) AddNode(node);
     return Finish(function.outputs);
@@ -118,21 +122,22 @@ int32_t Planner::AddValue(const std::string& name) {
     return static_cast<int32_t>(values_.size()) - 1;
 }
 
-int32_t Planner::AddConstant(const std::string& name, Array array) {
+int32_t Planner::AddConstant(const std::string& name, Value value) {
     int32_t number = AddValue(name);
-    values_[number].constant = std::move(array);
+    values_[number].constant = std::move(value);
     return number;
 }
 
 void Planner::AddInitializer(const TensorMessage& tensor) {
     bool is_narrow = NarrowBits(tensor.data_type) > 0;
-    auto read = is_narrow ? ReadNarrowTensor : ReadTensor;
-    int32_t number = AddConstant(tensor.name, ToDevice(read(tensor, planning_.folder), device()));
+    Value value = is_narrow ? ToDevice(ReadNarrowTensor(tensor, planning_.folder), device())
+                            : ReadValue(tensor, planning_.folder, device());
+    int32_t number = AddConstant(tensor.name, std::move(value));
     values_[number].is_narrow = is_narrow;
     names_[tensor.name] = number;
 }
 
-void Planner::AddInput(const std::string& name, const Array& known) {
+void Planner::AddInput(const std::string& name, const Value& known) {
     int32_t number = AddValue(name);
     values_[number].constant = known;
     names_[name] = number;
@@ -196,7 +201,7 @@ void Planner::AddNode(const NodeMessage& message) {
             if (node.op == nullptr) throw ModelError{"the operator is not supported in opset ", node.opset_};
             node.schema_ = &Schema::Of(message.domain, message.op_type);
             node.CheckSchema();
-            if (message.domain.empty()) CheckDomains(node);
+            if (message.domain.empty() || message.domain == "ai.onnx.ml") CheckDomains(node);
         }
         Capture(&node);
         CheckNarrow(node);
@@ -234,8 +239,8 @@ Kernel Planner::MakeKernelOf(const Node& node) {
         bindings[name] = attribute;
     }
     if (node.inputs.size() > function.inputs.size()) throw ModelError{"it has ", node.inputs.size(), " inputs"};
-    Arrays known;
-    for (int i = 0; i < node.input_count(); ++i) known.push_back(node.Constant(i));
+    Values known;
+    for (int i = 0; i < node.input_count(); ++i) known.push_back(node.Known(i));
     ++planning_.depth;
     Planner body{planning_, function.opsets, bindings};
     auto plan = std::make_shared<Plan>(body.PlanFunction(function, known));
@@ -245,30 +250,33 @@ Kernel Planner::MakeKernelOf(const Node& node) {
 
 bool Planner::Fold(Node* node) {
     if (node->op == nullptr || node->op->purity != Purity::kPure) return false;
-    Arrays constants;
-    std::vector<int32_t> in;
+    Values constants;
     int64_t bytes = 0;
     for (int32_t number : node->inputs) {
         if (number >= 0 && !values_[number].constant) return false;
-        in.push_back(~static_cast<int32_t>(constants.size()));
-        constants.push_back(number < 0 ? Array{} : values_[number].constant);
-        if (number >= 0) bytes += constants.back().GetNBytes();
+        constants.push_back(number < 0 ? Value{} : values_[number].constant);
+        bytes += BytesOf(constants.back());
     }
+    auto n_outputs = static_cast<int>(node->outputs.size());
     Kernel kernel = MakeKernelOf(*node);
-    Arrays slots(node->outputs.size());
-    std::vector<int32_t> out(node->outputs.size());
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int32_t>(i);
+    Kernel checked = [&](const Inputs& in) {
+        Values ys(n_outputs);
+        std::vector<int32_t> places(n_outputs);
+        std::iota(places.begin(), places.end(), 0);
+        RunKernel(kernel, node->op->operands, node->RequiredArrays(), in, ys.data(), places.data(), n_outputs);
+        return ys;
+    };
+    Values ys;
     try {
-        kernel(Inputs{ValueTable{constants.data(), slots.data()}, in.data(), static_cast<int>(in.size())}, slots.data(),
-               out.data(), static_cast<int>(out.size()));
+        ys = CallKernel(checked, constants, n_outputs);
     } catch (const std::exception&) {
         return false;  // an error of those runs that reach the node
     }
-    for (size_t i = 0; i < out.size(); ++i) {
-        if (node->outputs[i] >= 0 && (!slots[i] || slots[i].GetNBytes() > bytes + kMaxFoldedBytes)) return false;
+    for (int i = 0; i < n_outputs; ++i) {
+        if (node->outputs[i] >= 0 && (!ys[i] || BytesOf(ys[i]) > bytes + kMaxFoldedBytes)) return false;
     }
-    for (size_t i = 0; i < out.size(); ++i) {
-        if (node->outputs[i] >= 0) values_[node->outputs[i]].constant = std::move(slots[i]);
+    for (int i = 0; i < n_outputs; ++i) {
+        if (node->outputs[i] >= 0) values_[node->outputs[i]].constant = std::move(ys[i]);
     }
     node->is_dead = true;
     return true;
@@ -283,12 +291,12 @@ void Planner::FoldRest() {
 }
 
 void Planner::DropUse(int32_t number) {
-    Value& value = values_[number];
-    if (--value.uses == 0) value.constant = Array{};
+    PlannedValue& value = values_[number];
+    if (--value.uses == 0) value.constant = Value{};
 }
 
 void Planner::CountUses() {
-    for (Value& value : values_) value.uses = 0;
+    for (PlannedValue& value : values_) value.uses = 0;
     for (int32_t number : outputs_) ++values_[number].uses;
     // Backwards, so that nodes whose results nothing uses do not count.
     for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
@@ -328,7 +336,7 @@ private:
     int32_t NumberOf(int32_t value) {
         if (value < 0) return ~0;
         if (slots_[value] == kNone) {
-            const Array& constant = planner_.values_[value].constant;
+            const Value& constant = planner_.values_[value].constant;
             if (!constant) throw ModelError{"nothing gives '", planner_.values_[value].name, "'"};
             slots_[value] = ~static_cast<int32_t>(plan_.constants_.size());
             plan_.constants_.push_back(constant);
@@ -339,8 +347,7 @@ private:
     // Returns memory in time: kernels have copies in blocks of other sizes, so that the freed ones would not serve
     // them.
     void Drop(int32_t number) {
-        const Array& constant = planner_.values_[number].constant;
-        int64_t bytes = constant ? constant.GetNBytes() : 0;
+        int64_t bytes = BytesOf(planner_.values_[number].constant);
         planner_.DropUse(number);
         if (planner_.values_[number].constant) return;
         dropped_bytes_ += bytes;
@@ -352,9 +359,10 @@ private:
     void AddStep(Node& node) {
         Plan::Step step;
         Naming(node, [&] { step.kernel = planner_.MakeKernelOf(node); });
+        step.operands = node.op == nullptr ? Operands::kValues : node.op->operands;
         step.begin = static_cast<int32_t>(plan_.numbers_.size());
         step.n_inputs = node.input_count();
-        step.n_required = node.RequiredInputs();
+        step.n_required = node.RequiredArrays();
         // Those that the kernel keeps itself come last.
         if (!node.consumed_.empty()) step.n_required = std::min(step.n_required, *node.consumed_.begin());
         step.n_outputs = node.output_count();

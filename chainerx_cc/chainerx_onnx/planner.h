@@ -28,9 +28,9 @@ struct Planning {
 using Bindings = std::map<std::string, const AttributeMessage*>;
 
 // A value between nodes.
-struct Value {
+struct PlannedValue {
     std::string name;
-    Array constant;  // no array if it is not known before a run
+    Value constant;  // nothing if it is not known before a run
     int uses{0};     // by nodes and as outputs of the graph
     Node* producer{nullptr};
     bool is_narrow{false};  // integers of fewer bits than those of the array
@@ -43,14 +43,14 @@ public:
     Planner(Planning& planning, const Opsets& opsets, const Bindings& bindings)
         : planning_{planning}, opsets_{opsets}, bindings_{bindings} {}
 
-    // `captured`: values of the graphs around it, which are further inputs; those that are known are arrays.
-    Plan PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Arrays& known);
-    Plan PlanFunction(const FunctionMessage& function, const Arrays& known);
+    // `captured`: values of the graphs around it, which are further inputs; those that are not known are nothing.
+    Plan PlanGraph(const GraphMessage& graph, const std::vector<std::string>& captured, const Values& known);
+    Plan PlanFunction(const FunctionMessage& function, const Values& known);
 
     // For simplifications.
     std::deque<Node>& nodes() { return nodes_; }
-    Value& value(int32_t number) { return values_[number]; }
-    int32_t AddConstant(const std::string& name, Array array);
+    PlannedValue& value(int32_t number) { return values_[number]; }
+    int32_t AddConstant(const std::string& name, Value value);
     void CountUses();
     // Frees a constant after its last use.
     void DropUse(int32_t number);
@@ -63,7 +63,7 @@ private:
 
     int32_t AddValue(const std::string& name);
     int32_t ValueOf(const std::string& name) const;
-    void AddInput(const std::string& name, const Array& known);
+    void AddInput(const std::string& name, const Value& known);
     void AddNode(const NodeMessage& message);
     void ReadAttributes(Node* node);
     void Capture(Node* node);
@@ -78,7 +78,7 @@ private:
     const Opsets& opsets_;
     const Bindings& bindings_;
     std::map<std::string, int32_t> names_;
-    std::vector<Value> values_;
+    std::vector<PlannedValue> values_;
     std::deque<Node> nodes_;
     std::vector<int32_t> inputs_;
     std::vector<int32_t> outputs_;

@@ -25,6 +25,7 @@ struct Operator {
     const char* attributes{""};
     Purity purity{Purity::kPure};
     const char* domain{""};
+    Operands operands{Operands::kArrays};
 };
 
 // The operator of a domain, or null.
@@ -44,15 +45,18 @@ struct OperatorTable {
     X(Arrays)                     \
     X(Attention)                  \
     X(BlockProducts)              \
+    X(Categories)                 \
     X(Control)                    \
     X(Convolutions)               \
     X(Elementwise)                \
+    X(Features)                   \
     X(Gathering)                  \
     X(Generators)                 \
     X(Images)                     \
     X(IntegerConvolutions)        \
     X(Learning)                   \
     X(Linear)                     \
+    X(LinearModels)               \
     X(Normalizations)             \
     X(Pooling)                    \
     X(Quantization)               \
@@ -60,7 +64,11 @@ struct OperatorTable {
     X(Reductions)                 \
     X(Regions)                    \
     X(RuntimeQuantization)        \
+    X(Sequences)                  \
     X(Signals)                    \
+    X(SupportVectors)             \
+    X(Text)                       \
+    X(Trees)                      \
     X(Types)
 
 #define CHAINERX_ONNX_DECLARE_FAMILY(Name) OperatorTable Name##Operators();

@@ -175,7 +175,7 @@ Array ReadUnnamedNarrow(const TensorMessage& message, const std::string& folder)
 
 // Names the tensor in errors.
 template <class Read>
-Array ReadNamed(const TensorMessage& message, const std::string& folder, const Read& read) {
+auto ReadNamed(const TensorMessage& message, const std::string& folder, const Read& read) {
     try {
         return read(message, folder);
     } catch (const ModelError& error) {
@@ -220,6 +220,22 @@ Shape CheckedShape(const std::vector<int64_t>& dims, int64_t item_size) {
 
 Array ReadTensor(const TensorMessage& message, const std::string& folder) {
     return ReadNamed(message, folder, ReadUnnamed);
+}
+
+Value ReadValue(const TensorMessage& message, const std::string& folder, Device& device) {
+    if (message.data_type != static_cast<int32_t>(ElementType::kString)) {
+        return ToDevice(ReadTensor(message, folder), device);
+    }
+    return ReadNamed(message, folder, [](const TensorMessage& tensor, const std::string&) {
+        Shape shape = CheckedShape(tensor.dims, 1);
+        if (tensor.is_external || tensor.raw_data) throw ModelError{"strings are in the data of another type"};
+        if (static_cast<int64_t>(tensor.strings.size()) != shape.GetTotalSize()) {
+            throw ModelError{
+                    "it has ", tensor.strings.size(), " strings, and ", shape.GetTotalSize(), " belong to its shape ",
+                    shape};
+        }
+        return Value::Of(Strings{shape, tensor.strings});
+    });
 }
 
 int NarrowBits(int32_t element_type) {

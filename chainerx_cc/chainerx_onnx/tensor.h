@@ -7,6 +7,7 @@
 
 #include "chainerx/chainerx.h"
 #include "chainerx_onnx/model.h"
+#include "chainerx_onnx/value.h"
 
 namespace chainerx::onnx {
 
@@ -25,6 +26,8 @@ int NarrowBits(int32_t element_type);
 Array UnpackIntegers(const Array& packed, const Shape& shape, int bits);
 // A tensor of such integers as one of int8 or uint8.
 Array ReadNarrowTensor(const TensorMessage& message, const std::string& folder);
+// A tensor of any element type on a device; one of strings is Strings.
+Value ReadValue(const TensorMessage& message, const std::string& folder, Device& device);
 // As a dense array.
 Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& folder);
 

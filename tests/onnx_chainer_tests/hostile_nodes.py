@@ -333,3 +333,30 @@ add('QuantizeLinear', X, np.ones((2, 3, 2), 'f'), block_size=3, opset=21)
 add('DequantizeLinear', X.astype('u1'), np.ones((2, 3, 2), 'f'), block_size=-2, opset=21)
 add('NonMaxSuppression', f32(1, 3, 3), f32(1, 1, 3), np.array([1]))
 add('NonMaxSuppression', f32(1, 3, 4), f32(1, 1, 2), np.array([1]))
+
+# -- strings and counts of grams -------------------------------------------------------------------
+
+GRAMS = {
+    'mode': 'TF',
+    'min_gram_length': 1,
+    'max_gram_length': 2,
+    'max_skip_count': 0,
+    'ngram_counts': [0, 2],
+    'ngram_indexes': [0, 1, 2],
+    'pool_int64s': [1, 2, 1, 2],
+}
+for change in (
+    {'ngram_counts': [0]},  # four grams for three indexes, of which some are the same
+    {'ngram_counts': [0, 9]},
+    {'ngram_counts': [2, 0]},
+    {'ngram_counts': [-1, 2]},
+    {'ngram_indexes': [0, 1, -1]},
+    {'ngram_indexes': [0, 1, HUGE]},
+    {'min_gram_length': 0},
+    {'min_gram_length': 3},
+    {'max_skip_count': -1},
+):
+    add('TfIdfVectorizer', [1, 2, 1], **(GRAMS | change))
+add('StringConcat', np.array(['a', 'b'], object), np.array(['a', 'b', 'c'], object))
+add('StringNormalizer', np.full((2, 2), 'a', object))
+add('StringNormalizer', np.array(['a'], object), case_change_action='TITLE')

@@ -21,10 +21,13 @@ class Importer:
     def load(self, source):
         """What a file, or the bytes of one, computes: a function from arrays to arrays."""
         model = self._load(source)
-        return lambda *xs: [
-            y if isinstance(y, list) else np.asarray(getattr(y, 'array', y))
-            for y in model.run(dict(zip(model.input_names, xs)))
-        ]
+        return lambda *xs: [_array_of(y) for y in model.run(dict(zip(model.input_names, xs)))]
+
+
+def _array_of(y):
+    if isinstance(y, list):
+        return [_array_of(each) for each in y]
+    return y if isinstance(y, dict) else np.asarray(getattr(y, 'array', y))
 
 
 class Runner:
@@ -38,4 +41,10 @@ class Runner:
 
     def load(self, source):
         model = self._load(source)
-        return lambda *xs: [chainer.cuda.to_cpu(chainerx.to_numpy(y)) for y in model.run(list(xs))]
+        return lambda *xs: [_numpy(y) for y in model.run(list(xs))]
+
+
+def _numpy(y):
+    if isinstance(y, list):
+        return [_numpy(each) for each in y]
+    return chainer.cuda.to_cpu(chainerx.to_numpy(y)) if isinstance(y, chainerx.ndarray) else y

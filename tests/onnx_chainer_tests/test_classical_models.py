@@ -8,7 +8,6 @@ pytest.importorskip('onnx')
 from onnx import numpy_helper  # noqa: E402
 from onnx_chainer_tests.classical_rows import ROWS, Row  # noqa: E402
 from onnx_chainer_tests.helpers_of_import import helper, info, model_of  # noqa: E402
-from onnx_chainer_tests.loaders import Importer  # noqa: E402
 
 ML = 'ai.onnx.ml'
 
@@ -53,12 +52,12 @@ LATER = {'1-LOGISTIC', '2-LOGISTIC', '2-base-LOGISTIC'}
 
 
 @pytest.mark.parametrize('row', ROWS, ids=str)
-def test_values(row):
+def test_values(loader, row):
     if OLD and row.op.endswith('Classifier') and row.name in LATER:
         pytest.skip('this version of ONNX Runtime gives the scores')
     data = file_of(row)
     expected = expected_of(data, row.inputs)
-    actual = Importer().load(data)(*row.inputs)
+    actual = loader.load(data)(*row.inputs)
     assert len(actual) == len(expected)
     for a, e in zip(actual, expected):
         check(a, e)
@@ -208,8 +207,7 @@ def broken_id(case):
 
 
 @pytest.mark.parametrize('case', BROKEN, ids=broken_id)
-def test_broken_nodes_are_errors(case):
-    loader = Importer()
+def test_broken_nodes_are_errors(loader, case):
     op, attributes, change = case
     outputs = 2 if op.endswith('Classifier') else 1
     version = {'TreeEnsemble': 5, 'LabelEncoder': 2}.get(op, 1)

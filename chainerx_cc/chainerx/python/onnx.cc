@@ -16,6 +16,7 @@
 #include "chainerx/python/interop.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/object.h"
+#include "chainerx/python/onnx_values.h"
 #include "chainerx_onnx/onnx.h"
 
 namespace chainerx::python {
@@ -66,7 +67,10 @@ PyRef DimOf(const onnx::ValueInfo::Dim& dim) {
 
 PyRef InfosOf(const std::vector<onnx::ValueInfo>& values) {
     return MakeTuple(values, [](const onnx::ValueInfo& value) {
-        PyRef dtype = value.dtype ? Text(GetDtypeName(*value.dtype)) : PyRef::Borrow(Py_None);
+        bool is_text = value.kind == onnx::ValueInfo::Kind::kStrings;
+        PyRef dtype = value.dtype ? Text(GetDtypeName(*value.dtype))
+                      : is_text   ? Text("string")
+                                  : PyRef::Borrow(Py_None);
         PyRef shape = value.shape ? MakeTuple(*value.shape, DimOf) : PyRef::Borrow(Py_None);
         return Check(PyTuple_Pack(3, Text(value.name).get(), dtype.get(), shape.get()));
     });
@@ -79,7 +83,7 @@ InfoTuple GetOutputs(OnnxModel& self) { return InfosOf(self.outputs()); }
 Device& GetModelDevice(OnnxModel& self) { return self.device(); }
 NameTuple GetSteps(OnnxModel& self) { return MakeTuple(self.steps(), Text); }
 
-using Values = SmallVector<Array, 8>;
+using Values = SmallVector<onnx::Value, 8>;
 
 // Runs the model on `n` Python objects.
 Values RunOn(const OnnxModel& model, PyObject* const* inputs, Py_ssize_t n) {
@@ -89,18 +93,22 @@ Values RunOn(const OnnxModel& model, PyObject* const* inputs, Py_ssize_t n) {
     Values xs;
     for (Py_ssize_t i = 0; i < n; ++i) {
         PyObject* x = inputs[i];
-        xs.push_back(IsNdarray(x) ? GetArray(x) : ArrayFromObject(x, std::nullopt, model.device(), false));
+        xs.push_back(IsNdarray(x) ? GetArray(x) : OnnxValueFromObject(x, model.inputs()[i], model.device()));
     }
     Values ys;
     ys.resize(model.outputs().size());
-    model.Run(xs.data(), ys.data());
+    model.RunValues(xs.data(), ys.data());
     return ys;
 }
 
 PyList RunList(OnnxModel& self, PyObject* inputs) {
     PyRef items = Check(PySequence_Fast(inputs, "inputs must be a sequence of arrays"));
     Values ys = RunOn(self, PySequence_Fast_ITEMS(items.get()), PySequence_Fast_GET_SIZE(items.get()));
-    return Check(ToPython(std::vector<Array>{ys.begin(), ys.end()}));
+    PyRef list = Check(PyList_New(static_cast<Py_ssize_t>(ys.size())));
+    for (size_t i = 0; i < ys.size(); ++i) {
+        PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), ObjectFromOnnxValue(ys[i]).release());
+    }
+    return list;
 }
 
 PyObject* CallModel(PyObject* self, PyObject* args, PyObject* kwargs) {
@@ -108,8 +116,8 @@ PyObject* CallModel(PyObject* self, PyObject* args, PyObject* kwargs) {
         if (kwargs != nullptr && PyDict_GET_SIZE(kwargs) != 0) ThrowTypeError("a model takes no keyword arguments");
         const OnnxModel& model = ValueOf<OnnxModel>(self);
         Values ys = RunOn(model, reinterpret_cast<PyTupleObject*>(args)->ob_item, PyTuple_GET_SIZE(args));
-        if (ys.size() == 1) return ToPython(std::move(ys[0]));
-        return MakeTuple(ys, [](const Array& y) { return Check(ToPython(y)); }).release();
+        if (ys.size() == 1) return ObjectFromOnnxValue(ys[0]).release();
+        return MakeTuple(ys, ObjectFromOnnxValue).release();
     });
 }
 

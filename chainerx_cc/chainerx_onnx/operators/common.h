@@ -15,6 +15,8 @@
 
 namespace chainerx::onnx {
 
+constexpr const char* kLearning = "ai.onnx.ml";  // the domain of classical models
+
 // The size of a part of a shape.
 inline int64_t SizeOf(const Shape& shape, int begin, int end) {
     int64_t size = 1;

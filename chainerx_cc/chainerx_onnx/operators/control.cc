@@ -22,16 +22,18 @@ Kernel If(const Node& node) {
         if (body->output_count() < node.output_count()) throw ModelError{"a branch has too few outputs"};
     }
     return [then_branch, else_branch](const Inputs& in) {
-        return (IsTrue(in[0]) ? then_branch : else_branch)->Run(in.From(1));
+        return (IsTrue(in[0]) ? then_branch : else_branch)->Run(in.ValuesFrom(1));
     };
 }
 
 // The results of all iterations, one array each.
-Arrays StackAll(const std::vector<Arrays>& scanned, Device& device) {
+Arrays StackAll(const std::vector<Values>& scanned, Device& device) {
     Arrays out;
-    for (const Arrays& each : scanned) {
-        for (const Array& a : each) {
-            if (!a) throw ModelError{"an iteration gives nothing"};
+    for (const Values& values : scanned) {
+        Arrays each;
+        for (const Value& a : values) {
+            if (!a.array()) throw ModelError{"an iteration gives ", a.KindName()};
+            each.push_back(a.array());
         }
         out.push_back(each.empty() ? Empty(Shape{0}, Dtype::kFloat32, device) : Stack(each, 0));
     }
@@ -52,18 +54,18 @@ Kernel Loop(const Node& node) {
     return [body, carried, device](const Inputs& in) {
         bool on = !in.Has(1) || IsTrue(in[1]);
         int64_t most = in.Has(0) ? static_cast<int64_t>(ReadScalar(in[0])) : INT64_MAX;
-        Arrays values = in.From(0);
-        std::vector<Arrays> scanned(body->output_count() - 1 - carried);
+        Values values = in.ValuesFrom(0);
+        std::vector<Values> scanned(body->output_count() - 1 - carried);
         for (int64_t i = 0; on && i < most; ++i) {
             values[0] = Full(Shape{}, Scalar{i}, Dtype::kInt64, *device);
             values[1] = Full(Shape{}, Scalar{true}, Dtype::kBool, *device);
-            Arrays ys = body->Run(values);
-            on = IsTrue(ys[0]);
+            Values ys = body->Run(values);
+            on = IsTrue(ys[0].array());
             std::copy_n(ys.begin() + 1, carried, values.begin() + 2);
             for (size_t j = 0; j < scanned.size(); ++j) scanned[j].push_back(ys[1 + carried + j]);
         }
-        Arrays out{values.begin() + 2, values.begin() + 2 + carried};
-        for (Array& y : StackAll(scanned, *device)) out.push_back(std::move(y));
+        Values out{values.begin() + 2, values.begin() + 2 + carried};
+        for (Array& y : StackAll(scanned, *device)) out.emplace_back(std::move(y));
         return out;
     };
 }
@@ -87,9 +89,10 @@ struct ScanAttributes {
     static int64_t At(const Ints& values, size_t i) { return i < values.size() ? values[i] : 0; }
 
     // `values`: states, scanned inputs, captured values.
-    Arrays Run(Arrays values) const {
+    Values Run(Values values) const {
         size_t n_states = values.size() - captured - count;
-        Arrays inputs{values.begin() + static_cast<std::ptrdiff_t>(n_states), values.end() - captured};
+        Arrays inputs;
+        for (size_t i = n_states; i < values.size() - captured; ++i) inputs.push_back(values[i].array());
         int64_t length = -1;
         for (size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i]) throw ModelError{"an input is missing"};
@@ -97,21 +100,21 @@ struct ScanAttributes {
             if (length >= 0 && inputs[i].shape()[0] != length) throw ModelError{"the inputs differ in their lengths"};
             length = inputs[i].shape()[0];
         }
-        std::vector<Arrays> scanned(body->output_count() - n_states);
+        std::vector<Values> scanned(body->output_count() - n_states);
         for (int64_t t = 0; t < length; ++t) {
             for (size_t i = 0; i < inputs.size(); ++i) {
                 int64_t place = At(directions, i) != 0 ? length - 1 - t : t;
                 values[n_states + i] = chainerx::At(inputs[i], {place});
             }
-            Arrays ys = body->Run(values);
+            Values ys = body->Run(values);
             std::copy_n(ys.begin(), n_states, values.begin());
             for (size_t j = 0; j < scanned.size(); ++j) scanned[j].push_back(ys[n_states + j]);
         }
-        Arrays out{values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n_states)};
+        Values out{values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n_states)};
         Arrays stacked = StackAll(scanned, inputs[0].device());
         for (size_t j = 0; j < stacked.size(); ++j) {
             Array y = At(out_directions, j) != 0 ? Flip(stacked[j], Axes{0}) : stacked[j];
-            out.push_back(Moveaxis(y, Axes{0}, Axes{CheckAxis(At(out_axes, j), y.ndim())}));
+            out.emplace_back(Moveaxis(y, Axes{0}, Axes{CheckAxis(At(out_axes, j), y.ndim())}));
         }
         return out;
     }
@@ -128,32 +131,33 @@ struct ScanAttributes {
 Kernel Scan(const Node& node) {
     ScanAttributes scan{node};
     if (node.opset() >= 9) {
-        return [scan](const Inputs& in) { return scan.Run(in.From(0)); };
+        return [scan](const Inputs& in) { return scan.Run(in.ValuesFrom(0)); };
     }
     // Opset 8 has lengths first, and a batch in front of all others.
     if (node.HasInput(0)) throw ModelError{"sequence_lens of opset 8 is not supported"};
     return [scan](const Inputs& in) {
-        Arrays values = in.From(1);
+        Values values = in.ValuesFrom(1);
         size_t n = values.size() - scan.captured;
         for (size_t i = 0; i < n; ++i) {
-            if (!values[i] || values[i].ndim() == 0) throw ModelError{"an input is missing or has no batch"};
+            if (!values[i].array() || values[i].array().ndim() == 0)
+                throw ModelError{"an input is missing or has no batch"};
         }
-        int64_t batch = n > 0 ? values[0].shape()[0] : 0;
-        std::vector<Arrays> rows(scan.body->output_count());
+        int64_t batch = n > 0 ? values[0].array().shape()[0] : 0;
+        std::vector<Values> rows(scan.body->output_count());
         for (int64_t b = 0; b < batch; ++b) {
-            Arrays row = values;
-            for (size_t i = 0; i < n; ++i) row[i] = At(values[i], {b});
-            Arrays ys = scan.Run(row);
+            Values row = values;
+            for (size_t i = 0; i < n; ++i) row[i] = At(values[i].array(), {b});
+            Values ys = scan.Run(row);
             for (size_t j = 0; j < rows.size(); ++j) rows[j].push_back(ys[j]);
         }
-        return StackAll(rows, values[0].device());
+        return StackAll(rows, values[0].array().device());
     };
 }
 
 const Operator kOperators[] = {
-        {"If", If, "", Purity::kRandom},
-        {"Loop", Loop, "", Purity::kRandom},
-        {"Scan", Scan, "", Purity::kRandom},
+        {"If", If, "", Purity::kRandom, "", Operands::kValues},
+        {"Loop", Loop, "", Purity::kRandom, "", Operands::kValues},
+        {"Scan", Scan, "", Purity::kRandom, "", Operands::kValues},
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ const Operator kOperators[] = {
         {"Cos", Unary<Cos>},
         {"Cosh", Unary<Cosh>},
         {"Div", Binary<Quotient>},
-        {"Equal", Binary<Equal>},
+        {"Equal", Binary<Equal>, "", Purity::kPure, "", Operands::kCompared},
         {"Erf", Unary<Erf>},
         {"Exp", Unary<Exp>},
         {"Floor", Call<Rounded<Floor>>},
@@ -122,7 +122,7 @@ const Operator kOperators[] = {
         {"Sub", Binary<Subtract>},
         {"Sum", Call<Combined<Add>>},
         {"Tan", Unary<Tan>},
-        {"Where", Call<Where>},
+        {"Where", Call<Where>, "", Purity::kPure, "", Operands::kMoved},
         {"Xor", Binary<LogicalXor>},
 };
 

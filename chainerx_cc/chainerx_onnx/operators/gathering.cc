@@ -187,11 +187,6 @@ Array Compress(const Array& x, const Array& condition, const std::optional<int8_
     return axis ? Take(x, places, *axis) : Take(Ravel(x), places, 0);
 }
 
-Array ArrayFeatureExtractor(const Array& x, const Array& indices) {
-    Array y = Take(x, Ravel(indices), x.ndim() - 1);
-    return y.ndim() == 1 ? Reshape(y, Shape{1, y.GetTotalSize()}) : y;  // a vector is a row
-}
-
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.
 Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is_sorted) {
     Array x = axis ? input : Ravel(input);
@@ -227,14 +222,13 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
 }
 
 const Operator kOperators[] = {
-        {"ArrayFeatureExtractor", Call<ArrayFeatureExtractor>, "", Purity::kPure, "ai.onnx.ml"},
-        {"Compress", Call<Compress>, "axis"},
-        {"Gather", Gather},
-        {"GatherElements", Call<GatherElements>, "axis"},
-        {"GatherND", Call<GatherNd>, "batch_dims"},
-        {"Scatter", Call<ScatterOld>, "axis"},
-        {"ScatterElements", Call<ScatterElements>, "axis reduction"},
-        {"ScatterND", Call<ScatterNd>, "reduction"},
+        {"Compress", Call<Compress>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
+        {"GatherElements", Call<GatherElements>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"GatherND", Call<GatherNd>, "batch_dims", Purity::kPure, "", Operands::kMoved},
+        {"Scatter", Call<ScatterOld>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"ScatterElements", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
+        {"ScatterND", Call<ScatterNd>, "reduction", Purity::kPure, "", Operands::kMoved},
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},
         {"Unique", Call<UniqueRows>, "axis sorted"},
 };

@@ -8,7 +8,7 @@ namespace chainerx::onnx {
 namespace {
 
 // An array that gives itself at each run.
-Kernel Always(Array value) {
+Kernel Always(Value value) {
     return [value = std::move(value)](const Inputs&) { return value; };
 }
 
@@ -18,14 +18,19 @@ Array Vector(const std::vector<float>& values, Device& device) {
 
 Kernel Constant(const Node& node) {
     Device& device = node.device();
-    if (node.Has("value")) return Always(node.Tensor("value"));
+    if (node.Has("value")) return Always(node.TensorOrStrings("value"));
+    if (node.Has("value_string")) return Always(Value::Of(onnx::Strings{Shape{}, {node.String("value_string")}}));
+    if (node.Has("value_strings")) {
+        const std::vector<std::string>& items = node.Strings("value_strings");
+        return Always(Value::Of(onnx::Strings{Shape{static_cast<int64_t>(items.size())}, items}));
+    }
     if (node.Has("value_float"))
         return Always(Full(Shape{}, Scalar{node.Float("value_float")}, Dtype::kFloat32, device));
     if (node.Has("value_floats")) return Always(Vector(node.Floats("value_floats"), device));
     if (node.Has("value_int")) return Always(Full(Shape{}, Scalar{node.Int("value_int")}, Dtype::kInt64, device));
     if (node.Has("value_ints")) return Always(ToDevice(IntsArray(node.Ints("value_ints")), device));
     if (node.Has("sparse_value")) return Always(node.SparseTensor("sparse_value"));
-    throw ModelError{"it has no value, or strings, which are not supported"};
+    throw ModelError{"it has no value"};
 }
 
 Kernel ConstantOfShape(const Node& node) {
@@ -97,7 +102,7 @@ Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t cou
 
 const Operator kOperators[] = {
         {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
-        {"Constant", Constant},
+        {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
         {"ConstantOfShape", ConstantOfShape},
         {"EyeLike", Call<EyeLike>, "dtype k"},
         {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},

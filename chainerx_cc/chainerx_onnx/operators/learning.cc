@@ -1,4 +1,4 @@
-// Losses, updates of optimizers, and the domain of classical learning.
+// Losses, and updates of optimizers.
 
 #include <cmath>
 
@@ -7,7 +7,6 @@
 namespace chainerx::onnx {
 namespace {
 
-constexpr const char* kLearning = "ai.onnx.ml";
 constexpr const char* kTraining = "ai.onnx.preview.training";
 
 enum class LossReduction { kMean, kSum, kNone };
@@ -45,8 +44,6 @@ Arrays SoftmaxCrossEntropyLoss(const Array& scores, const Array& target, const A
     Array log_p = LogSoftmax(scores, Axes{1});
     return {NegativeLogLikelihoodLoss(log_p, target, weight, reduction, ignore), log_p};
 }
-
-Array Binarizer(const Array& x, double threshold) { return Cast(Greater(x, Scalar{threshold}), x.dtype()); }
 
 // Updates of some parameters, whose `kinds` arrays each stand kind by kind behind the rate and the number of the step.
 template <class F>
@@ -103,7 +100,6 @@ Arrays Adam(const Array& rate, const Array& count, const Arrays& tensors, double
 const Operator kOperators[] = {
         {"Adagrad", Call<Adagrad>, "decay_factor epsilon norm_coefficient", Purity::kPure, kTraining},
         {"Adam", Call<Adam>, "alpha beta epsilon norm_coefficient norm_coefficient_post", Purity::kPure, kTraining},
-        {"Binarizer", Call<Binarizer>, "threshold", Purity::kPure, kLearning},
         {"Momentum", Call<Momentum>, "alpha beta norm_coefficient", Purity::kPure, kTraining},
         {"NegativeLogLikelihoodLoss", Call<NegativeLogLikelihoodLoss>, "reduction ignore_index"},
         {"SoftmaxCrossEntropyLoss", Call<SoftmaxCrossEntropyLoss>, "reduction ignore_index"},

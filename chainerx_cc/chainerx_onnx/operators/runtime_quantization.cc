@@ -68,10 +68,7 @@ Kernel Between(const Node& node) {
     Kernel kernel = FindOperator("", kName)->make(node);
     return [kernel](const Inputs& in) {
         Array x = Dequantized(in[0], in[1], in[2]);
-        Array y;
-        int32_t input = ~0;
-        int32_t output = 0;
-        kernel(Inputs{ValueTable{&x, &y}, &input, 1}, &y, &output, 1);
+        Array y = CallKernel(kernel, {x}, 1)[0].array();
         return Quantized(y, in[3], in.Has(4) ? in[4] : Array{}, in[0]);
     };
 }

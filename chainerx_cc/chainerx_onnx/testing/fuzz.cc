@@ -90,18 +90,28 @@ private:
     std::mt19937_64 random_;
 };
 
-// Inputs of the shapes that a model asks for, if they are small.
-std::vector<Array> InputsOf(const Model& model) {
-    std::vector<Array> xs;
-    for (const ValueInfo& info : model.inputs()) {
-        Shape shape;
-        if (info.shape) {
-            for (const ValueInfo::Dim& dim : *info.shape)
-                shape.push_back(dim.size < 0 ? 2 : std::min<int64_t>(dim.size, 64));
-        }
-        if (shape.GetTotalSize() > (1 << 16)) throw ModelError{"the input is large"};
-        xs.push_back(Ones(shape, info.dtype.value_or(Dtype::kFloat32)));
+// A value of the kind and the shape that a model asks for, if it is small.
+Value InputOf(const ValueInfo& info) {
+    Shape shape;
+    if (info.shape) {
+        for (const ValueInfo::Dim& dim : *info.shape)
+            shape.push_back(dim.size < 0 ? 2 : std::min<int64_t>(dim.size, 64));
     }
+    if (shape.GetTotalSize() > (1 << 16)) throw ModelError{"the input is large"};
+    if (info.kind == ValueInfo::Kind::kStrings) {
+        return Value::Of(Strings{shape, std::vector<std::string>(shape.GetTotalSize(), "a b")});
+    }
+    Array ones = Ones(shape, info.dtype.value_or(Dtype::kFloat32));
+    if (info.kind == ValueInfo::Kind::kSequence) return Value::Of(Sequence{{ones, ones}});
+    if (info.kind == ValueInfo::Kind::kMap) {
+        return Value::Of(Map{Ones(Shape{1}, Dtype::kInt64), Ones(Shape{1}, Dtype::kFloat32)});
+    }
+    return ones;
+}
+
+Values InputsOf(const Model& model) {
+    Values xs;
+    for (const ValueInfo& info : model.inputs()) xs.push_back(InputOf(info));
     return xs;
 }
 
@@ -131,7 +141,7 @@ int Main(int argc, char** argv) {
             ++checked;
             Model model = LoadBytes(bytes);
             ++loaded;
-            model.Run(InputsOf(model));
+            model.RunValues(InputsOf(model));
             ++run;
         } catch (const ChainerxError&) {
         } catch (const std::bad_alloc&) {

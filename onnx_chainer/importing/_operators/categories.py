@@ -88,8 +88,9 @@ def dict_vectorizer(x, *, int64_vocabulary, string_vocabulary):
     if vocabulary is None:
         raise ValueError('there is no vocabulary')
     rows = x if isinstance(x, list) else [x]
-    values = [[row.get(key, 0) for key in vocabulary] for row in rows]
     some = next((each for row in rows for each in row.values()), 0.0)
+    missing = '' if isinstance(some, str) else 0
+    values = [[row.get(key, missing) for key in vocabulary] for row in rows]
     return np.array(values, _dtype_of_value(some)).reshape(len(rows), len(vocabulary))
 
 

@@ -39,10 +39,16 @@ def sequence_erase(sequence, position):
     return ([*sequence[:i], *sequence[i + 1 :]],)
 
 
+@operator('SequenceConstruct', takes=VALUES)
+def sequence_construct(*values):
+    if any(isinstance(each, list) for each in values):
+        raise ValueError('a sequence has arrays or strings, not sequences')
+    return (list(values),)
+
+
 operators(
     {
         'SequenceEmpty': lambda: ([],),
-        'SequenceConstruct': lambda *values: (list(values),),
         'SequenceLength': lambda sequence: np.array(len(sequence), np.int64),
         'Optional': lambda value: (value,),
         'OptionalHasElement': lambda value: np.array(value is not None),

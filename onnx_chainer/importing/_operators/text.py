@@ -42,6 +42,8 @@ def string_split(x, *, delimiter, maxsplit):
 
 @operator('StringNormalizer', takes=HOST)
 def string_normalizer(x, *, case_change_action, is_case_sensitive, stopwords):
+    if x.ndim != 1 and (x.ndim != 2 or len(x) != 1):
+        raise ValueError(f'the shape is {x.shape}, not (n,) or (1, n)')
     change = {'NONE': str, 'LOWER': str.lower, 'UPPER': str.upper}[case_change_action]
     compare = str if is_case_sensitive else str.lower
     stop = {compare(word) for word in stopwords or ()}
@@ -53,7 +55,8 @@ def string_normalizer(x, *, case_change_action, is_case_sensitive, stopwords):
 def tf_idf_vectorizer(
     x, *, mode, ngram_counts, ngram_indexes, pool_int64s, pool_strings, weights, **lengths
 ):
-    grams = _grams(pool_strings if pool_int64s is None else pool_int64s, ngram_counts)
+    pool = pool_strings if pool_int64s is None else pool_int64s
+    grams = _grams(pool, ngram_counts, len(ngram_indexes))
     size = max(ngram_indexes) + 1
     v.checked_size((x.shape[0] if x.ndim == 2 else 1, size), 4)
     table = x.reshape(-1, x.shape[-1]) if x.ndim else x.reshape(1, 1)
@@ -68,19 +71,28 @@ def tf_idf_vectorizer(
     return y.astype(np.float32) if x.ndim == 2 else y[0].astype(np.float32)
 
 
-def _grams(pool, counts):
+def _grams(pool, counts, most):
     """The places of the grams of a pool, which has those of one element, then those of two, ..."""
-    grams = {}
-    for size, (begin, end) in enumerate(zip(counts, [*counts[1:], len(pool)]), 1):
+    ends = [*counts[1:], len(pool)]
+    if any(not begin <= end <= len(pool) for begin, end in zip(counts, ends)):
+        raise ValueError(f'the ngram_counts {counts} do not fit to a pool of {len(pool)}')
+    grams, number = {}, 0
+    for size, (begin, end) in enumerate(zip(counts, ends), 1):
         for i in range(begin, end, size):
-            grams[tuple(pool[i : i + size])] = len(grams)
+            grams[tuple(pool[i : i + size])] = number
+            number += 1
+    if number > most:
+        raise ValueError(f'the pool has {number} grams, and there are {most} ngram_indexes')
     return grams
 
 
 def _grams_of(row, max_gram_length, max_skip_count, min_gram_length):
     """Yields the grams of a row."""
-    for length in range(min_gram_length, max_gram_length + 1):
-        # Grams of one element know no skips.
-        for step in range(1, 2 if length == 1 else max_skip_count + 2):
+    if max_gram_length < min_gram_length:
+        raise ValueError(f'there are no grams of {min_gram_length} to {max_gram_length} elements')
+    for length in range(min_gram_length, min(max_gram_length, len(row)) + 1):
+        # Grams of one element know no skips, and the last element is in the row.
+        steps = 1 if length == 1 else min(max_skip_count + 1, (len(row) - 1) // (length - 1))
+        for step in range(1, steps + 1):
             for begin in range(len(row) - (length - 1) * step):
                 yield tuple(row[begin : begin + length * step : step])
