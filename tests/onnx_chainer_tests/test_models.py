@@ -191,8 +191,10 @@ def test_alex_and_nin_of_imagenet(insize):
         (lambda: L.ResNet50Layers(pretrained_model=None), 64),
         (lambda: L.GoogLeNet(pretrained_model=None), 224),
         (lambda: L.VGG16Layers(pretrained_model=None), 224),
+        (lambda: L.TorchvisionResNet(50), 64),
+        (lambda: L.TorchvisionVGG(16), 224),
     ],
-    ids=['ResNet50', 'GoogLeNet', 'VGG16'],
+    ids=['ResNet50', 'GoogLeNet', 'VGG16', 'TorchvisionResNet', 'TorchvisionVGG'],
 )
 def test_large_model(make, size):
     np.random.seed(0)
