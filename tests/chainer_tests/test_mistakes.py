@@ -327,10 +327,11 @@ def _call(owner):
     if hasattr(F, owner):
         x = np.ones((1, 1, 3, 3), np.float32)
         return getattr(F, owner), (x, x) if 'convolution' in owner else (x,)
-    sizes = {'ConvolutionND': (2, 3, 4, 3), 'DeconvolutionND': (2, 3, 4, 3)}
-    return getattr(L, owner), sizes.get(
-        owner, (3, 4, 3) if 'convolution' in owner.lower() else (3, 4)
-    )
+    if owner.endswith('ConvolutionND') or owner == 'DeconvolutionND':
+        return getattr(L, owner), (2, 3, 4, 3)
+    if owner.startswith('NStep'):
+        return getattr(L, owner), (1, 3, 4, 0.5)
+    return getattr(L, owner), (3, 4, 3) if 'convolution' in owner.lower() else (3, 4)
 
 
 @pytest.mark.parametrize(

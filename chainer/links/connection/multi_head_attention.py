@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from chainer import functions, link, variable
+from chainer._core.names import hints
 from chainer.links.connection import linear
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+@hints.explain_arguments
 class MultiHeadAttention(link.Chain):
     r"""Multi-head scaled dot-product attention layer.
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link
+from chainer._core.names import hints
 from chainer.functions.activation import relu
 from chainer.links.connection import linear
 from chainer.links.connection.multi_head_attention import MultiHeadAttention
@@ -59,6 +60,7 @@ class _TransformerLayer(link.Chain):
         return norm(x + self._drop(block(x)))
 
 
+@hints.explain_arguments
 class TransformerEncoderLayer(_TransformerLayer):
     """Transformer encoder layer: self-attention and a feed-forward network.
 
@@ -132,6 +134,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         return self._residual(x, self.norm2, self._feed_forward)
 
 
+@hints.explain_arguments
 class TransformerDecoderLayer(_TransformerLayer):
     """Transformer decoder layer: self-attention, cross-attention and a feed-forward network.
 

@@ -4,6 +4,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, link
+from chainer._core.names import hints
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
 
@@ -62,6 +63,7 @@ class GRUBase(link.Chain):
         return functions.linear_interpolate(z, h_bar, h)
 
 
+@hints.explain_arguments
 class StatelessGRU(GRUBase):
     r"""GRU layer that takes and returns its state.
 
@@ -116,6 +118,7 @@ class StatelessGRU(GRUBase):
         return self._step(h, x)
 
 
+@hints.explain_arguments
 class StatefulGRU(GRUBase, _stateful.StatefulChain):
     """GRU layer that keeps its state.
 
@@ -188,6 +191,7 @@ class StatefulGRU(GRUBase, _stateful.StatefulChain):
         return self.h
 
 
+@hints.explain_arguments
 class GRU(StatefulGRU):
     """GRU layer that keeps its state; the same as :class:`~chainer.links.StatefulGRU`.
 

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions, initializers, link
+from chainer._core.names import hints
 from chainer.backend import using_device
 from chainer.links.connection import linear
 from chainer.links.rnn import _stateful
@@ -91,6 +92,7 @@ class LSTMBase(link.Chain):
                 self._initialize_params()
 
 
+@hints.explain_arguments
 class StatelessLSTM(LSTMBase):
     """LSTM layer that takes and returns its states.
 
@@ -137,6 +139,7 @@ class StatelessLSTM(LSTMBase):
         return functions.lstm(c, lstm_in)
 
 
+@hints.explain_arguments
 class LSTM(LSTMBase, _stateful.StatefulChain):
     """LSTM layer that keeps its states.
 

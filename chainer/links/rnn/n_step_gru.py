@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer import functions
+from chainer._core.names import hints
 from chainer.links.rnn import n_step_rnn
 
 
@@ -29,6 +30,7 @@ class NStepGRUBase(n_step_rnn.NStepRNNBase):
         return 1
 
 
+@hints.explain_arguments
 class NStepGRU(NStepGRUBase):
     """Stacked GRU layers over whole sequences.
 
@@ -63,6 +65,7 @@ class NStepGRU(NStepGRUBase):
         return functions.n_step_gru(*args)
 
 
+@hints.explain_arguments
 class NStepBiGRU(NStepGRUBase):
     """Stacked GRU layers over whole sequences, in both directions.
 

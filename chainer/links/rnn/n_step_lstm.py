@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
+from chainer._core.names import hints
 from chainer.links.rnn import n_step_rnn
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class NStepLSTMBase(n_step_rnn.NStepRNNBase):
         return self._forward((hx, cx), xs, kwargs)
 
 
+@hints.explain_arguments
 class NStepLSTM(NStepLSTMBase):
     """Stacked LSTM layers over whole sequences.
 
@@ -93,6 +95,7 @@ class NStepLSTM(NStepLSTMBase):
         return functions.n_step_lstm(*args)
 
 
+@hints.explain_arguments
 class NStepBiLSTM(NStepLSTMBase):
     """Stacked LSTM layers over whole sequences, in both directions.
 

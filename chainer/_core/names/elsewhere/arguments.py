@@ -15,6 +15,9 @@ _CONVOLUTIONS = (
     'DeconvolutionND Deconvolution1D Deconvolution2D Deconvolution3D'
 )
 _NORMALIZATIONS = 'BatchNormalization GroupNormalization LayerNormalization'
+_TRANSFORMERS = 'TransformerEncoderLayer TransformerDecoderLayer'
+_RECURRENT = 'LSTM StatelessLSTM GRU StatefulGRU StatelessGRU'
+_N_STEP = 'NStepLSTM NStepBiLSTM NStepGRU NStepBiGRU'
 _ITERATORS = 'SerialIterator MultithreadIterator MultiprocessIterator'
 
 #: Arguments that other libraries have. The owners are names of functions or classes, parted by
@@ -86,6 +89,42 @@ ARGUMENTS: tuple[Name, ...] = (
     *rows(
         'BatchNormalization',
         ('affine', 'use_gamma=False, use_beta=False', 'for affine=False'),
+    ),
+    *rows(
+        'LayerNormalization',
+        ('elementwise_affine', 'F.layer_normalization(x, gamma, beta)', 'with constants'),
+    ),
+    *rows(
+        f'MultiHeadAttention {_TRANSFORMERS}',
+        ('num_heads', 'n_heads='),
+        ('nhead', 'n_heads='),
+        ('embed_dim', 'size='),
+        ('d_model', 'size='),
+        ('batch_first', 'x', 'the first axis is always the batch'),
+    ),
+    *rows(
+        'MultiHeadAttention',
+        ('bias', 'nobias=True', 'for bias=False'),
+        ('kdim', 'memory_size=', 'of keys and values'),
+        ('vdim', 'memory_size=', 'of keys and values'),
+    ),
+    *rows(_TRANSFORMERS, ('dim_feedforward', 'hidden_size='), ('layer_norm_eps', 'eps=')),
+    *rows(
+        f'{_RECURRENT} {_N_STEP}',
+        ('input_size', 'in_size='),
+        ('hidden_size', 'out_size='),
+        ('batch_first', 'L.NStepLSTM', 'which takes a list of sequences'),
+    ),
+    *rows(
+        _RECURRENT,
+        ('num_layers', 'L.NStepLSTM(n_layers, in_size, out_size, dropout)', 'or L.NStepGRU'),
+        ('dropout', 'F.dropout(x, ratio)', 'before the link'),
+        ('bidirectional', 'L.NStepBiLSTM', 'or L.NStepBiGRU'),
+    ),
+    *rows(
+        _N_STEP,
+        ('num_layers', 'n_layers='),
+        ('bidirectional', 'L.NStepBiLSTM', 'or L.NStepBiGRU'),
     ),
     *rows(
         'dropout',

@@ -8,7 +8,7 @@ import numpy
 from chainer import functions, initializers, link, variable
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.connection.linear import Linear
-from chainer.links.model import _config, _names, _pretrained
+from chainer.links.model import _config, _names, pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable
@@ -99,7 +99,7 @@ _TABLE = NameTable(
 )
 
 
-class BERT(_pretrained.Pretrained, link.Chain):
+class BERT(pretrained.Pretrained, link.Chain):
     """BERT, a transformer that reads a text in both directions.
 
     See J. Devlin et al., `BERT: Pre-training of Deep Bidirectional Transformers for Language

@@ -7,7 +7,7 @@ import numpy
 
 from chainer import functions, initializers, link
 from chainer.links.connection.embed_id import EmbedID
-from chainer.links.model import _config, _names, _pretrained
+from chainer.links.model import _config, _names, pretrained
 from chainer.links.model.language import _blocks
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.serializers.name_table import NameTable, Weight
@@ -90,7 +90,7 @@ _TABLE = NameTable(
 )
 
 
-class GPT2(_pretrained.Pretrained, link.Chain):
+class GPT2(pretrained.Pretrained, link.Chain):
     """GPT-2, a transformer that predicts the next token of a text.
 
     See A. Radford et al., `Language Models are Unsupervised Multitask Learners

@@ -64,9 +64,8 @@ class _ResNet(_image_model.ImageModel):
 
     _default_layer = 'pool5'
 
-    @staticmethod
-    def _pool(x):
-        return functions.max_pooling_2d(x, ksize=3, stride=2)
+    # Programs see the name of the function: Chainer 7 has a lambda.
+    _pool = staticmethod(lambda x: functions.max_pooling_2d(x, ksize=3, stride=2))
 
     def _add_layers(self, n_layers, initialW, downsample_fb, n_classes=1000, nobias=False):
         if n_layers not in _N_BLOCKS:

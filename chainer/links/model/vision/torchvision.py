@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy
 
 from chainer import functions, initializers
-from chainer.links.model import _config, _names, _pretrained
+from chainer.links.model import _config, _names, pretrained
 from chainer.links.model.vision import _image_model, resnet, vgg
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.serializers.name_table import NameTable
@@ -72,7 +72,7 @@ class _VGGConfig(_Config):
     architecture: ClassVar[str] = 'VGG'
 
 
-class _Model(_pretrained.Pretrained):
+class _Model(pretrained.Pretrained):
     """What the models of torchvision share."""
 
     config: _Config

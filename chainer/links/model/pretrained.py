@@ -26,7 +26,23 @@ _WEIGHTS = 'model.safetensors'
 class Pretrained:
     """Base of models whose weights have names of another library.
 
-    Subclasses are links. Their constructors take the configuration and ``initialW``.
+    :class:`~chainer.links.BERT`, :class:`~chainer.links.GPT2`,
+    :class:`~chainer.links.TorchvisionResNet` and :class:`~chainer.links.TorchvisionVGG` derive from
+    it. Their constructors take the configuration and ``initialW``.
+
+    Attributes:
+        config: Sizes of the model.
+
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> config = L.GPT2Config(vocab_size=99, n_positions=16, n_embd=8, n_layer=2, n_head=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     L.GPT2(config).save_pretrained(folder)
+        ...     model = L.GPT2.from_pretrained(folder)
+        >>> model.config.n_embd
+        8
+
     """
 
     config: PretrainedConfig
