@@ -47,8 +47,18 @@ const FunctionMessage* FindFunction(const ModelMessage& model, const NodeMessage
     return nullptr;
 }
 
-// The memory of an array; other values are small, and their memory is not counted.
-int64_t BytesOf(const Value& value) { return value.array() ? value.array().GetNBytes() : 0; }
+// About the memory of a value.
+int64_t BytesOf(const Value& value) {
+    if (value.array()) return value.array().GetNBytes();
+    if (const auto* strings = value.As<Strings>()) {
+        return static_cast<int64_t>(strings->items.size() * sizeof(std::string));
+    }
+    int64_t bytes = 0;
+    if (const auto* sequence = value.As<Sequence>()) {
+        for (const Value& item : sequence->items) bytes += BytesOf(item);
+    }
+    return bytes;
+}
 
 // Nodes that only rename their input.
 bool IsIdentity(const Node& node) {
