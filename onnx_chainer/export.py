@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainer
 from chainer.backend import from_chx
-from onnx_chainer import _axes, _opsets, _trace, onnx_helper
+from onnx_chainer import _axes, _matmul_nbits, _opsets, _trace, onnx_helper
 from onnx_chainer._opsets import (
     MAXIMUM_OPSET_VERSION as MAXIMUM_OPSET_VERSION,
     MINIMUM_OPSET_VERSION as MINIMUM_OPSET_VERSION,
@@ -165,6 +165,7 @@ def export(
     external_opset_imports: Mapping[str, int] | None = None,
     input_shapes: Any = None,
     no_testcase: bool = False,
+    matmul_nbits: bool = False,
 ) -> Any:
     """Exports a model to ONNX.
 
@@ -197,6 +198,9 @@ def export(
         input_shapes: Shapes of the inputs: a tuple, or a list or dictionary of tuples like
             ``args``. A string names a dynamic axis: the exported graph takes any length of it.
         no_testcase (bool): Has no effect; scripts for Chainer 7 may pass it.
+        matmul_nbits (bool): Whether linear layers with weights of four bits
+            (:func:`chainer.quantization.quantize`) become ``MatMulNBits``, which ONNX Runtime adds
+            to ONNX, if their blocks have 16, 32, 64, ... inputs.
 
     Returns:
         onnx.ModelProto: The model. With ``return_named_inout``, a tuple of it and dictionaries of
@@ -255,6 +259,8 @@ def export(
         while opset_version is None and _opsets.newest_that_runs(onnx_model) < opset:
             opset = _opsets.newest_that_runs(onnx_model)
             exporter, onnx_model = convert(opset)
+    if matmul_nbits:
+        _matmul_nbits.rewrite(onnx_model)
     if constant is not None:
         warnings.warn(
             f'{constant}. The exported model is right for the values in args only', stacklevel=2

@@ -145,6 +145,55 @@ def test_four_bits():
     np.testing.assert_array_equal(quantized.W.array, W)
 
 
+@pytest.mark.parametrize('size', [64, 40])
+def test_matmul_n_bits(loader, size):
+    """Linear layers become the operator of ONNX Runtime, and compute the same everywhere."""
+    onnxruntime = pytest.importorskip('onnxruntime')
+    np.random.seed(0)
+    net = chainer.Sequential(L.Linear(size, 24), F.relu, L.Linear(24, 5, nobias=True))
+    quantized = quantization.quantize(net, bits=4, block_size=32)
+    x = np.random.RandomState(0).normal(size=(3, size)).astype(np.float32)
+    model = onnx_chainer.export(quantized, x, opset_version=21, matmul_nbits=True)
+    assert helpers_of_export.op_types(model) == ['MatMulNBits', 'Relu', 'MatMulNBits']
+    expected = _expected(quantized, (x,))
+    data = model.SerializeToString()
+    session = onnxruntime.InferenceSession(data)
+    (y,) = session.run(None, {session.get_inputs()[0].name: x})
+    for result in y, loader.load(data)(x)[0]:
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    'options', [{'bits': 4, 'block_size': 24}, {'bits': 4, 'block_size': 8}, {'bits': 8}], ids=str
+)
+def test_without_a_form_of_matmul_n_bits(options):
+    x = np.ones((3, 64), np.float32)
+    quantized = quantization.quantize(L.Linear(64, 24), **options)
+    kinds = [
+        helpers_of_export.op_types(onnx_chainer.export(quantized, x, matmul_nbits=flag))
+        for flag in (False, True)
+    ]
+    assert kinds[0] == kinds[1] == ['DequantizeLinear', 'Gemm']
+
+
+def test_weights_of_matmul_n_bits_with_other_uses():
+    """They stay as they are."""
+
+    class Tied(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.linear = L.Linear(64, 24, nobias=True)
+
+        def forward(self, x):
+            W = self.linear.W
+            return F.linear(x, W) + F.sum(W)
+
+    quantized = quantization.quantize(Tied(), bits=4, block_size=32)
+    model = onnx_chainer.export(quantized, np.ones((3, 64), np.float32), matmul_nbits=True)
+    assert 'MatMulNBits' not in helpers_of_export.op_types(model)
+
+
 def test_float16():
     model, args = _quantized(np.float16), _args(np.float16)
     onnx_model = onnx_chainer.export(model, args, input_names=['x', 'ids'], opset_version=19)

@@ -21,7 +21,7 @@ COMMANDS = [
     f'compare_trees.py {ROOT} {ROOT} mlp-tiny --engines chainerx --rounds 1',
     'budgets.py --repeats 1',
     'core_types.py --rounds 1',
-    'inference.py mlp-tiny mobilenet bigru-1 --rounds 1 --seconds 1e-5',
+    'inference.py mlp-tiny mobilenet bigru-1 decoder-tiny --rounds 1 --seconds 1e-5',
     'conv_layers.py 1x64x56 --rounds 1 --seconds 1e-5',
     'node_cost.py --rounds 1',
     'first_call.py mlp-tiny --repeats 1',

@@ -303,23 +303,31 @@ void MultiplyFloats(const BlockFactor& b, const BlockProduct& p) {
 // Rounds a block of a row to integers of 8 bits, and returns their scale, which is no number if one of the block is
 // none or infinite.
 float RoundBlock(const float* from, int64_t count, int64_t width, int8_t* q, int32_t* sum) {
-    float largest = 0;
-    float zero = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        float magnitude = from[i] < 0 ? -from[i] : from[i];
-        largest = magnitude > largest ? magnitude : largest;
-        zero += from[i] * 0.0F;
+    auto load = [&](int64_t i) {
+        if (i >= count) return Vec<float>{};
+        return count - i < kLanes ? LoadPartial(from + i, static_cast<int>(count - i)) : Load(from + i);
+    };
+    Vec<float> magnitudes{};
+    Vec<float> zeros{};
+    for (int64_t i = 0; i < count; i += kLanes) {
+        Vec<float> x = load(i);
+        Vec<float> magnitude = x < 0 ? -x : x;
+        magnitudes = magnitude > magnitudes ? magnitude : magnitudes;
+        zeros += x * 0;
     }
+    float largest = _mm512_reduce_max_ps((__m512)magnitudes);
+    float zero = Sum<float>(zeros);
     float inverse = largest > 0 && zero == 0 ? 127.0F / largest : 0.0F;
-    int32_t total = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        float scaled = zero == 0 ? from[i] * inverse : 0.0F;
-        auto rounded = static_cast<int32_t>(scaled + (scaled < 0 ? -0.5F : 0.5F));
-        q[i] = static_cast<int8_t>(rounded);
-        total += rounded;
+    Vec<int32_t> totals{};
+    for (int64_t i = 0; i < width; i += kLanes) {
+        Vec<float> scaled = load(i) * inverse;
+        Vec<float> half = scaled < 0 ? Set(-0.5F) : Set(0.5F);
+        auto rounded = (Vec<int32_t>)_mm512_cvttps_epi32((__m512)(scaled + half));
+        totals += rounded;
+        auto lanes = static_cast<__mmask16>(width - i < kLanes ? 0xFF : 0xFFFF);  // widths are multiples of eight
+        _mm_mask_storeu_epi8(q + i, lanes, _mm512_cvtepi32_epi8((__m512i)rounded));
     }
-    for (int64_t i = count; i < width; ++i) q[i] = 0;
-    *sum = total;
+    *sum = _mm512_reduce_add_epi32((__m512i)totals);
     return largest / 127.0F + zero;
 }
 
