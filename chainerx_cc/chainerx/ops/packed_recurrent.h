@@ -17,9 +17,10 @@ public:
     virtual void Run(const RnnLayer& layer, const Array& h, const Array& c) const = 0;
 };
 
-// Packs a contiguous matrix (gates units, units) of float32 or float64, of which it keeps no reference. Backends need
-// not have this kernel.
-using PackRecurrentKernel = KernelSlot<std::unique_ptr<PackedRecurrent>(const Array& wh)>;
+// Packs a contiguous matrix (gates units, units) of float32 or float64, of which it keeps no reference. `resets_first`:
+// of a GRU whose reset gate multiplies the state instead of the product with it; its layers have all biases in x_gates,
+// and no `bh` and `h_gates`. Backends need not have this kernel.
+using PackRecurrentKernel = KernelSlot<std::unique_ptr<PackedRecurrent>(const Array& wh, bool resets_first)>;
 extern const PackRecurrentKernel kPackRecurrentKernel;
 
 }  // namespace chainerx

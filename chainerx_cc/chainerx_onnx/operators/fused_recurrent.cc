@@ -20,6 +20,8 @@ Array InOrder(const Array& a, RnnKind kind, int64_t units, int64_t first = 0) {
     return AsContiguous(Concatenate(parts, 0));
 }
 
+bool ResetsFirst(const Node& node, RnnKind kind) { return kind == RnnKind::kGru && !node.Flag("linear_before_reset"); }
+
 int CountStates(RnnKind kind) { return kind == RnnKind::kLstm ? 2 : 1; }
 
 }  // namespace
@@ -28,10 +30,12 @@ std::optional<FusedRecurrent> FusedRecurrent::Of(const Node& node, RnnKind kind,
     Array w = node.Constant(1);
     Array r = node.Constant(2);
     Array b = node.Constant(3);
+    const Backend& backend = node.device().backend();
+    bool can_pack = backend.FindKernel(kPackRecurrentKernel) != nullptr;
     bool is_usual = !node.HasInput(4) && !(kind == RnnKind::kLstm && (node.Flag("input_forget") || node.HasInput(7))) &&
-                    !(kind == RnnKind::kGru && !node.Flag("linear_before_reset"));
+                    !(ResetsFirst(node, kind) && !can_pack);
     if (!is_usual || !w || !r || (node.HasInput(3) && !b)) return std::nullopt;
-    bool is_supported = node.device().backend().FindKernel(kRnnLayerKernel) != nullptr &&
+    bool is_supported = backend.FindKernel(kRnnLayerKernel) != nullptr &&
                         (w.dtype() == Dtype::kFloat32 || w.dtype() == Dtype::kFloat64);
     if (!is_supported || w.ndim() != 3 || r.ndim() != 3 || r.dtype() != w.dtype() || (b && b.dtype() != w.dtype())) {
         return std::nullopt;
@@ -49,7 +53,7 @@ std::optional<FusedRecurrent> FusedRecurrent::Of(const Node& node, RnnKind kind,
 }
 
 FusedRecurrent::FusedRecurrent(const Node& node, RnnKind kind, const std::vector<bool>& reversed)
-    : kind_{kind}, layout_{node.Flag("layout")} {
+    : kind_{kind}, layout_{node.Flag("layout")}, resets_first_{ResetsFirst(node, kind)} {
     Array w = node.Constant(1);
     Array r = node.Constant(2);
     Array b = node.Constant(3);
@@ -65,14 +69,14 @@ FusedRecurrent::FusedRecurrent(const Node& node, RnnKind kind, const std::vector
             bias = InOrder(At(b, {d}), kind, units_);
             recurrent_bias = InOrder(At(b, {d}), kind, units_, gates);
             // The reset gate multiplies only one of a GRU's.
-            if (kind != RnnKind::kGru) bias = bias + recurrent_bias;
+            if (kind != RnnKind::kGru || resets_first_) bias = bias + recurrent_bias;
         }
         PackedLinear project{AsContiguous(Transpose(InOrder(At(w, {d}), kind, units_))),
                              bias ? std::optional{bias} : std::nullopt};
         Array recurrent = InOrder(At(r, {d}), kind, units_);
         std::shared_ptr<const PackedRecurrent> packed;
         if (node.device().backend().FindKernel(kPackRecurrentKernel) != nullptr) {
-            packed = kPackRecurrentKernel(node.device(), recurrent);
+            packed = kPackRecurrentKernel(node.device(), recurrent, resets_first_);
         }
         directions_.push_back({reversed[i], project, packed, packed ? Array{} : recurrent, recurrent_bias});
     }
@@ -126,7 +130,7 @@ void FusedRecurrent::Run(const Direction& direction, const Array& x, const Array
     layer.x_gates = direction.project(Reshape(x, Shape{length * batch, inner_}));
     layer.y = empty(length * batch, units_);
     Array c;
-    if (kind_ == RnnKind::kGru) {
+    if (kind_ == RnnKind::kGru && !resets_first_) {
         layer.bh = direction.bias;
         layer.h_gates = empty(length * batch, 3 * units_);
     } else if (kind_ == RnnKind::kLstm) {

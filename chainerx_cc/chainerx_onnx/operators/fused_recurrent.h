@@ -35,6 +35,7 @@ private:
 
     RnnKind kind_;
     bool layout_;
+    bool resets_first_;  // a GRU whose reset gate comes before the product
     int64_t inner_;
     int64_t units_;
     Dtype dtype_;

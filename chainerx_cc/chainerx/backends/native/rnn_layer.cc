@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/gemm_packed.h"
 #include "chainerx/backends/native/kernels/rnn.h"
@@ -191,10 +192,47 @@ private:
     PackedMatrix<T> packed_;
 };
 
-std::unique_ptr<PackedRecurrent> PackRecurrent(const Array& wh) {
+template <class T>
+class NativeResetsFirst final : public PackedRecurrent {
+public:
+    explicit NativeResetsFirst(const Array& wh)
+        : units_{wh.shape()[1]},
+          gates_{true, units_, 2 * units_, wh.data<T>(), units_},
+          candidate_{true, units_, units_, wh.data<T>() + 2 * units_ * units_, units_} {}
+
+    void Run(const RnnLayer& layer, const Array& h_, const Array&) const override {
+        BlockingScope blocking{IsLong(layer)};
+        GateLayout layout = Blocks(units_, 3);
+        T* h = h_.data<T>();
+        std::copy_n(layer.h0.data<T>(), layer.h0.GetTotalSize(), h);
+        Scratch<T> reset{layer.h0.GetTotalSize()};
+        ForSteps(layer, false, [&](int64_t start, int64_t n) {
+            T* x = layer.x_gates.data<T>() + start * layout.row;
+            T* y = layer.y.data<T>() + start * units_;
+            gates_.Multiply({n, h, units_, true, nullptr, false, x, layout.row});
+            GruReset<T>(n, units_, layout, x, h, reset.data());
+            candidate_.Multiply({n, reset.data(), units_, true, nullptr, false, x + 2 * units_, layout.row});
+            GruUpdate<T>(n, units_, layout, x, h, y);
+            std::copy_n(y, n * units_, h);
+        });
+    }
+
+private:
+    int64_t units_;
+    PackedMatrix<T> gates_;
+    PackedMatrix<T> candidate_;
+};
+
+template <class T>
+std::unique_ptr<PackedRecurrent> PackRecurrentOf(const Array& wh, bool resets_first) {
+    if (resets_first) return std::make_unique<NativeResetsFirst<T>>(wh);
+    return std::make_unique<NativeRecurrent<T>>(wh);
+}
+
+std::unique_ptr<PackedRecurrent> PackRecurrent(const Array& wh, bool resets_first) {
     BlockingScope blocking{wh.GetTotalSize() > kBlocking};
-    if (wh.dtype() == Dtype::kFloat32) return std::make_unique<NativeRecurrent<float>>(wh);
-    return std::make_unique<NativeRecurrent<double>>(wh);
+    bool is_float = wh.dtype() == Dtype::kFloat32;
+    return is_float ? PackRecurrentOf<float>(wh, resets_first) : PackRecurrentOf<double>(wh, resets_first);
 }
 
 }  // namespace

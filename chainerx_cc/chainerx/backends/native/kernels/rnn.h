@@ -41,6 +41,15 @@ CHAINERX_ISA_KERNEL(GruBackward,
                      const T* gh, T* gx, T* gs, T* gh_prev),
                     (batch, units, layout, x, s, h_prev, gh, gx, gs, gh_prev))
 
+// The parts of a GRU cell whose reset gate comes before the product with the state, on pre-activations x:
+//   s = sigmoid(x_r) h_prev  and then, with the product of s in x_a,  h = (1 - z) a + z h_prev
+CHAINERX_ISA_KERNEL(GruReset,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* s),
+                    (batch, units, layout, x, h_prev, s))
+CHAINERX_ISA_KERNEL(GruUpdate,
+                    (int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* h),
+                    (batch, units, layout, x, h_prev, h))
+
 // y = tanh(x) or relu(x), and gx from gy: a network without gates.
 CHAINERX_ISA_KERNEL(SimpleRnnForward, (int64_t n, bool relu, const T* x, T* y), (n, relu, x, y))
 CHAINERX_ISA_KERNEL(SimpleRnnBackward, (int64_t n, bool relu, const T* y, const T* gy, T* gx), (n, relu, y, gy, gx))

@@ -134,6 +134,37 @@ void GruBackward(int64_t batch, int64_t units, const GateLayout& layout, const T
 }
 
 template <class T>
+void GruReset(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* s) {
+    ForRows(
+            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
+                const T* xr = x + b * layout.row + layout.gate[0];
+                const T* previous = h_prev + b * units;
+                T* out = s + b * units;
+#pragma GCC ivdep
+                for (int64_t u = 0; u < units; ++u) {
+                    out[u] = math::Sigmoid(xr[u * stride]) * previous[u];
+                }
+            });
+}
+
+template <class T>
+void GruUpdate(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* h) {
+    ForRows(
+            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
+                const T* xz = x + b * layout.row + layout.gate[1];
+                const T* xa = x + b * layout.row + layout.gate[2];
+                const T* previous = h_prev + b * units;
+                T* out = h + b * units;
+#pragma GCC ivdep
+                for (int64_t u = 0; u < units; ++u) {
+                    T z = math::Sigmoid(xz[u * stride]);
+                    T a = math::Tanh(xa[u * stride]);
+                    out[u] = a + z * (previous[u] - a);
+                }
+            });
+}
+
+template <class T>
 void SimpleRnnForward(int64_t n, bool relu, const T* x, T* y) {
     if (relu) {
 #pragma GCC ivdep
@@ -321,6 +352,8 @@ CHAINERX_INSTANTIATE(float)
 CHAINERX_INSTANTIATE(double)
 #undef CHAINERX_INSTANTIATE
 #define CHAINERX_INSTANTIATE(T)                                                                                  \
+    template void GruReset<T>(int64_t, int64_t, const GateLayout&, const T*, const T*, T*);                      \
+    template void GruUpdate<T>(int64_t, int64_t, const GateLayout&, const T*, const T*, T*);                     \
     template void SimpleRnnForward<T>(int64_t, bool, const T*, T*);                                              \
     template void SimpleRnnBackward<T>(int64_t, bool, const T*, const T*, T*);                                   \
     template void TreeLstmForward<T>(int64_t, int64_t, const TreeParts<const T>&, T*, T*);                       \
