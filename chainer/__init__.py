@@ -104,6 +104,7 @@ if TYPE_CHECKING:  # for editors: they do not run __getattr__
     from collections.abc import Iterable
 
     from chainer import (
+        compilation as compilation,
         computational_graph as computational_graph,
         dataset as dataset,
         datasets as datasets,
@@ -138,6 +139,7 @@ _lazy.attach(
     | {
         name: f'chainer.{name}'
         for name in (
+            'compilation',
             'computational_graph',
             'dataset',
             'datasets',

@@ -39,6 +39,7 @@ RANKS = {
 
 # Modules that are imported at their first use because few programs need them.
 ON_FIRST_USE = {
+    'chainer.compilation',
     'chainer.iterators._worker_pool',
     'chainer.profiler',
     'chainer.serializers',
