@@ -71,7 +71,9 @@ class Updates(Observer):
             self._recorder.note(_CHANGE)
 
     def renew(self) -> None:
-        self.start()
+        # Not after each draw of random numbers, which leaves optimizers as they are.
+        if self._watch.find_change() >= 0:
+            self.start()
 
     def check(self) -> None:
         # Attributes of optimizers are not watched one by one: plans follow most of them.

@@ -14,8 +14,33 @@ import chainer.functions as F
 import chainer.links as L
 import chainerx
 from chainer import optimizer_hooks as hooks, optimizers
+from chainer.compilation._effects.updates import Updates
 
 pytestmark = pytest.mark.chainerx
+
+
+def test_draws_do_not_look_at_optimizers(monkeypatch):
+    """They would cost as much for each parameter and each draw."""
+    looks = []
+    find_state = Updates._find_state
+    monkeypatch.setattr(Updates, '_find_state', lambda self: looks.append(1) or find_state(self))
+    model = chainer.Sequential(*[part for _ in range(5) for part in (L.Linear(3, 3), F.dropout)])
+    model.to_device('native:0')
+    optimizer = chainer.optimizers.SGD().setup(model)
+
+    @chainer.compile
+    def step(x):
+        loss = F.sum(model(x))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    for _ in range(4):
+        step(model.device.send(np.ones((2, 3), 'f')))
+    assert step.recordings == 1 and step.replays == 2
+    assert len(looks) == 2  # at the start, and after the update
+
 
 SCALES = np.array([1, 2, 3], 'f')
 GENERATOR_OF_PYTHON = random.Random()
