@@ -1,5 +1,7 @@
 """The models of ``inference.py``, as files."""
 
+from typing import Any
+
 import numpy as np
 
 #: Recurrent layers of 256 units over 64 steps: the operator, its directions and the batch
@@ -98,7 +100,7 @@ def write_recurrent(op, directions, batch, path):
         numpy_helper.from_array(random.uniform(-0.06, 0.06, (directions, *s)).astype('f'), name)
         for name, s in shapes.items()
     ]
-    more = {'linear_before_reset': 1} if op == 'GRU' else {}
+    more: dict[str, Any] = {'linear_before_reset': 1} if op == 'GRU' else {}
     direction = 'bidirectional' if directions == 2 else 'forward'
     node = helper.make_node(
         op, ['x', *shapes], ['y'], hidden_size=UNITS, direction=direction, **more
