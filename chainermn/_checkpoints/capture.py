@@ -14,6 +14,7 @@ from chainer.serializers import _storage
 from chainer.training.updater import Updater
 from chainermn import _arrays
 from chainermn._checkpoints import layout, samples
+from chainermn._sharding import parts
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -27,7 +28,7 @@ class Part(NamedTuple):
     Args:
         values: Values of this rank by name; ``None`` is a 0-d array of an object.
         pieces: Elements of arrays that the files of all ranks hold together.
-        divisions: Sizes of the parameters of sharded optimizers, by the names of the optimizers.
+        divisions: Sizes of what is divided together, by the names of the owners of pieces.
 
     """
 
@@ -63,7 +64,7 @@ class Capture:
     def __init__(self, trainer: Trainer, comm: Any) -> None:
         self._comm = comm
         self._found: dict[str, Any] = {}
-        with configuration.using_config('exact_resume', 'always'):
+        with configuration.using_config('exact_resume', 'always'), parts.saving_parts():
             trainer.serialize(_Collector(self._found))
         self._found.update(samples.describe(trainer.updater, comm))
         updater = trainer.updater

@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chainermn import _arrays
 from chainermn._mpi import mpi
+from chainermn._sharding import parts
 from chainermn.means.buckets import bounds_of, cut
-from chainermn.optimizers import MultiNodeOptimizer, ShardedOptimizer
+from chainermn.optimizers import (
+    MultiNodeOptimizer,
+    ParameterShardingOptimizer,
+    ShardedOptimizer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+#: Beginning of the owners of parameters that are divided.
+PARAMETER = 'parameter '
 
 
 class Piece(NamedTuple):
@@ -21,7 +30,9 @@ class Piece(NamedTuple):
         first: First element.
         last: Element after the last one.
         shape: Shape of the whole array.
-        owner: For the state of a sharded optimizer, its name and the number of the parameter.
+        owner: For the state of a sharded optimizer, its name and the number of the parameter. If
+            parameters are divided, too, the name of one of them, after :data:`PARAMETER` if this is
+            the parameter itself.
 
     """
 
@@ -48,7 +59,7 @@ class Roles(NamedTuple):
     shared: set[Any]
     #: Pieces of the state of sharded optimizers: owner, first and last element.
     sharded: dict[Any, tuple[tuple[str, int], int, int]]
-    #: Sizes of the parameters of sharded optimizers.
+    #: Sizes of what is divided together: the parameters of an optimizer, or one parameter.
     divisions: dict[str, list[int]]
 
 
@@ -63,7 +74,8 @@ def find_roles(optimizers: dict[str, Any], comm: Any) -> Roles:
     for name, optimizer in optimizers.items():
         if isinstance(optimizer, MultiNodeOptimizer) and optimizer.has_equal_params:
             if _same_ranks(optimizer.communicator, comm):
-                _add(roles, name, optimizer, comm)
+                add = _add_parts if isinstance(optimizer, ParameterShardingOptimizer) else _add
+                add(roles, name, optimizer, comm)
     return roles
 
 
@@ -84,6 +96,20 @@ def _add(roles: Roles, name: str, optimizer: Any, comm: Any) -> None:
     else:
         arrays += [array for param in params for array in _state_of(param)]
     roles.shared.update([key_of(array) for array in arrays if array.size])
+
+
+def _add_parts(roles: Roles, name: str, optimizer: Any, comm: Any) -> None:
+    for path, param in sorted(optimizer.target.namedparams()):
+        part = parts.part_of(param)
+        if part is None:  # whole for now
+            continue
+        own = part.own
+        for kind, arrays in (PARAMETER, [param.array]), ('', _state_of(param)):
+            owner = f'{kind}{name}{path}'
+            roles.divisions[owner] = [part.size]
+            for array in arrays:
+                if array.size and tuple(array.shape) == (own.stop - own.start,):
+                    roles.sharded[key_of(array)] = (owner, 0), own.start, own.stop
 
 
 def _state_of(param: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from chainer._core.data import random_state
 from chainer.datasets import sub_dataset
 from chainer.serializers import _storage, npz
 from chainermn._checkpoints import files, layout, samples
+from chainermn._sharding.parts import saving_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,8 @@ def load(trainer: Trainer, comm: Any, folder: str, checkpoint: files.Checkpoint)
     state = assembly.finish()
     parts, lost = iterators.move(state, assembly.progress, checkpoint.n_ranks)
     deserializer = npz.NpzDeserializer(state, ignore_names=lambda name: _prefix_of(name) in lost)
-    _storage.load_all_or_nothing(deserializer, trainer)
+    with saving_parts():
+        _storage.load_all_or_nothing(deserializer, trainer)
     for part, numbers in parts:
         sub_dataset.renumber(part, numbers)
 
@@ -110,9 +112,10 @@ class _Assembly:
             self.progress.setdefault(prefix, []).append(entry)
         for piece, array in part.pieces:
             low, high = self._interval_of(piece, part)
-            if piece.owner is not None:
+            is_parameter = piece.owner is not None and piece.owner[0].startswith(layout.PARAMETER)
+            if piece.owner is not None and not is_parameter:
                 self._add_rule(piece, part, low < high)
-            if low < high:
+            if low < high or is_parameter:  # of which a part may be empty
                 self._fill(piece, array, low, high)
 
     def _interval_of(self, piece: layout.Piece, part: Part) -> tuple[int, int]:

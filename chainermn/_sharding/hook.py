@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, link_hook
+from chainer._core.engines import plan_data
 from chainer.variable import Parameter, Variable
 from chainermn import _arrays
 from chainermn._sharding import parts
@@ -53,6 +54,9 @@ class ParameterSharding(link_hook.LinkHook):
         with _standing_in(places, given):
             result = call(*args, **kwargs)
         return _leave(whole, result) if whole.memory.can_release else result
+
+
+plan_data.refused[ParameterSharding] = 'which sends messages, and no plan repeats those'
 
 
 def _leave(whole: Whole, result: Any) -> Any:

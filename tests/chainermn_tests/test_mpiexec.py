@@ -23,6 +23,10 @@ SELECTED = [
     'NStepLSTM',
     'test_checkpointer_resumes',
     '(test_checkpoints_for_any_number_of_ranks and True and (scattered or divided-True))',
+    '(test_checkpoints_for_any_number_of_ranks and divided-parameters)',
+    '(test_equals_data_parallel and numpy)',
+    'test_each_rank_keeps_a_part',
+    'test_loss_scale_is_common',
     'test_snapshot',
 ]
 

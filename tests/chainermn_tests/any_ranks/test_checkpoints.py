@@ -246,7 +246,8 @@ def run_ranks(world, folder, n_ranks, n, make_iterator, **options):
         trainer.run()
         iterator.finalize()
         steps = [sum(parts, []) for parts in zip(*comm.allgather_obj(steps))]
-        state = [param.array.tobytes() for param in model.params()]
+        with chainermn.gathered_parameters(model):
+            state = [param.array.tobytes() for param in model.params()]
         state += [optimizer.t, iterator.epoch, round(iterator.epoch_detail, 9)]
     comm.finalize()
     return world.bcast_obj((steps, state))
@@ -265,6 +266,7 @@ STEPS = [(0, 2), (1, 3), (2, 7), (0, 12)]
         ('divided', False),
         ('divided', True),
         ('divided-threads', True),
+        ('divided', 'parameters'),
     ],
 )
 def test_checkpoints_for_any_number_of_ranks(comm, folder, kind, sharded):
