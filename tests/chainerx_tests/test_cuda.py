@@ -39,7 +39,14 @@ MISSING = {
         ('pack_filters', 'pack_recurrent', 'pack_weights'), 'its products read weights as they are'
     ),
     **dict.fromkeys(
-        ('pack_integers', 'pack_integer_filters', 'quantize', 'dequantize', 'quantize_dynamically'),
+        (
+            'pack_blocks',
+            'pack_integers',
+            'pack_integer_filters',
+            'quantize',
+            'dequantize',
+            'quantize_dynamically',
+        ),
         'it has no kernels of 8-bit integers',
     ),
     **dict.fromkeys(
