@@ -41,8 +41,10 @@ ON_GPUS = [
 
 def test_every_script_is_here():
     scripts = {path.name for path in (ROOT / 'benchmarks').glob('*.py')} - {
-        'harness.py',
+        'decoder.py',
         'devices.py',
+        'exported.py',
+        'harness.py',
         'ranks.py',
     }
     assert scripts == {command.split()[0] for command in COMMANDS + ON_GPUS}

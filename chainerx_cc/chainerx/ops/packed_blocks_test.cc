@@ -1,9 +1,9 @@
 #include "chainerx/ops/packed_blocks.h"
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
-#include "chainerx/chainerx.h"
 #include "chainerx/testing/context_fixture.h"
 
 namespace chainerx {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from chainer import functions
 from chainer.links.connection.transformer import TransformerEncoderLayer
 
@@ -61,3 +63,20 @@ class Block(TransformerEncoderLayer):
     def _feed_forward(self, x):
         h = self.activation(self.linear1(x, n_batch_axes=2))
         return self.linear2(h, n_batch_axes=2)
+
+
+def embed(model: Any, tokens: Any, max_length: int) -> Any:
+    """Adds the embeddings of tokens and of their positions.
+
+    Raises:
+        ValueError: ``tokens`` is no batch, or its texts are too long.
+
+    """
+    if tokens.ndim != 2 or tokens.shape[1] > max_length:
+        raise ValueError(
+            'tokens must have the shape (batch size, length) with a length of at most '
+            f'{max_length}, not {tokens.shape}'
+        )
+    positions = model.device.send(numpy.arange(tokens.shape[1], dtype=numpy.int32))
+    h = model.token(tokens)
+    return h + functions.broadcast_to(model.position(positions), h.shape)

@@ -114,6 +114,14 @@ class BERT(pretrained.Pretrained, link.Chain):
         pooler (bool): Whether there is a layer for the whole text. Models that were trained to fill
             in words have none.
 
+    Raises:
+        ValueError: The size is not a multiple of the number of heads, or the activation function is
+            unknown. In a call: ``tokens`` is not of two axes, or longer than
+            ``config.max_position_embeddings``.
+        IndexError: An ID is not in the vocabulary.
+        ~chainer.utils.type_check.InvalidType: ``tokens`` or ``segments`` are no integers, or the
+            shape of ``mask`` or ``segments`` is not that of ``tokens``.
+
     Attributes:
         config (BERTConfig): Sizes.
         dropout (float): Ratio of dropout of the embeddings.
@@ -194,6 +202,13 @@ class BERT(pretrained.Pretrained, link.Chain):
             tuple: Variables of the shape ``(batch size, length, hidden_size)`` for each token and
             ``(batch size, hidden_size)`` for the text; the latter is ``None`` without a pooler.
 
+        Raises:
+            ValueError: ``tokens`` is not of two axes, or longer than
+                ``config.max_position_embeddings``.
+            IndexError: An ID is not in the vocabulary.
+            ~chainer.utils.type_check.InvalidType: ``tokens`` or ``segments`` are no integers, or
+                the shape of ``mask`` or ``segments`` is not that of ``tokens``.
+
         """
         h = self._embed(tokens, segments)
         if mask is not None:
@@ -205,9 +220,7 @@ class BERT(pretrained.Pretrained, link.Chain):
         return h, functions.tanh(self.pooler(h[:, 0]))
 
     def _embed(self, tokens, segments):
-        positions = self.device.send(numpy.arange(tokens.shape[1], dtype=numpy.int32))
+        h = _blocks.embed(self, tokens, self.config.max_position_embeddings)
         if segments is None:
             segments = self.device.send(numpy.zeros(tokens.shape, numpy.int32))
-        h = self.token(tokens)
-        h = h + functions.broadcast_to(self.position(positions), h.shape) + self.segment(segments)
-        return functions.dropout(self.norm(h), self.dropout)
+        return functions.dropout(self.norm(h + self.segment(segments)), self.dropout)

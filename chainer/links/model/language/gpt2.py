@@ -3,8 +3,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy
-
 from chainer import functions, initializers, link
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.model import _config, _names, pretrained
@@ -103,6 +101,13 @@ class GPT2(pretrained.Pretrained, link.Chain):
         initialW (initializer): Initializer of weights. The default is
             :class:`~chainer.initializers.Normal` with the scale ``config.initializer_range``.
 
+    Raises:
+        ValueError: The size is not a multiple of the number of heads, or the activation function is
+            unknown. In a call: ``tokens`` is not of two axes, or longer than
+            ``config.n_positions``.
+        IndexError: An ID is not in the vocabulary.
+        ~chainer.utils.type_check.InvalidType: ``tokens`` are no integers.
+
     Attributes:
         config (GPT2Config): Sizes.
         dropout (float): Ratio of dropout of the embeddings.
@@ -169,6 +174,11 @@ class GPT2(pretrained.Pretrained, link.Chain):
         Returns:
             ~chainer.Variable: Scores of the shape ``(batch size, length, vocab_size)``.
 
+        Raises:
+            ValueError: ``tokens`` is not of two axes, or longer than ``config.n_positions``.
+            IndexError: An ID is not in the vocabulary.
+            ~chainer.utils.type_check.InvalidType: ``tokens`` are no integers.
+
         """
         return functions.linear(self.encode(tokens), self.token.W, n_batch_axes=2)
 
@@ -181,10 +191,13 @@ class GPT2(pretrained.Pretrained, link.Chain):
         Returns:
             ~chainer.Variable: Output of the shape ``(batch size, length, n_embd)``.
 
+        Raises:
+            ValueError: ``tokens`` is not of two axes, or longer than ``config.n_positions``.
+            IndexError: An ID is not in the vocabulary.
+            ~chainer.utils.type_check.InvalidType: ``tokens`` are no integers.
+
         """
-        positions = self.device.send(numpy.arange(tokens.shape[1], dtype=numpy.int32))
-        h = self.token(tokens)
-        h = h + functions.broadcast_to(self.position(positions), h.shape)
+        h = _blocks.embed(self, tokens, self.config.n_positions)
         h = functions.dropout(h, self.dropout)
         for layer in self.layers:
             h = layer(h, causal=True)

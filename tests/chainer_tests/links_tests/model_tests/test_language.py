@@ -370,3 +370,10 @@ def test_transformers(name, tmp_path):
     assert not any(info.values())
     with torch.no_grad():
         np.testing.assert_array_equal(back.eval()(tokens)[0].numpy(), expected)
+
+
+@pytest.mark.parametrize('make', [lambda: L.BERT(BERT), lambda: L.GPT2(GPT2)])
+@pytest.mark.parametrize('shape', [(3,), (1, 1, 3), (2, 1000)])
+def test_tokens_of_wrong_shape(make, shape):
+    with pytest.raises(ValueError, match='tokens must have the shape .*a length of at most'):
+        make()(np.zeros(shape, 'i'))
