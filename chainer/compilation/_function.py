@@ -175,13 +175,16 @@ class CompiledFunction(Generic[_P, _R]):
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
             return call()
-        # The call runs once, eagerly, whether or not a plan comes of it: an error in what observes
-        # it must not become one of the program.
-        value, found = recording.run(call)
-        # What the call did to its arguments, the next call's arguments have not had done to them.
-        if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
-            found = GraphBreak('an argument is changed')
-        return self._take(value, found, recording, arrays)
+        try:
+            # The call runs once, eagerly, whether or not a plan comes of it: an error in what
+            # observes it must not become one of the program.
+            value, found = recording.run(call)
+            # What the call did to its arguments, the next call's have not had done to them.
+            if isinstance(found, Recorded) and not _is_unchanged(args, kwargs, arrays, form):
+                found = GraphBreak('an argument is changed')
+            return self._take(value, found, recording, arrays)
+        finally:
+            self._trace.clear()
 
     def _prepare(
         self, args: Any, kwargs: Any, arrays: list[Any], form: Any, trace: Trace
@@ -202,13 +205,16 @@ class CompiledFunction(Generic[_P, _R]):
 
     def _run_traced(self, call: Callable[[], Any], trace: Trace) -> Any:
         """Runs the first call, to find the code of which recordings look for names."""
-        trace.start()
         try:
-            value = call()
+            trace.start()
+            try:
+                value = call()
+            finally:
+                trace.stop()
+            self._scopes.codes.update(trace.codes)
+            return value
         finally:
-            trace.stop()
-        self._scopes.codes.update(trace.codes)
-        return value
+            trace.clear()
 
     def _take(self, value: Any, found: Any, recording: Recording, arrays: list[Any]) -> Any:
         """Keeps what a recording found; returns the value of its call."""

@@ -56,7 +56,6 @@ class Recording:
         form: Any,
         scratch: Any,
     ) -> None:
-        trace.clear()
         self.trace = trace
         self._arrays = arrays
         self._arguments = arguments

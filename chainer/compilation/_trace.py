@@ -158,13 +158,15 @@ class Trace:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets what it noted, for another call; which code belongs to the package it keeps."""
+        """Forgets what it noted, as soon as nobody asks for it: the variables have graphs.
+
+        Which code belongs to the package, the next call need not find again.
+        """
         self._listener.forget_program()
         self.codes: dict[int, types.CodeType] = {}
         self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
         self.last_builtin: Any = None
-        self._thread = threading.get_ident()
         self._is_collecting = False
 
     def note(self, what: str) -> None:
@@ -174,6 +176,7 @@ class Trace:
 
     def start(self) -> None:
         """Starts or goes on."""
+        self._thread = threading.get_ident()
         # From Python 3.12 on, this rewrites the code that is running, so each start has its cost.
         # Around the callbacks of others, which run in this order both times.
         gc.callbacks.insert(0, self._on_collection_start)

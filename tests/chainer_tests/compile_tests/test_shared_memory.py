@@ -1,5 +1,6 @@
 """Plans of a function share guards and the memory of their intermediate arrays."""
 
+import contextlib
 import gc
 import os
 import threading
@@ -228,6 +229,30 @@ def test_memory_of_a_dropped_function():
     del compiled, training
     gc.collect()
     assert not any(ref() for ref in plans) and model() is None
+
+
+@pytest.mark.parametrize('error', [None, ValueError])
+def test_graphs_of_traced_calls_go_away(error):
+    """What the first call and recordings note keeps no graph, however they end."""
+    losses = []
+    model = MLP()
+    model.to_device('native:0')
+
+    @chainer.compile
+    def step(x, t):
+        loss = F.softmax_cross_entropy(model(x), t)
+        losses.append(weakref.ref(loss))
+        loss.backward()
+        if error is not None:
+            raise error
+        return loss.array
+
+    for _ in range(3):
+        with contextlib.nullcontext() if error is None else pytest.raises(error):
+            step(*batch(4))
+        gc.collect()
+        assert all(ref() is None for ref in losses)
+    assert len(losses) >= 2
 
 
 @pytest.mark.skipif(not os.path.exists(STATM), reason='it tells of memory on Linux')
