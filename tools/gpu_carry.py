@@ -23,7 +23,8 @@ folder=$(cd "$(dirname "$0")" && pwd)
 mkdir -p chainer
 tar xzf "$folder/chainer.tar.gz" -C chainer
 "${1:-python3}" -m pip install --quiet --no-index --find-links "$folder/wheels" PACKAGES
-echo 'now: cd chainer && python tools/gpu_verify.py --budget 2400'
+echo 'now: cd chainer && python tools/gpu_verify.py --budget 570 --resume'
+echo 'which goes on where it ended if it is called again'
 """
 
 
