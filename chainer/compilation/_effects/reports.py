@@ -60,6 +60,7 @@ class Reports(Observer):
         self._updates = updates
         self._notes: list[tuple[int, dict[str, Any], Any]] = []
         self._reporters: list[reporter.Reporter] = []
+        self._is_aside = False
 
     def start(self) -> None:
         reporters = reporter._get_reporters()
@@ -74,8 +75,16 @@ class Reports(Observer):
         if self._reporters:
             self._reporters.pop()
 
+    def note(self) -> None:
+        # Hooks of an eager update report themselves in a run.
+        self._is_aside = True
+
+    def renew(self) -> None:
+        self._is_aside = False
+
     def _note(self, values: dict[str, Any], observer: Any) -> None:
-        self._notes.append((self._updates.count, values, observer))
+        if not self._is_aside:
+            self._notes.append((self._updates.count, values, observer))
 
     def finish(self, draft: Draft) -> None:
         for update, values, observer in self._notes:

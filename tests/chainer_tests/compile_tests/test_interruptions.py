@@ -218,6 +218,16 @@ ACTIONS = {
 }
 
 
+@pytest.mark.parametrize('place', PLACES)
+def test_hooks_that_report(place):
+    pair = ReportingPair(lambda: Program('array', place, 0))
+    for notes in pair.notes:
+        notes.action = lambda program: chainer.report({'t': program.opt.t})
+    for i in range(8):
+        pair.run(batch(i))
+    assert pair.function.replays >= 5, pair.function.report()
+
+
 @pytest.mark.parametrize('action', ACTIONS)
 @pytest.mark.parametrize('kind', ['array', 'report'])
 @pytest.mark.parametrize('update, goes_back', [(0, ''), (0, 'anew'), (0, 'more'), (1, '')])
