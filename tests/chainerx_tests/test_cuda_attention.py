@@ -90,6 +90,18 @@ def test_strided_matrices_and_broadcast_masks(dtype):
     np.testing.assert_allclose(numpy[3], expected, 1e-4, 1e-5)
 
 
+def test_gradients_of_one_query():
+    # The stride of the one row of each gradient is that of other memory.
+    arrays = [_normal(*shape) for shape in ((3, 1, 4), (3, 5, 4), (3, 5, 2), (1, 3, 2))]
+    q, k, v, gy = [chainerx.array(a, device='cuda:0') for a in arrays]
+    xs = [a.require_grad() for a in (q, k, v)]
+    y = chainerx.scaled_dot_product_attention(*xs)
+    grads = chainerx.grad([y], xs, grad_outputs=[gy.transpose(1, 0, 2)])
+    expected = _attend(*arrays[:3], arrays[3].swapaxes(0, 1))[1:]
+    for grad, values in zip(grads, expected, strict=True):
+        np.testing.assert_allclose(chainerx.to_numpy(grad), values, 1e-12, 1e-14)
+
+
 @pytest.mark.parametrize('shape', [(0, 3, 2, 4), (3, 0, 2, 4), (3, 4, 0, 2), (3, 4, 2, 0)])
 def test_empty_arrays(shape):
     queries, keys, width, value_width = shape

@@ -162,7 +162,13 @@ def test_late_part_has_counts(monkeypatch, tmp_path):
 
 
 def test_carried_folder(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(gpu_carry, 'download', lambda folder, python: folder.mkdir())
+    downloaded = []
+
+    def download(folder, python, packages):
+        folder.mkdir()
+        downloaded.append(packages)
+
+    monkeypatch.setattr(gpu_carry, 'download', download)
     assert gpu_carry.main([str(tmp_path / 'x')]) is None
     assert {path.name for path in (tmp_path / 'x').iterdir()} == {
         'chainer.tar.gz', 'install.sh', 'wheels',
@@ -172,7 +178,11 @@ def test_carried_folder(monkeypatch, tmp_path, capsys):
     assert re.search(r'x: \d+\.\d MiB', capsys.readouterr().out)
     assert 'exists' in gpu_carry.main([str(tmp_path / 'x')])
     monkeypatch.setattr(gpu_carry, 'LARGEST', 1 << 20)
-    assert gpu_carry.main([str(tmp_path / 'y')]) == 'that is more than 1 MiB'
+    arguments = [str(tmp_path / 'y'), '--without', 'cmake', 'mpich']
+    assert gpu_carry.main(arguments) == 'that is more than 1 MiB'
+    assert set(downloaded[0]) - set(downloaded[1]) == {'cmake', 'mpich'}
+    script = (tmp_path / 'y' / 'install.sh').read_text()
+    assert ' ninja ' in script and 'cmake' not in script
 
 
 @pytest.mark.slow

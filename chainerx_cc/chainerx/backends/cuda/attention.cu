@@ -69,7 +69,7 @@ struct Batches {
         out.k.data += offsets[1];
         out.v.data += offsets[2];
         if (out.mask.data != nullptr) out.mask.data += offsets[3];
-        if (out.gout.data != nullptr) out.gout.data += batch * out.gout.rows * out.gout.row;
+        if (out.gout.data != nullptr) out.gout.data += batch * out.gout.rows * out.gout.columns * sizeof(T);
         return out;
     }
 };
