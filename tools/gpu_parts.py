@@ -10,7 +10,7 @@ from build import CUDA_TESTS
 _PROCESSES = max(2, min(8, (os.cpu_count() or 1) // 2))
 _PYTEST = [
     *(sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--color=no'),
-    *(['-n', str(_PROCESSES)] if importlib.util.find_spec('xdist') else []),
+    *(['-n', str(_PROCESSES), '--dist', 'worksteal'] if importlib.util.find_spec('xdist') else []),
 ]
 _ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}
 _FUNCTIONS = 'tests/chainer_tests/functions_tests'
