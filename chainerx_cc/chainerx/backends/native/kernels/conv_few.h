@@ -133,6 +133,8 @@ private:
     static constexpr int64_t kFew = 2;
     static constexpr int64_t kBand = 24576 / sizeof(T);  // elements of the copies for some rows of outputs
     static constexpr int64_t kLeastRows = 4;
+    static constexpr bool kSkipsMasks = CHAINERX_SIMD_BYTES < 64;  // masks cost several instructions
+    static constexpr int64_t kAhead = 1024 / sizeof(T);            // elements from a fetch to its use
 
     // Outputs of one plane, from row `begin` to before `end`.
     struct Rows {
@@ -233,14 +235,32 @@ private:
             }
             return to + pitch_;
         } else {
+            constexpr uint64_t kAll = kStep == 2 ? ((uint64_t{1} << 2 * kSize) - 1) / 3 : (uint64_t{1} << kSize) - 1;
             for (int64_t v = 0; v < vectors_; ++v, from += kStep * kSize, to += kSize) {
-                auto low = static_cast<uint32_t>(lanes[v] & ((uint64_t{1} << kSize) - 1));
-                Vec<T> x = LoadMasked(from, low);
-                if constexpr (kStep == 2) x = EvenLanes<T>(x, LoadMasked(from + kSize, lanes[v] >> kSize));
+                if constexpr (kSkipsMasks) __builtin_prefetch(from + kAhead);
+                Vec<T> x;
+                if (kSkipsMasks && lanes[v] == kAll) {
+                    x = Load(from);
+                    // The second vector begins one element earlier: the one after its last may lie behind the image.
+                    if constexpr (kStep == 2) x = EvenThenOdd(x, Load(from + kSize - 1));
+                } else {
+                    auto low = static_cast<uint32_t>(lanes[v] & ((uint64_t{1} << kSize) - 1));
+                    x = LoadMasked(from, low);
+                    if constexpr (kStep == 2) x = EvenLanes<T>(x, LoadMasked(from + kSize, lanes[v] >> kSize));
+                }
                 Store(to, x);
             }
             return to;
         }
+    }
+
+    // Lanes 0, 2, 4, ... of low, then 1, 3, 5, ... of high
+    static CHAINERX_INLINE Vec<T> EvenThenOdd(Vec<T> low, Vec<T> high) {
+        constexpr int kSize = Simd<T>::kSize;
+        typename LaneMask<T>::V mask{};
+#pragma GCC unroll 16
+        for (int i = 0; i < kSize; ++i) mask[i] = 2 * i + (i < kSize / 2 ? 0 : 1);
+        return Shuffle<T>(low, high, mask);
     }
 
     // The elements of two vectors, `stride` apart from the first one on, that are lanes of vector v of a sheet.

@@ -79,8 +79,8 @@ double BlasDot(int n, const double* x, int x_step, const double* y, int y_step) 
     return GetBlas().cblas_ddot(n, x, x_step, y, y_step);
 }
 
-// Whether the functions of gemm_small.h are faster than OpenBLAS, as measured with AVX-512: for little work, for few
-// rows of A (a small batch through a layer), and for short sums (the gradient of its weights).
+// Whether the functions of gemm_small.h are faster than OpenBLAS, as measured with AVX-512 and AVX2: for little work,
+// for few rows of A (a small batch through a layer), and for short sums (the gradient of its weights).
 bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
     if (m == 1 || n == 1 || m * n * k <= 8 * 1024) {
         return true;
@@ -88,7 +88,11 @@ bool PreferSmall(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k) {
     if (k <= 32) {
         return n >= 32 && k >= 8;
     }
-    return trans_b ? !trans_a && m <= 32 && k >= 512 : m <= 64 && n >= 64;
+    if (trans_b) {
+        bool is_cheap = GetIsa() == Isa::kV3 && m <= 16 && k >= 128;
+        return !trans_a && (is_cheap || (m <= 32 && k >= 512));
+    }
+    return m <= 64 && n >= 64;
 }
 
 // Multiplications of complex numbers up to which loops are faster than OpenBLAS.
