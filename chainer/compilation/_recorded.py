@@ -108,6 +108,10 @@ class Recorded:
             arrays += [take(given) for take in self._take]
         return arrays
 
+    def make_result(self, arrays: list[Any]) -> Any:
+        """Makes the result of the arrays that a run returns."""
+        return self._result(arrays)
+
     def run(self, inputs: list[Any], *, tells: bool = True) -> Any:
         """Runs the plan with the effects; ``tells``: those that cannot be undone, too.
 

@@ -13,6 +13,7 @@ from chainer.configuration import config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
 
@@ -30,6 +31,9 @@ class Report(Effect):
     def tell(self, arrays: list[Any]) -> None:
         # A trainer has a reporter for each iteration, so that the one of the recording is gone.
         reporter.get_current_reporter().report(self._values(arrays), self._observer)
+
+    def describe(self, contents: Contents) -> None:
+        pass  # there is no reporter in C++
 
 
 class Reports(Observer):

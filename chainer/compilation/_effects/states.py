@@ -14,6 +14,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
     from chainer.compilation._trace import Trace
@@ -72,6 +73,11 @@ class State(Effect):
     def finish(self, arrays: list[Any]) -> None:
         # By the dict: `__setattr__` of links looks for parameters and children first.
         self._attributes[self._name] = self._make(arrays)
+
+    def describe(self, contents: Contents) -> None:
+        # Others are results that the program may read.
+        if self._is_used:
+            raise ValueError(f'the array of the attribute {self._name} is another one at each call')
 
     def results(self) -> list[tuple[str, Any]]:
         return [(self._name, array_of(self._attributes[self._name]))]
