@@ -335,8 +335,6 @@ class CompiledFunction(Generic[_P, _R]):
 
         """
         recorded = self._find_plan(plan)
-        if recorded.plan.refusal:
-            raise ValueError(f'{self._name} cannot be saved: {recorded.plan.refusal}')
         code: Any = getattr(self._compiled_function, '__code__', None)
         is_method = isinstance(self._compiled_function, types.MethodType)
         parameters = code.co_varnames[is_method : code.co_argcount] if code else ()
@@ -344,6 +342,9 @@ class CompiledFunction(Generic[_P, _R]):
             contents = Contents(recorded, parameters)
         except ValueError as error:
             raise ValueError(f'{self._name} cannot be saved: {error}') from None
+        # Last: the reasons of effects tell more.
+        if recorded.plan.refusal:
+            raise ValueError(f'{self._name} cannot be saved: {recorded.plan.refusal}')
         contents.write(path)
 
     def _find_plan(self, number: int) -> Recorded:

@@ -109,7 +109,7 @@ public:
     void Visit(Array& array) override { arrays_.push_back(array); }
     void Visit(RandomStream&) override {}
     void Visit(std::vector<double>&) override {}
-    const Array& Next() { return arrays_[next_++]; }
+    const Array& Next() { return arrays_.at(next_++); }
 
 private:
     std::vector<Array> arrays_;
@@ -147,10 +147,14 @@ private:
     void WriteArgument(const KernelCall& call, ArrayArguments& arrays, ProgramWriter& out) const {
         if constexpr (std::is_same_v<T, Array>) {
             out.Write(arrays.Next());
-        } else if constexpr (std::is_same_v<T, ElementwiseCall>) {
-            SavedArgument<T>::Write(*call.Find<T>(), slot(), out);
         } else {
-            SavedArgument<T>::Write(*call.Find<T>(), out);
+            const T* value = call.Find<T>();
+            if (value == nullptr) throw ValueError{"a call of '", call.GetName(), "' has arguments of its own"};
+            if constexpr (std::is_same_v<T, ElementwiseCall>) {
+                SavedArgument<T>::Write(*value, slot(), out);
+            } else {
+                SavedArgument<T>::Write(*value, out);
+            }
         }
     }
 

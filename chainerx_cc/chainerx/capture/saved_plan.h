@@ -29,7 +29,7 @@ struct PlanScalars {
 // What a file has besides the kernels.
 struct PlanDetails {
     std::vector<std::string> guards;                      // what has to be as it was, which only Python can tell
-    std::vector<std::string> inputs;                      // names, of the first inputs: no run can be given more
+    std::vector<std::string> inputs;                      // names, in order
     std::vector<std::pair<std::string, Array>> arrays;    // parameters and states
     std::vector<std::pair<std::string, size_t>> outputs;  // names and numbers of results
     std::vector<PlanScalars> scalars;

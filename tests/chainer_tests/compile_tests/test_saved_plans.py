@@ -310,6 +310,48 @@ class TestRefusals:
         _, step = trainer_of(mlp, optimizer)
         self.check(path, step, digits()[0], 'scalars of .* change at each update')
 
+    def test_loss_scales(self, path):
+        model, _ = trainer_of(mlp, OPTIMIZERS['sgd'])
+        optimizer = chainer.optimizers.SGD().setup(model)
+        optimizer.set_loss_scale(64.0)
+
+        @chainer.compile
+        def step(x, t):
+            optimizer.update(lambda: F.softmax_cross_entropy(model(x), t))
+
+        self.check(path, step, digits()[0], 'an optimizer has a loss scale')
+
+    def test_loss_scales_that_are_no_optimizers(self, path):
+        model, _ = trainer_of(mlp, OPTIMIZERS['sgd'])
+
+        @chainer.compile
+        def step(x, t):
+            model.cleargrads()
+            F.softmax_cross_entropy(model(x), t).backward(loss_scale=3.0)
+
+        self.check(path, step, digits()[0], 'arguments of its own')
+
+    def test_gradients_of_earlier_calls(self, path):
+        model, _ = trainer_of(mlp, OPTIMIZERS['sgd'])
+        model.cleargrads()
+
+        @chainer.compile
+        def step(x, t):
+            F.softmax_cross_entropy(model(x), t).backward()
+
+        self.check(path, step, digits()[0], 'gradients of earlier calls')
+
+    def test_states(self, path):
+        model = chainer.Chain()
+        model.h = numbers(4)
+
+        @chainer.compile
+        def step(x):
+            model.h = model.h * x
+            return model.h + 1
+
+        self.check(path, step, (numbers(4),), 'the attribute h is another one at each call')
+
     def test_plans(self, path):
         with pytest.raises(IndexError, match='there is no plan 0'):
             chainer.compile(sums).save(path)
