@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 import chainerx
 from chainer import backend
 from chainer.backends import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Spec(NamedTuple):
@@ -124,3 +127,12 @@ def to_host_bytes(arrays: list[Any]) -> numpy.ndarray[Any, Any]:
     """Bytes of arrays, one after the other."""
     hosts = [to_host(array).reshape(-1).view(numpy.uint8) for array in arrays]
     return numpy.concatenate(hosts) if hosts else numpy.empty(0, numpy.uint8)
+
+
+def from_host_bytes(data: numpy.ndarray[Any, Any], arrays: Iterable[Any]) -> None:
+    """Fills arrays with bytes, one after the other."""
+    start = 0
+    for array in arrays:
+        piece = data[start : start + array.nbytes].view(array.dtype)
+        array[...] = like(piece, array)
+        start += array.nbytes

@@ -11,12 +11,14 @@ from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
 from chainermn import _arrays
 from chainermn._sharding import parts
-from chainermn._sharding.memory import Memory
+from chainermn._sharding.step import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainer.types import NdArray
+    from chainer.variable import Parameter
+    from chainermn._sharding.step import Step
 
 
 class Whole:
@@ -24,22 +26,37 @@ class Whole:
 
     Args:
         label: Name of the link, for reports.
+        params: Parameters of which each rank has its part.
+
+    Attributes:
         own: Parts of this rank.
+        step: Step of the call.
+        number: Number of the call in its step.
+        is_kept: Whether the parameters stay from the call to its backward, which comes soon.
 
     """
 
-    def __init__(self, label: str, own: Sequence[parts.Part]) -> None:
+    def __init__(self, label: str, params: Sequence[Parameter]) -> None:
         self.label = label
-        self.own = list(own)
+        self.params = params
+        self.own = [part for part in map(parts.part_of, params) if part is not None]
+        self.step: Step = current(self.own[0].comm)
+        self.number = self.step.number()
         self.memory: Any = None
+        self.is_kept = False
         self._arrays: Sequence[NdArray] = ()
+
+    def pairs(self) -> list[tuple[parts.Part, NdArray]]:
+        """Parts with their arrays."""
+        return list(zip(self.own, self._arrays))
 
     def gather(self, arrays: Sequence[NdArray]) -> list[NdArray]:
         """Gathers parameters from the parts; collective."""
         self._arrays = arrays
-        specs = [(part.shape, array.dtype) for part, array in zip(self.own, arrays)]
-        self.memory = Memory(specs)
+        self.memory = self.step.take(self, False) or parts.memory_of(self.own, arrays)
         self._fill()
+        gathers_again = self.memory.can_release and configuration.config.enable_backprop
+        self.step.entered(self if gathers_again else None)
         return self.memory.arrays
 
     def keep(self, array: Any) -> Any:
@@ -47,14 +64,21 @@ class Whole:
         is_in_memory = array is not None and self.memory.holds(_arrays.address(array))
         return array.copy() if is_in_memory and self.memory.can_release else array
 
+    def leave(self) -> None:
+        """Releases the parameters after the call."""
+        if not self.is_kept:
+            self.memory.release()
+
     def refill(self) -> None:
         """Gathers them again, for backward; collective."""
-        if not self.memory.is_filled:
-            self._fill()
+        self.step.take(self, True)
+        self._fill()
+        self.step.go_on()
 
     def _fill(self) -> None:
-        parts.gather(self.label, list(zip(self.own, self._arrays)), self.memory.arrays)
-        self.memory.is_filled = True
+        if not self.memory.is_filled:
+            parts.gather(self.label, self.pairs(), self.memory.arrays)
+            self.memory.is_filled = True
 
 
 class Enter(Operation):
@@ -92,8 +116,8 @@ class Enter(Operation):
                 grads[k] = numpy.zeros_like(whole.memory.arrays[i])
         whole.memory.release()
         if indexes:
-            pairs = [(whole.own[i], grad) for i, grad in zip(indexes, grads)]
-            grads[: len(indexes)] = parts.mean_parts(whole.label, pairs)
+            known = [(whole.params[i], whole.own[i], grad) for i, grad in zip(indexes, grads)]
+            grads[: len(indexes)] = whole.step.gradients.means(whole.label, known)
         return grads
 
 

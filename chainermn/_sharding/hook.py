@@ -44,7 +44,7 @@ class ParameterSharding(link_hook.LinkHook):
             return call(*args, **kwargs)
         params = list({id(param): param for _, _, param in places}.values())
         label = ', '.join(sorted({name for _, name, _ in places}))
-        whole = Whole(label, [part for part in map(parts.part_of, params) if part is not None])
+        whole = Whole(label, params)
         inputs = [x for x in leaves((args, kwargs)) if isinstance(x, Variable) and x.requires_grad]
         outputs = Enter(whole).apply((*params, *inputs))
         given = {id(p): _parameter(p, y) for p, y in zip(params, outputs)}
@@ -71,7 +71,7 @@ def _leave(whole: Whole, result: Any) -> Any:
         copy = whole.keep(array)
         if id(y) not in replaced and copy is not array:
             replaced[id(y)] = Variable(copy, requires_grad=False) if array is not y else copy
-    whole.memory.release()
+    whole.leave()
     return replace(result, replaced)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 _ALIGNMENT = 64  # bytes of a line of the cache
 #: Bytes that are kept: messages to get them again would cost more than the memory is worth.
 SMALL = 1 << 16
+# Bytes of a huge page: the system clears and maps 512 small ones in 9 times its time.
+_HUGE = 1 << 21
 
 
 class Memory:
@@ -38,19 +41,17 @@ class Memory:
         ]
         self._n_bytes = sum(strides)
         self.is_filled = False
-        self._map: Any = None
-        buffer: Any = bytearray(self._n_bytes)
+        self._map: mmap.mmap | None = None
         if self._n_bytes > SMALL and hasattr(mmap, 'MADV_DONTNEED'):
-            # A shared map would keep its pages.
-            self._map = buffer = mmap.mmap(
-                -1, self._n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-            )
+            self._map, buffer = _map(self._n_bytes)
+        else:
+            buffer = numpy.zeros(self._n_bytes, numpy.uint8)
         starts = numpy.cumsum([0, *strides]).tolist()
         self.arrays: list[numpy.ndarray[Any, Any]] = [
             numpy.frombuffer(buffer, dtype, size, start).reshape(shape)
             for (shape, dtype), size, start in zip(specs, sizes, starts)
         ]
-        self._first = numpy.frombuffer(buffer, numpy.uint8).ctypes.data if self._n_bytes else 0
+        self._first = buffer.ctypes.data
 
     def release(self) -> None:
         """Gives the pages back, if there are many."""
@@ -66,3 +67,17 @@ class Memory:
     def holds(self, address: int) -> bool:
         """Tells whether an address is in this memory."""
         return self._first <= address < self._first + self._n_bytes
+
+
+def _map(n_bytes: int) -> tuple[mmap.mmap, numpy.ndarray[Any, Any]]:
+    """Makes a map, and returns it with an array of so many bytes in it."""
+    is_large = n_bytes >= _HUGE and hasattr(mmap, 'MADV_HUGEPAGE')
+    # A shared map would keep its pages.
+    memory = mmap.mmap(-1, n_bytes + is_large * _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    array = numpy.frombuffer(memory, numpy.uint8)
+    start = 0
+    if is_large:
+        with contextlib.suppress(OSError):  # a system without huge pages
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        start = -array.ctypes.data % _HUGE  # where a huge page begins
+    return memory, array[start : start + n_bytes]

@@ -10,12 +10,16 @@ import numpy
 
 from chainermn import _arrays
 from chainermn._mpi import mpi
-from chainermn.means.buckets import bounds_of
+from chainermn._sharding.memory import Memory
+from chainermn.means import Pending
+from chainermn.means.buckets import ALONE, bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from chainer.variable import Parameter
+    from chainermn.means import OwnMeans
+    from chainermn.means.transport import Steps
 
 
 class Part:
@@ -129,6 +133,11 @@ def _set(param: Parameter, array: Any, part: Part | None) -> None:
     param._node = None
 
 
+def memory_of(own: Sequence[Part], arrays: Sequence[Any]) -> Memory:
+    """Makes memory for the whole parameters of parts."""
+    return Memory([(part.shape, array.dtype) for part, array in zip(own, arrays)])
+
+
 def gather(label: str, pairs: Sequence[tuple[Part, Any]], arrays: Sequence[Any]) -> None:
     """Fills arrays with whole parameters; collective.
 
@@ -140,17 +149,40 @@ def gather(label: str, pairs: Sequence[tuple[Part, Any]], arrays: Sequence[Any])
     """
     comm = pairs[0][0].comm
     _check(comm, 'gather', label, [(part.shape, array.dtype.name) for part, array in pairs])
-    outgoing: list[dict[int, Any]] = []
-    incoming: list[dict[int, Any]] = []
+    with comm.calls.watching(f'gather of {label}'):
+        start_gather(pairs, arrays).wait()
+
+
+def start_gather(pairs: Sequence[tuple[Part, Any]], arrays: Sequence[Any]) -> Pending:
+    """Starts to fill arrays with whole parameters; collective.
+
+    Args:
+        pairs: Parts with their arrays, which must not change until all is there.
+        arrays: NumPy arrays of the shapes of the parameters.
+
+    """
+    return Pending(_gathering(pairs[0][0].comm, pairs, arrays))
+
+
+def _gathering(comm: Any, pairs: Sequence[tuple[Part, Any]], arrays: Sequence[Any]) -> Steps:
+    requests: list[Any] = []
+    joined: list[tuple[Any, dict[int, Any]]] = []
     others = comm.reducer.channel.others
     for (part, array), whole in zip(pairs, arrays):
         own = _arrays.to_host(array)
         flat = whole.reshape(-1)
         flat[part.own] = own
-        outgoing.append(dict.fromkeys(others, own))
-        incoming.append({i: flat[part.slice_of(i)] for i in others})
-    with comm.calls.watching(f'gather of {label}'):
-        _wait([_start(comm, *both) for both in zip(outgoing, incoming)])
+        incoming = {i: flat[part.slice_of(i)] for i in others}
+        if flat.nbytes < ALONE:  # not those of the part, which differ between the ranks
+            joined.append((own, incoming))
+        else:
+            requests += _start(comm, dict.fromkeys(others, own), incoming)
+    data = _arrays.to_host_bytes([own for own, _ in joined])
+    sizes = {i: sum([incoming[i].nbytes for _, incoming in joined]) for i in others}
+    received = {i: numpy.empty(size, numpy.uint8) for i, size in sizes.items()}
+    yield requests + _start(comm, dict.fromkeys(others, data), received)
+    for i, theirs in received.items():
+        _arrays.from_host_bytes(theirs, [incoming[i] for _, incoming in joined])
 
 
 def mean_parts(label: str, pairs: Sequence[tuple[Part, Any]]) -> list[Any]:
@@ -162,11 +194,23 @@ def mean_parts(label: str, pairs: Sequence[tuple[Part, Any]]) -> list[Any]:
 
     """
     comm = pairs[0][0].comm
-    grads = [_arrays.to_host(grad).reshape(-1) for _, grad in pairs]
-    _check(comm, 'gradients', label, [(grad.size, grad.dtype.name) for grad in grads])
-    slices = [[part.slice_of(i) for i in range(comm.size)] for part, _ in pairs]
+    _check(comm, 'gradients', label, [(part.size, grad.dtype.name) for part, grad in pairs])
     with comm.calls.watching(f'gradients of {label}'):
-        return comm.reducer.own_means(grads, slices)
+        return start_means(pairs).wait()
+
+
+def start_means(pairs: Sequence[tuple[Part, Any]]) -> OwnMeans:
+    """Starts to compute this rank's parts of the means of gradients; collective.
+
+    Args:
+        pairs: Parts with gradients of whole parameters, on the host.
+
+    """
+    comm = pairs[0][0].comm
+    grads = [_arrays.to_host(grad).reshape(-1) for _, grad in pairs]
+    slices = [[part.slice_of(i) for i in range(comm.size)] for part, _ in pairs]
+    result: OwnMeans = comm.reducer.own_means(grads, slices)
+    return result
 
 
 def _check(comm: Any, call: str, label: str, specs: Any) -> None:

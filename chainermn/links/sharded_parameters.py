@@ -9,7 +9,7 @@ import numpy
 
 from chainer import backend
 from chainermn import _arrays
-from chainermn._sharding import hook, parts
+from chainermn._sharding import hook, parts, step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +105,8 @@ def gathered_parameters(link: Link) -> Iterator[None]:
     """
     named = [(name, param, parts.part_of(param)) for name, param in sorted(link.namedparams())]
     divided = [(name, param, part) for name, param, part in named if part is not None]
+    if divided:
+        step.stop(divided[0][2].comm)  # parameters may change
     for name, param, part in divided:
         array = _arrays.plain(param.array)
         whole = numpy.empty(part.shape, array.dtype)

@@ -32,6 +32,7 @@ from chainermn.means.gradients import (
 )
 from chainermn.means.messages import Messages as Messages
 from chainermn.means.nccl import Nccl as Nccl
+from chainermn.means.own_means import OwnMeans as OwnMeans
 from chainermn.means.reducer import Reducer as Reducer
 from chainermn.means.shared_rows import SharedRows as SharedRows
 from chainermn.means.transport import (

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from chainer.variable import Parameter
 
-# Bytes of a gradient on the host that travels alone: the copy to join it costs more than a message.
-_ALONE = 1 << 18
+#: Bytes of an array on the host that travels alone: the copy to join it costs more than a message.
+ALONE = 1 << 18
 
 
 def bounds_of(size: int, n_ranks: int) -> list[int]:
@@ -88,7 +88,7 @@ class Bucket:
         """Bytes of the gradient if backward should make it in shared memory, or zero."""
         n_bytes = self.size * self.dtype.itemsize
         is_alone = len(self.params) == 1 and self.params[0].dtype == self.dtype
-        return n_bytes if self.can_share and is_alone and n_bytes >= _ALONE else 0
+        return n_bytes if self.can_share and is_alone and n_bytes >= ALONE else 0
 
     def share(self, rows: list[Any], rank: int) -> None:
         """Takes memory that the ranks share, one row for each."""
@@ -191,7 +191,7 @@ class _Packer:
         n_bytes = param.array.nbytes
         # A copy into a bucket costs more than a message of its own saves.
         is_full = self._limit is not None and n_bytes >= self._limit
-        if is_full or (on_host and n_bytes >= _ALONE):
+        if is_full or (on_host and n_bytes >= ALONE):
             self.buckets.append([param])
             return
         key = numpy.dtype(param.dtype).name, on_host

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from chainermn.means import buckets as buckets_module, dtypes
+from chainermn.means import buckets as buckets_module
 from chainermn.means.messages import Messages
+from chainermn.means.own_means import OwnMeans
 from chainermn.means.shared_rows import SharedRows
 from chainermn.means.transport import Pending
 
@@ -150,8 +151,8 @@ class Reducer:
             groups.append(shared)
         return [Pending(self.transport_of(group[0]).steps(group)) for group in groups]
 
-    def own_means(self, arrays: Sequence[Any], all_parts: Sequence[Sequence[slice]]) -> list[Any]:
-        """Returns this rank's parts of the means of arrays on the host; collective.
+    def own_means(self, arrays: Sequence[Any], all_parts: Sequence[Sequence[slice]]) -> OwnMeans:
+        """Starts to compute this rank's parts of the means of arrays on the host; collective.
 
         The means are those of :meth:`average`, to the bit.
 
@@ -160,20 +161,8 @@ class Reducer:
             all_parts: For each of them, the elements that each rank gets.
 
         """
-        if self.channel.size == 1:
-            return list(arrays)
-        results, pending = [], []
-        for array, parts in zip(arrays, all_parts):
-            dtype, wire = dtypes.dtypes_of(array.dtype, self._dtype)
-            result = array[parts[self.channel.rank]].astype(dtype)
-            flat = array.astype(dtype, copy=False)
-            pending.append(Pending(self._on_host.own_mean(flat, parts, wire, result)))
-            results.append(result)
-        for mean in pending:
-            mean.wait()
-        # Arrays of many sizes, large ones, would be kept.
-        self._on_host.forget()
-        return [r.astype(array.dtype, copy=False) for r, array in zip(results, arrays)]
+        # A transport of its own, whose memory goes with it: these are arrays of many sizes.
+        return OwnMeans(Messages(self.channel), self.channel.rank, self._dtype, arrays, all_parts)
 
     def transport_of(self, bucket: Bucket) -> Transport:
         """Chooses how a bucket travels."""

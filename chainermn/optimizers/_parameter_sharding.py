@@ -8,14 +8,16 @@ import numpy
 
 from chainer.optimizer_hooks import GradientLARS
 from chainermn._sharding import parts
+from chainermn._sharding.step import Step
 from chainermn.links.sharded_parameters import shard_parameters
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 from chainermn.optimizers._sharded import check_method, check_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from chainer.link import Link
+    from chainermn._sharding.step import Need
 
 
 class ParameterShardingOptimizer(MultiNodeOptimizer):
@@ -25,9 +27,12 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
     at all parameters together.
     """
 
+    _order: Sequence[Need]  # what the last step needed
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         check_method(self.actual_optimizer)
+        vars(self).update(_order=())
 
     def setup(self, link: Link) -> Any:
         """Divides the parameters of the link to optimize; collective."""
@@ -54,9 +59,23 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
         self._check()
         optimizer._sum_over_parts = self._sum
         try:
-            optimizer.update(lossfun, *args, **kwds)
+            if lossfun is not None:
+                self._compute_grads(lossfun, args, kwds)
+            optimizer.update()
         finally:
             optimizer._sum_over_parts = None
+
+    def _compute_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
+        optimizer = self.actual_optimizer
+        scale = optimizer._loss_scale
+        with Step(self.communicator, self._order) as step:
+            loss = lossfun(*args, **kwds)
+            self._clear_grads(optimizer.target)
+            if scale is None:  # backward notes a scale in the parameters that it comes to
+                step.let_gradients_wait()
+            loss.backward(loss_scale=scale)
+            step.finish()
+        self._order = step.needs
 
     @property
     def has_equal_params(self) -> bool:

@@ -112,12 +112,7 @@ class _Shards:
         }
         _messages.exchange(self._comm.arrays_comm, [(i, own) for i in others], [*incoming.items()])
         for i in others:
-            start = 0
-            for number, first, last in self._pieces[i]:
-                piece = self._piece(number, first, last)
-                data = incoming[i][start : start + piece.nbytes].view(piece.dtype)
-                piece[...] = _arrays.like(data, piece)
-                start += piece.nbytes
+            _arrays.from_host_bytes(incoming[i], [self._piece(*piece) for piece in self._pieces[i]])
 
     def _piece(self, number: int, first: int, last: int) -> Any:
         return _arrays.plain(_arrays.flat(self._arrays[number]))[first:last]

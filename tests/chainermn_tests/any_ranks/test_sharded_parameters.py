@@ -7,7 +7,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainermn
-from chainermn._sharding import memory
+from chainermn._sharding import memory, parts, step
 
 DEVICES = ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)]
 
@@ -389,3 +389,122 @@ def test_a_refused_link_stays_as_it_is(comm):
     with pytest.raises(ValueError, match='parameter /1/W has no array yet'):
         chainermn.shard_parameters(model, comm)
     assert model[0].W.shape == (2, 3) and not model[0].local_link_hooks
+
+
+# -- messages ahead of use
+
+
+def train_ahead(comm, monkeypatch, n_bytes, joined, kind, optimizer, data, **options):
+    """Trains with so many bytes ahead, and so many that are joined; returns the parameters."""
+    monkeypatch.setattr(step, 'BYTES', n_bytes)
+    monkeypatch.setattr(step, 'JOINED', joined)
+    model = make(kind, **options)
+    chainermn.shard_parameters(model, comm, kind is Tied)
+    return train(shard(comm, optimizer(), model), model, data, comm)
+
+
+@pytest.mark.parametrize('n_bytes, joined', [(1 << 25, 1 << 18), (1 << 25, 1), (5000, 1000)])
+@pytest.mark.parametrize('small', [0, 1 << 13])
+@pytest.mark.parametrize('case', CASES)
+def test_what_comes_ahead_changes_no_bit(comm, case, small, n_bytes, joined, monkeypatch):
+    monkeypatch.setattr(memory, 'SMALL', small)
+    kind, options, data, _, _, optimizer = CASES[case]
+    arguments = kind, optimizer, data(4)
+    expected = train_ahead(comm, monkeypatch, 0, 1, *arguments, **options)
+    assert_equal(train_ahead(comm, monkeypatch, n_bytes, joined, *arguments, **options), expected)
+
+
+def test_only_the_first_call_of_a_step_waits(comm, monkeypatch):
+    """All other parameters are on their way when they are needed, and the last ones stay."""
+    monkeypatch.setattr(memory, 'SMALL', 0)
+    calls = []
+    for name in 'gather', 'start_gather', 'start_means':
+        monkeypatch.setattr(parts, name, noting(calls, name, getattr(parts, name)))
+    model = make(Dense)
+    multi = shard(comm, chainer.optimizers.SGD(), model)
+    counts = []
+    for x, t in digits(3):
+        calls.clear()
+        multi.update(model, x, t)
+        counts.append([calls.count(name) for name in ('gather', 'start_gather', 'start_means')])
+    # Nothing is known in the first step. Then the first link waits, the others do not, and the
+    # third one has its parameters until its backward.
+    assert counts == [[6, 6, 2], [1, 5, 2], [1, 5, 2]]
+
+
+def noting(calls, name, function):
+    def note(*args):
+        calls.append(name)
+        return function(*args)
+
+    return note
+
+
+class Changing(chainer.Chain):
+    """Calls other links in each step, with values of parameters that change in between."""
+
+    def __init__(self):
+        super().__init__()
+        self.n_calls = 0
+        self.inner = None
+        with self.init_scope():
+            self.layers = chainer.ChainList(*[L.Linear(64, 64) for _ in range(4)])
+
+    def forward(self, x, t):
+        self.n_calls += 1
+        numbers = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 2, 1, 1], [0], [0, 1, 2, 3], [0, 1, 2, 3]]
+        h = x
+        for i in numbers[self.n_calls % len(numbers)]:
+            h = F.tanh(self.layers[i](h))
+            if i == 1:
+                self.disturb(h)
+        return F.softmax_cross_entropy(h, t)
+
+    def disturb(self, h):
+        if self.n_calls == 7:
+            with chainermn.gathered_parameters(self):
+                self.layers[2].W.array += 0.1
+        if self.n_calls == 13 and self.inner is not None:
+            self.inner.update(lambda: F.sum(self.layers[3](h.array)))
+        if self.n_calls == 8:
+            with chainer.no_backprop_mode():
+                self.layers[2](h)
+        if self.n_calls == 10:
+            F.sum(self.layers[3](h.array)).backward()
+
+
+def test_order_of_calls_that_changes(comm, monkeypatch):
+    monkeypatch.setattr(memory, 'SMALL', 0)
+    results = []
+    for n_bytes in 0, 1 << 25:
+        monkeypatch.setattr(step, 'BYTES', n_bytes)
+        model = make(Changing)
+        multi = shard(comm, chainer.optimizers.SGD(0.1), model)
+        model.inner = shard(comm, chainer.optimizers.SGD(0.1), model.layers[3])
+        results.append(train(multi, model, digits(14), comm))
+    assert_equal(*results)
+
+
+def test_an_error_in_the_loss(comm, monkeypatch):
+    monkeypatch.setattr(memory, 'SMALL', 0)
+    model = make(Dense)
+    multi = shard(comm, chainer.optimizers.SGD(), model)
+
+    def fail(x):
+        model.second(F.relu(model.first(x)))
+        raise KeyError
+
+    def step_of(x, t):
+        multi.update(model, x, t)
+        return params_of(model)
+
+    (x, t), *rest = digits(3)
+    multi.update(model, x, t)
+    with pytest.raises(KeyError):
+        multi.update(fail, x)
+    other = make(Dense)
+    twin = shard(comm, chainer.optimizers.SGD(), other)
+    twin.update(other, x, t)
+    for x, t in rest:
+        twin.update(other, x, t)
+        assert_equal(step_of(x, t), params_of(other))
