@@ -6,6 +6,7 @@ import functools
 import operator
 import sys
 import threading
+import types
 import warnings
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -13,6 +14,7 @@ import chainerx
 from chainer._core.reports import html_table
 from chainer.compilation import _check, _trees
 from chainer.compilation._budget import Budget
+from chainer.compilation._contents import Contents
 from chainer.compilation._drawing import Drawing, draw
 from chainer.compilation._effects.numpy_arguments import NumpyArguments
 from chainer.compilation._kinds.kind import Kind
@@ -28,6 +30,7 @@ from chainer.warnings import PerformanceWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from chainer.compilation._kinds.kind import Scope
 
@@ -310,10 +313,45 @@ class CompiledFunction(Generic[_P, _R]):
             ('<svg', '</svg>')
 
         """
+        return draw(self._find_plan(plan), self._name)
+
+    def save(self, path: str | PathLike[str], plan: int = 0) -> None:
+        """Writes a plan to a file, with the parameters and states of the moment.
+
+        :class:`SavedPlan` and, in C++ and without Python, ``chainerx::SavedPlan`` run it to the
+        bit, and go on with a training. The file has no code: it names kernels, and has shapes,
+        constants, the names of parameters and states and their contents, and what the function
+        depends on besides its arguments.
+
+        Args:
+            path (str or path-like): The file, which is replaced if it exists.
+            plan (int): The number of the plan, in the order of :meth:`summary`.
+
+        Raises:
+            IndexError: If there are not so many plans.
+            ValueError: If the plan needs Python, or a kernel that files do not have; the text
+                says which. No file is written.
+            ~chainerx.ChainerxError: If the file cannot be written.
+
+        """
+        recorded = self._find_plan(plan)
+        code: Any = getattr(self._compiled_function, '__code__', None)
+        is_method = isinstance(self._compiled_function, types.MethodType)
+        parameters = code.co_varnames[is_method : code.co_argcount] if code else ()
+        try:
+            contents = Contents(recorded, parameters)
+        except ValueError as error:
+            raise ValueError(f'{self._name} cannot be saved: {error}') from None
+        # Last: the reasons of effects tell more.
+        if recorded.plan.refusal:
+            raise ValueError(f'{self._name} cannot be saved: {recorded.plan.refusal}')
+        contents.write(path)
+
+    def _find_plan(self, number: int) -> Recorded:
         plans = self._plans.in_order
-        if not 0 <= plan < len(plans):
-            raise IndexError(f'there is no plan {plan}: the function has {len(plans)}')
-        return draw(plans[plan], self._name)
+        if not 0 <= number < len(plans):
+            raise IndexError(f'there is no plan {number}: the function has {len(plans)}')
+        return plans[number]
 
     def clear(self) -> None:
         """Forgets all plans."""

@@ -110,6 +110,10 @@ class Recorded:
             arrays += [take(given) for take in self._take]
         return arrays
 
+    def make_result(self, arrays: list[Any]) -> Any:
+        """Makes the result of the arrays that a run returns."""
+        return self._result(arrays)
+
     def run(self, inputs: list[Any]) -> Any:
         """Runs the plan with the effects.
 

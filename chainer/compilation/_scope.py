@@ -211,6 +211,10 @@ class Scope:
         """Returns the scopes that have the guards."""
         return [*([] if self._trunk is None else [self._trunk]), *self._parts, self]
 
+    def all_labels(self) -> list[str]:
+        """Returns what the guards watch, each once."""
+        return list(dict.fromkeys(label for scope in self._scopes() for label in scope.labels))
+
     def lines_that_store(self, name: str) -> str:
         """Names the lines that set an attribute."""
         return _code.lines_with(self.codes.values(), ('STORE_ATTR',), name)

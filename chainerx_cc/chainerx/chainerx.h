@@ -3,6 +3,7 @@
 // The one header that C++ programs include.
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/capture/saved_plan.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/context.h"

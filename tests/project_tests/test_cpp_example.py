@@ -8,7 +8,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import chainerx
+from chainer.compilation import SavedPlan
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / 'build' / 'chainerx'
@@ -69,6 +73,30 @@ def test_mnist(prefix, tmp_path):
     missing = subprocess.run([program, tmp_path / 'missing'], capture_output=True, text=True)
     assert missing.returncode == 1
     assert 'missing' in missing.stderr
+
+
+def test_plan(prefix, tmp_path):
+    """A training that goes on in C++ has the bits of one that is all in Python."""
+    example = EXAMPLES / 'plan'
+    build(example, tmp_path, prefix)
+    out = tmp_path / 'result'
+    printed = run(sys.executable, example / 'train.py', '-o', out, PYTHONPATH=str(ROOT))
+    program = tmp_path / 'continue_training'
+    files = out / 'step.plan', out / 'batches.bin', out / 'trained.plan'
+    lines = run(program, *files)
+    assert lines == printed
+    assert len(lines.splitlines()) == 11
+    plan = SavedPlan(files[2])
+    with np.load(out / 'trained.npz') as expected:
+        assert len(expected) == 4
+        for name, value in expected.items():
+            assert chainerx.to_numpy(plan.arrays[name]).tobytes() == value.tobytes(), name
+    assert 'python' not in run('ldd', program).lower()
+
+    files[0].write_bytes(files[0].read_bytes()[:-1])
+    damaged = subprocess.run([program, *files], capture_output=True, text=True)
+    assert damaged.returncode == 1
+    assert 'its checksum is wrong' in damaged.stderr
 
 
 def test_onnx(prefix, tmp_path):

@@ -22,7 +22,7 @@ CPP_LAYERS = {
     'backends/native': ['core', 'math', 'ops', 'backends/native/kernels'],
     'backends/cuda': ['core', 'math', 'ops'],
     'testing/gradient_check': ['core', 'autograd', 'ops'],
-    'chainerx.h': ['core', 'autograd', 'ops', 'testing/gradient_check'],
+    'chainerx.h': ['core', 'autograd', 'ops', 'capture/saved_plan', 'testing/gradient_check'],
     'testing': ['chainerx.h', 'core', 'ops', 'testing/gradient_check'],
     'python': ['core', 'autograd', 'ops', 'capture', 'backends/native', 'testing/gradient_check'],
 }

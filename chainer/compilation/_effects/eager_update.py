@@ -11,6 +11,7 @@ from chainer.compilation._effects.effect import Effect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.loss_scales import LossScale
 
 
@@ -47,6 +48,9 @@ class EagerUpdate(Effect):
         if self.scale is not None:
             self.scale.prepare(plan)
         return segment
+
+    def describe(self, contents: Contents) -> None:
+        raise ValueError(self.reason)
 
     def save(self) -> Callable[[], None]:
         return undo.save_optimizer(self._optimizer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
 
@@ -57,6 +58,15 @@ class Effect:
     def save(self) -> Callable[[], None]:
         """Returns a function that restores what the effect changes."""
         return lambda: None
+
+    def describe(self, contents: Contents) -> None:
+        """Adds to a file what runs in C++ need for the effect.
+
+        Raises:
+            ValueError: If it needs Python.
+
+        """
+        raise ValueError(f'a file cannot have {type(self).__name__}')
 
     def results(self) -> Iterable[tuple[str, Any]]:
         """Returns the arrays that the effect changes, with a description of each."""

@@ -10,6 +10,7 @@ from chainer.compilation._effects.effect import Effect, Observer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
 
@@ -28,6 +29,11 @@ class ReadGradients(Effect):
                 return False
             arrays.append(grad)
         return True
+
+    def describe(self, contents: Contents) -> None:
+        raise ValueError(
+            'it adds to gradients of earlier calls: clear them in the function, by cleargrads()'
+        )
 
 
 class SetGradients(Effect):
@@ -50,6 +56,9 @@ class SetGradients(Effect):
             restore_contents()
 
         return restore
+
+    def describe(self, contents: Contents) -> None:
+        pass  # nobody reads gradients in C++
 
     def results(self) -> list[tuple[str, Any]]:
         return [('a gradient', a.grad) for a in self._arrays if a.is_grad_required()]

@@ -12,6 +12,7 @@ from chainer.compilation._trace import GraphBreak
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
 
@@ -67,6 +68,9 @@ class LossScale(Effect):
         for call in self.calls:
             plan.set_scalars(call, [scale])
         self._given = scale
+
+    def describe(self, contents: Contents) -> None:
+        raise ValueError('an optimizer has a loss scale')
 
 
 class LossScales(Observer):

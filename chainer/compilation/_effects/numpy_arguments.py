@@ -20,6 +20,7 @@ from chainer.compilation._trace import GraphBreak
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
 
 _ndarray = numpy.ndarray
@@ -40,6 +41,9 @@ class SentArgument(Effect):
 
     def take(self, arrays: list[Any]) -> Any:
         return self._send(arrays[self._number])
+
+    def describe(self, contents: Contents) -> None:
+        contents.add_input(self._number)
 
 
 class NumpyArguments(Observer):

@@ -12,6 +12,7 @@ from chainer.compilation._effects.stages import Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.eager_update import EagerUpdate
     from chainer.compilation._effects.loss_scales import LossScale
     from chainer.compilation._effects.stages import Hook, Steps
@@ -156,6 +157,15 @@ class PlannedUpdate(Effect):
         self._optimizer.t += 1
         for step in self._steps:
             step.group.count()
+
+    def describe(self, contents: Contents) -> None:
+        if self.reason:
+            raise ValueError(self.reason)
+        call = self._first
+        for stage in self._stages:
+            for scalars in stage.saved_scalars():
+                contents.scalars.append((call, scalars))
+                call += 1
 
     def save(self) -> Callable[[], None]:
         return undo.save_optimizer(self._optimizer)

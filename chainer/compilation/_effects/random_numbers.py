@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Collection
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._effects.numpy_draws import DrawnArray
 
@@ -29,6 +30,9 @@ class Draw(Effect):
 
     def draw(self) -> Any:
         return self._make()
+
+    def describe(self, contents: Contents) -> None:
+        raise ValueError('NumPy or CuPy draws its random numbers: chainerx.dropout draws its own')
 
 
 class _Noted:

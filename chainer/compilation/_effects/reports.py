@@ -13,6 +13,7 @@ from chainer.configuration import config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._effects.effect import Change
     from chainer.compilation._effects.updates import Updates
@@ -44,6 +45,9 @@ class Report(Effect):
             observation.update(values)
 
         return restore
+
+    def describe(self, contents: Contents) -> None:
+        pass  # there is no reporter in C++
 
 
 class Reports(Observer):

@@ -11,6 +11,7 @@ from chainer.compilation._effects.planned_update import PlannedUpdate, record, r
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.eager_update import EagerUpdate
 
 
@@ -40,6 +41,9 @@ class ScaledUpdate(PlannedUpdate):
     @property
     def arrays(self) -> list[Any]:
         return [*super().arrays, self._are_finite]
+
+    def describe(self, contents: Contents) -> None:
+        raise ValueError('an optimizer has a dynamic loss scale')
 
     def _record_stages(self, recorder: Any, end_segment: Callable[[], None]) -> None:
         opt = self._optimizer

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import chainerx
 from chainer import optimizer_hooks
+from chainer._core.optimizers.elementwise import ElementwiseRule
 from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.optimizer_hooks.gradient_noise import exponential_decay_noise
+from chainer.optimizers.adam import AdamRule
 
 if TYPE_CHECKING:
     from chainer._core.optimizers.elementwise import Group
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
+
+
+class Scalars(NamedTuple):
+    """Scalars of a kernel, as files have them.
+
+    Attributes:
+        values: The scalars, or what those of Adam are made of.
+        is_adam: Whether they are made anew for each update.
+        updates: The number of updates so far.
+
+    """
+
+    values: list[float]
+    is_adam: bool = False
+    updates: int = 0
 
 
 class Stage:
@@ -41,6 +58,18 @@ class Stage:
         Other numbers are constants of the plan.
         """
         return []
+
+    def saved_scalars(self) -> list[Scalars]:
+        """Returns what the scalars of all further runs are made of.
+
+        Raises:
+            ValueError: If C++ cannot make them.
+
+        """
+        found = self.scalars()
+        if found is None:
+            raise ValueError('a hyperparameter is no number')
+        return [Scalars(values) for values in found]
 
 
 # -- hooks
@@ -209,6 +238,16 @@ class Steps(Stage):
         step = group.step()
         if not step.run_on_chainerx():
             raise TypeError(f'ChainerX has no kernel {step.kernel} for these arrays')
+
+    def saved_scalars(self) -> list[Scalars]:
+        rule = self.group.rules[0]
+        hp = rule.hyperparam
+        if type(rule) is AdamRule and not hp.adabound:
+            values = hp.alpha, hp.beta1, hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate
+            return [Scalars([float(value) for value in values], is_adam=True, updates=rule.t)]
+        if type(rule)._scalars is not ElementwiseRule._scalars:
+            raise ValueError(f'scalars of {type(rule).__name__} change at each update')
+        return super().saved_scalars()
 
     def scalars(self) -> list[list[float]] | None:
         # A schedule may have set anything, such as a text.

@@ -14,6 +14,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._effects.effect import Change
     from chainer.compilation._effects.updates import Updates
@@ -67,6 +68,11 @@ class State(Effect):
         if self._is_used:
             arrays.append(array_of(value))
         return True
+
+    def describe(self, contents: Contents) -> None:
+        # Others are results that the program may read.
+        if self._is_used:
+            raise ValueError(f'the array of the attribute {self._name} is another one at each call')
 
     def results(self) -> list[tuple[str, Any]]:
         return [(self._name, array_of(self._value))]

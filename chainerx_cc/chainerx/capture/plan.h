@@ -13,6 +13,8 @@
 
 namespace chainerx {
 
+struct Program;
+
 // Where the memory of an array of a plan comes from.
 enum class PlanMemory : uint8_t {
     kScratch,  // a block that runs of several plans share
@@ -128,6 +130,9 @@ public:
     const std::vector<PlanBlock>& blocks() const { return parts_.blocks; }
     // Bytes of the plan itself: calls, their arrays, and constants. About right.
     int64_t own_bytes() const { return parts_.own_bytes; }
+    // What it was made of, for files; null if nobody kept it.
+    const Program* program() const { return program_.get(); }
+    void SetProgram(std::shared_ptr<const Program> program) { program_ = std::move(program); }
     // Whether runs measure the time of each kernel.
     void SetMeasured(bool is_measured);
     // The kernels, a line for each: its seconds in all measured runs, its name, and the dtypes and shapes of its
@@ -147,6 +152,7 @@ private:
     StoragePtr scratch_;           // that the calls are bound to
     bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
+    std::shared_ptr<const Program> program_;
 };
 
 }  // namespace chainerx

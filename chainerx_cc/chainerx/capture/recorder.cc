@@ -6,6 +6,7 @@
 
 #include "chainerx/capture/call_visitor.h"
 #include "chainerx/capture/plan_builder.h"
+#include "chainerx/capture/program.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
 
@@ -98,7 +99,11 @@ std::shared_ptr<Plan> Recorder::MakePlan(const std::vector<Array>& inputs, const
     if (!graph_break_.empty()) throw ChainerxError{graph_break_};
     recording_.CheckData(results);
     recording_.CheckOrigins(inputs, held, results);
-    return BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed), scratch_);
+    // Before passes rewrite the calls.
+    std::shared_ptr<const Program> program = DescribeRecording(recording_, inputs, results);
+    std::shared_ptr<Plan> plan = BuildPlan(recording_, inputs, results, std::move(grads), std::move(renewed), scratch_);
+    plan->SetProgram(std::move(program));
+    return plan;
 }
 
 }  // namespace chainerx

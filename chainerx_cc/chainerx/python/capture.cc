@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "chainerx/capture/plan.h"
+#include "chainerx/capture/program.h"
 #include "chainerx/capture/recorder.h"
+#include "chainerx/capture/saved_plan.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/call_listener.h"
@@ -22,6 +24,7 @@ namespace chainerx::python {
 using RecorderPtr = std::shared_ptr<Recorder>;
 using ScratchPtr = std::shared_ptr<Scratch>;
 using PlanPtr = std::shared_ptr<Plan>;
+using SavedPlanPtr = std::shared_ptr<SavedPlan>;
 using WatchPtr = std::shared_ptr<Watch>;
 using CallListenerPtr = std::shared_ptr<CallListener>;
 
@@ -43,6 +46,13 @@ template <>
 struct Arg<Plan> {
     static std::string Type() { return "_Plan"; }
     static Plan& Get(PyObject* o, const char* name) { return *ValueArg<PlanPtr>(o, name, "chainerx._core._Plan"); }
+};
+template <>
+struct Arg<SavedPlan> {
+    static std::string Type() { return "_SavedPlan"; }
+    static SavedPlan& Get(PyObject* o, const char* name) {
+        return *ValueArg<SavedPlanPtr>(o, name, "chainerx._core._SavedPlan");
+    }
 };
 template <>
 struct Arg<Watch> {
@@ -135,6 +145,51 @@ int64_t GetOwnBytes(Plan& self) { return self.own_bytes(); }
 void SetMeasured(Plan& self, bool is_measured) { self.SetMeasured(is_measured); }
 std::string Describe(Plan& self) { return self.Describe(); }
 
+// Scalars of calls by their numbers among those that have some: `adam` tells which are those of Adam.
+void SavePlan(Plan& self, const std::string& path, const std::vector<std::string>& guards,
+              const std::vector<std::string>& inputs, const std::vector<std::string>& names,
+              const std::vector<Array>& arrays, const std::vector<std::string>& outputs,
+              const std::vector<int64_t>& results, const std::vector<int64_t>& calls, const std::vector<int64_t>& adam,
+              const std::vector<int64_t>& updates, const std::vector<std::vector<double>>& values) {
+    PlanDetails details{guards, inputs, {}, {}, {}};
+    for (size_t i = 0; i < arrays.size(); ++i) details.arrays.emplace_back(names.at(i), arrays[i]);
+    for (size_t i = 0; i < results.size(); ++i) {
+        details.outputs.emplace_back(outputs.at(i), static_cast<size_t>(results[i]));
+    }
+    for (size_t i = 0; i < calls.size(); ++i) {
+        auto rule = adam.at(i) != 0 ? PlanScalars::Rule::kAdam : PlanScalars::Rule::kFixed;
+        details.scalars.push_back({static_cast<size_t>(calls[i]), rule, updates.at(i), values.at(i)});
+    }
+    WritePlan(path, *self.program(), details);
+}
+std::string GetRefusal(Plan& self) { return self.program()->refusal; }
+bool HasProgramArray(Plan& self, const Array& array) {
+    return self.program()->FindKept(*array.body()->storage) != Program::kNoMemory;
+}
+int64_t CountInputs(Plan& self) { return static_cast<int64_t>(self.program()->inputs.size()); }
+int64_t CountResults(Plan& self) { return static_cast<int64_t>(self.program()->results.size()); }
+
+SavedPlanPtr LoadPlan(const std::string& path, Device& device) { return std::make_shared<SavedPlan>(path, device); }
+std::vector<Array> RunSavedPlan(SavedPlan& self, const std::vector<Array>& inputs) { return self.Run(inputs); }
+void SaveAgain(SavedPlan& self, const std::string& path) { self.Save(path); }
+PyRef ToList(const std::vector<std::string>& texts) {
+    PyRef list = Check(PyList_New(0));
+    for (const std::string& text : texts) {
+        if (PyList_Append(list.get(), Check(ToPython(text)).get()) < 0) throw PythonError{};
+    }
+    return list;
+}
+PyRef GetInputs(SavedPlan& self) { return ToList(self.inputs()); }
+PyRef GetOutputs(SavedPlan& self) { return ToList(self.outputs()); }
+PyRef GetGuards(SavedPlan& self) { return ToList(self.guards()); }
+PyRef GetNames(SavedPlan& self) {
+    std::vector<std::string> names;
+    for (const auto& [name, array] : self.arrays()) names.push_back(name);
+    return ToList(names);
+}
+PyRef GetKernels(SavedPlan&) { return ToList(GetSavedKernelNames()); }
+Array FindArray(SavedPlan& self, const std::string& name) { return self.Find(name); }
+
 WatchPtr NewWatch() { return std::make_shared<Watch>(); }
 void WatchAttributes(Watch& self, PyObject* object, PyObject* ignored) { self.AddAttributes(object, ignored); }
 void WatchMember(Watch& self, PyObject* object, PyObject* name) { self.AddMember(object, name); }
@@ -195,6 +250,13 @@ void AddCapture(PyObject* module) {
             .Method<&SetScalars>("set_scalars", "self, index, scalars",
                                  "Replaces the scalars of a call, the ``index``th that has some.")
             .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
+            .Method<&SavePlan>(
+                    "save", "self, path, guards, inputs, names, arrays, outputs, results, calls, adam, updates, values",
+                    "Writes it to a file; see capture/saved_plan.h.")
+            .Property<&GetRefusal>("refusal", "Why no file can have it, or an empty text.")
+            .Method<&HasProgramArray>("keeps", "self, array", "Whether kernels use an array that files keep.")
+            .Property<&CountInputs>("input_count", "Number of inputs.")
+            .Property<&CountResults>("result_count", "Number of results.")
             .Property<&CountSegments>("segment_count", "Number of segments.")
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
             .Property<&GetScratchBytes>("scratch_bytes", "Bytes of memory that it shares with others.")
@@ -205,6 +267,17 @@ void AddCapture(PyObject* module) {
             .Method<&SetMeasured>("set_measured", "self, is_measured", "Whether runs measure the time of each kernel.")
             .Method<&Describe>("describe", "self",
                                "A line for each kernel: seconds in measured runs, name, dtypes and shapes.")
+            .Add(module);
+    Class<SavedPlanPtr>{"_SavedPlan", "A plan from a file; see capture/saved_plan.h."}
+            .Init<&LoadPlan>("path, device")
+            .Method<&RunSavedPlan>("run", "self, inputs", "Returns the outputs.")
+            .Method<&SaveAgain>("save", "self, path", "Writes it with the present parameters and states.")
+            .Method<&FindArray>("find", "self, name", "A parameter or state.")
+            .Property<&GetInputs>("inputs", "Names.")
+            .Property<&GetOutputs>("outputs", "Names.")
+            .Property<&GetNames>("names", "Of parameters and states.")
+            .Property<&GetGuards>("guards", "What the function depends on besides its arguments.")
+            .Property<&GetKernels>("kernels", "Names of all kernels that files have.")
             .Add(module);
     Class<WatchPtr>{"_Watch", "Notices changes of Python objects; see python/watch.h."}
             .Init<&NewWatch>("")
