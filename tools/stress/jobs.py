@@ -172,7 +172,7 @@ def _wait_for_nothing(
     """Checks that all of a job is gone in time."""
     start = time.monotonic()
     # The launcher leaves out the seconds in which it does not run itself.
-    seconds *= min(4.0, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+    seconds *= guard.slowness()
     while (found := _leftovers(child, folder, way, before)) or child.process.poll() is None:
         if time.monotonic() > start + seconds:
             text = '\n'.join(found)

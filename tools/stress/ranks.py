@@ -210,7 +210,7 @@ def _check_end(child: guard.Child, folder: Path, status: int) -> bool:
         return False
     seconds = time.time() - float(note.read_text())
     note.unlink()
-    if seconds > END_SECONDS:
+    if seconds > END_SECONDS * guard.slowness():
         raise guard.Finding(f'the ranks ended {seconds:.1f} s after one\n{child.describe()}')
     print(f'all ended {seconds:.3f} s after the kill', flush=True)
     return True
