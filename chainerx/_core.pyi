@@ -1062,6 +1062,9 @@ def tensordot(a: ndarray, b: ndarray, axes: int | Sequence[_Ints] = 2) -> ndarra
 def einsum(*operands: Any, optimize: bool = True) -> ndarray:
     """Einstein summation: products of elements, summed over labels that are not in the result."""
 
+def quantized_linear(x: ndarray, W: ndarray, scale: ndarray, zero_point: ndarray | None = None, b: ndarray | None = None, dtype: Literal['int2', 'int4', 'int8', 'uint2', 'uint4', 'uint8'] = 'int4', block_size: int = 32) -> ndarray:
+    r"""Affine map :math:`y = x W^\top + b` with a constant matrix of few bits, :math:`W_{ij} = s_{ik} (q_{ij} - z_{ik})`."""
+
 # ---- loss
 
 def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:

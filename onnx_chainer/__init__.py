@@ -1,8 +1,8 @@
 """Models to ONNX files and back.
 
 :func:`export` writes a model with the functions it calls; :func:`export_testcase` adds inputs and
-outputs. :func:`load` gives a link that computes what a file describes. All need the package
-``onnx``: ``pip install "chainer[onnx]"``.
+outputs. :func:`load` gives a link that computes what a file describes, and :func:`scan` is a loop
+that stays one in a file. All need the package ``onnx``: ``pip install "chainer[onnx]"``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from onnx_chainer import (
     onnx_helper as onnx_helper,
     replace_func as replace_func,
 )
+from onnx_chainer._scan import scan as scan
 from onnx_chainer.export import (
     MAXIMUM_OPSET_VERSION as MAXIMUM_OPSET_VERSION,
     MINIMUM_OPSET_VERSION as MINIMUM_OPSET_VERSION,

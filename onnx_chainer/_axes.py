@@ -185,14 +185,14 @@ class Axes:
             for name, (i, axis) in names.items()
         }
         self._check_alike()
-        self._peers = {id(calls[0]): calls for calls in zip(*[t.calls for t in traces])}
+        self._peers = {id(calls[0]): calls for calls in zip(*[t.every_call() for t in traces])}
 
     def peers(self, call: Call) -> Sequence[Call]:
         """The same call in all runs."""
         return self._peers[id(call)]
 
     def _check_alike(self):
-        names = [[call.name for call in t.calls] for t in self.traces]
+        names = [[call.name for call in t.every_call()] for t in self.traces]
         for other, trace in zip(names[1:], self.traces[1:]):
             if other != names[0]:
                 lengths = [
@@ -202,8 +202,8 @@ class Axes:
                 raise DynamicAxisError(
                     f'the model calls {len(names[0])} functions if the axes have the lengths '
                     f'{lengths[0]}, but {len(other)} or other ones if they are {lengths[1]}: '
-                    'a loop over an axis has a fixed number of steps: give that axis a number in '
-                    'input_shapes'
+                    'a loop over an axis has a fixed number of steps: write it with '
+                    'onnx_chainer.scan, or give that axis a number in input_shapes'
                 )
 
     def name_of(self, dim: Any) -> Any:

@@ -294,6 +294,11 @@ class Builder(KnownCall):
             self.Relu(x), self.Log(self.Add(self.Exp(self.Neg(self.Abs(x))), self.const(1)))
         )
 
+    def subgraph(self) -> Any:
+        """Graph of a step of the call, which is a loop."""
+        assert self.context.graph is not None
+        return self.context.graph.subgraph(self._call.func.body)
+
     def finish(self, outputs: Any, output_names: Sequence[str]) -> tuple[Any, ...]:
         """Gives the outputs their names; returns the nodes."""
         outputs = [outputs] if isinstance(outputs, str) else list(outputs)

@@ -91,6 +91,10 @@ class KnownCall(GraphBuilder):
             raise Unsupported('an argument that is not constant')
         return onnx_helper.as_numpy(x) if hasattr(x, 'dtype') else numpy.asarray(x)
 
+    def arrays(self) -> list[numpy.ndarray]:
+        """NumPy arrays of the inputs, for functions whose inputs are constants."""
+        return [onnx_helper.as_numpy(x) for x in self._call.inputs]
+
     def need(self, opset: int, what: str | None = None) -> None:
         """Raises an error if the version of the operator set is less than ``opset``."""
         if self.opset < opset:

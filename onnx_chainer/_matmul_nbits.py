@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from chainer.quantization import _int4
+from chainer.quantization import _packing
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -79,4 +79,4 @@ def _packed(q, block):
     """Integers with eight added, in the blocks of ``MatMulNBits``."""
     columns, inner = q.shape
     padded = np.pad(q, ((0, 0), (0, -inner % block)))
-    return _int4.pack(padded + 8).reshape(columns, -1, block // 2)
+    return _packing.pack(padded + 8).reshape(columns, -1, block // 2)

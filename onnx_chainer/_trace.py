@@ -77,6 +77,34 @@ class Trace:
         """Whether an array is the result of a function."""
         return id(array) in self._producers
 
+    def parts(self) -> Iterator[Trace]:
+        """This trace, and those of the bodies of its loops."""
+        yield self
+        for call in self.calls:
+            if isinstance(call.func, Loop):
+                yield from call.func.body.parts()
+
+    def every_call(self) -> list[Call]:
+        """All calls, with those in loops."""
+        return [call for part in self.parts() for call in part.calls]
+
+
+class Loop:
+    """The function of a call that stands for a loop.
+
+    Attributes:
+        body: Trace of a step: its inputs are the carry and the elements, and its outputs the new
+            carry and what the step adds to the results.
+        n_carried (int): Number of variables of the carry.
+        captured (list): Arrays from outside that the step reads.
+
+    """
+
+    def __init__(self, body: Trace, n_carried: int, captured: list[Any]) -> None:
+        self.body = body
+        self.n_carried = n_carried
+        self.captured = captured
+
 
 def _arrays_of(func: Any) -> Iterator[Any]:
     """Arrays among the attributes of a function, like the condition of ``F.where``."""
@@ -125,6 +153,37 @@ def _recording_apply(func: FunctionNode, inputs: Sequence[Any]) -> tuple[Variabl
         _recorder.calls = calls
     calls.append(Call(func, [x.array for x in variables], [y.array for y in outputs]))
     return outputs
+
+
+def is_recording() -> bool:
+    """Whether the calls of functions of this thread are recorded."""
+    return _recorder.calls is not None
+
+
+@contextlib.contextmanager
+def instead(calls: list[Call] | None) -> Iterator[None]:
+    """Records calls in another list, or not at all."""
+    outer, _recorder.calls = _recorder.calls, calls
+    try:
+        yield
+    finally:
+        _recorder.calls = outer
+
+
+def trace_step(step: Callable[..., Any], inputs: list[Variable]) -> Trace:
+    """Records what a step of a loop does with its inputs."""
+    calls: list[Call] = []
+    with instead(calls):
+        result = step(*inputs)
+    return Trace(calls, inputs, result)
+
+
+def add_loop(loop: Loop, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    """Records a loop as a call."""
+    assert _recorder.calls is not None
+    call = Call(loop, [x.array for x in inputs], [y.array for y in outputs])
+    call.name = 'Scan'
+    _recorder.calls.append(call)
 
 
 @contextlib.contextmanager
@@ -212,13 +271,14 @@ def reversed_values(x: Any) -> Any:
 
 def difference(first: Trace, second: Trace) -> str | None:
     """What differs in two traces of a model besides values that functions make, or ``None``."""
-    names = [[call.name for call in t.calls] for t in (first, second)]
+    names = [[call.name for call in t.every_call()] for t in (first, second)]
     if names[0] != names[1]:
         return 'the model calls other functions for other values of its inputs'
-    known = [{id(x.array) for x in t.inputs} for t in (first, second)]
-    for call, other in zip(first.calls, second.calls):
-        for (what, x), (_, y) in zip(_constants_of(call), _constants_of(other)):
-            if x is y or id(x) in known[0] or first.is_result(x):
+    parts = list(first.parts())
+    known = {id(x.array) for part in parts for x in part.inputs}
+    for call, other in zip(first.every_call(), second.every_call()):
+        for (what, x), (_, y) in zip(constants_of(call), constants_of(other)):
+            if x is y or id(x) in known or any(part.is_result(x) for part in parts):
                 continue
             if x.shape != y.shape or not bool(((x == y) | (x != x) & (y != y)).all()):
                 return (
@@ -228,7 +288,7 @@ def difference(first: Trace, second: Trace) -> str | None:
     return None
 
 
-def _constants_of(call: Call) -> Iterator[tuple[str, Any]]:
+def constants_of(call: Call) -> Iterator[tuple[str, Any]]:
     """Arrays that a converter may read, and what they are."""
     for i, x in enumerate(call.inputs):
         yield f'input {i}', x

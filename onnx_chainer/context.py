@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from onnx_chainer._axes import Axes
     from onnx_chainer._trace import Call
+    from onnx_chainer.graph import Graph
 
 
 # Equal constants of up to so many elements are one.
@@ -50,6 +51,8 @@ class Context:
         #: Dynamic axes of the export, and the call that is being converted.
         self.axes: Axes | None = None
         self.call: Call | None = None
+        #: The graph that is being made.
+        self.graph: Graph | None = None
         if isinstance(model, chainer.Link):
             self._name_params(model)
 

@@ -14,7 +14,7 @@ from onnx_chainer.functions.converter import FunctionConverterParams
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
     from onnx_chainer._trace import Call, Trace
     from onnx_chainer.context import Context
@@ -50,6 +50,7 @@ class Graph:
         self.trace = trace
         self.nodes: list[NodeProto] = []
         self._given = set(explicit_input_names)
+        self._outer = context.graph
 
     def create_node(
         self, func_name: str, func: Any, input_names: Sequence[str], output_names: Sequence[str]
@@ -90,7 +91,7 @@ class Graph:
         context = self.context
         name = context.unique(function.name)
         onnx_helper.set_func_name(name)
-        context.call = function
+        context.call, context.graph = function, self
         input_names = self._input_names(function)
         many = len(function.outputs) > 1
         output_names = []
@@ -107,12 +108,36 @@ class Graph:
             if not context.is_pinned(y):
                 context.set_name(y, output)
         self.add_nodes(nodes)
-        context.call = None
+        context.call, context.graph = None, self._outer
 
     def add_nodes(self, nodes: Sequence[NodeProto]) -> None:
         """Adds nodes, behind those of the constants that they are the first to take."""
-        self.nodes += self.context.take_constant_nodes()
+        if self._outer is None:  # others may take the constants of a subgraph
+            self.nodes += self.context.take_constant_nodes()
         self.nodes += nodes
+
+    def subgraph(self, trace: Trace) -> GraphProto:
+        """The graph of a step of a loop, which is part of the call that is being converted."""
+        from onnx import helper
+
+        context = self.context
+        name, call = onnx_helper.get_func_name(), context.call
+        for x in trace.inputs:
+            context.set_name(x, context.unique('Step_input'))
+        graph = Graph(context, self.converters, self.opset_version, set(), {}, trace)
+        graph.to_onnx_graph()
+        results = [context.unique('Step_output') for _ in trace.outputs]
+        graph.add_nodes(
+            [
+                onnx_helper.make_node('Identity', [context.get_name(y)], [result], name=result)
+                for y, result in zip(trace.outputs, results)
+            ]
+        )
+        inputs = [_info(context.get_name(x), x) for x in trace.inputs]
+        outputs = [_info(result, y) for y, result in zip(trace.outputs, results)]
+        onnx_helper.set_func_name(name)
+        context.call, context.graph = call, self
+        return helper.make_graph(graph.nodes, f'{name}_body', inputs, outputs)
 
     def _input_names(self, call):
         context = self.context
@@ -145,6 +170,12 @@ class Graph:
         for call in self.trace.calls:
             self.convert_to_onnx_node(call)
         return self.nodes
+
+
+def _info(name, x):
+    from onnx import helper
+
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), None)
 
 
 def _no_converter(name, func):

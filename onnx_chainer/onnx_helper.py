@@ -10,7 +10,7 @@ import numpy
 
 from chainer.backend import from_chx
 from chainer.backends import cuda
-from chainer.quantization import _int4
+from chainer.quantization import _packing
 
 if TYPE_CHECKING:
     import os
@@ -145,7 +145,7 @@ def fill_tensor(tensor: TensorProto, name: str, value: Any) -> None:
     tensor.data_type = helper.np_dtype_to_tensor_dtype(array.dtype)
     tensor.dims.extend(value.shape)
     if array.dtype == ml_dtypes.int4:
-        array = _int4.pack(array.astype(numpy.int8))
+        array = _packing.pack(array.astype(numpy.int8))
     tensor.raw_data = array.astype(array.dtype.newbyteorder('<'), copy=False).tobytes()
 
 

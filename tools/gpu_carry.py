@@ -23,29 +23,31 @@ folder=$(cd "$(dirname "$0")" && pwd)
 mkdir -p chainer
 tar xzf "$folder/chainer.tar.gz" -C chainer
 "${1:-python3}" -m pip install --quiet --no-index --find-links "$folder/wheels" PACKAGES
-echo 'now: cd chainer && python tools/gpu_verify.py --budget 2400'
+echo 'now: cd chainer && python tools/gpu_verify.py --budget 570 --resume'
+echo 'which goes on where it ended if it is called again'
 """
 
 
-def download(folder, python):
-    """Downloads the wheels for a version of Python on Linux."""
+def download(folder, python, packages):
+    """Downloads the wheels of packages for a version of Python on Linux."""
     platforms = [f'manylinux_2_{n}_x86_64' for n in (17, 24, 26, 27, 28)]
     platforms += ['manylinux2014_x86_64', 'manylinux1_x86_64', 'linux_x86_64']
     command = [sys.executable, '-m', 'pip', 'download', '--quiet', '--dest', str(folder)]
     command += ['--only-binary=:all:', '--python-version', python]
     for platform in platforms:
         command += ['--platform', platform]
-    subprocess.run([*command, *PACKAGES], check=True)
+    subprocess.run([*command, *packages], check=True)
 
 
-def make(folder, python):
-    """Makes the folder; returns its size in bytes."""
+def make(folder, python, without=()):
+    """Makes the folder, without packages that are there; returns its size in bytes."""
+    packages = [name for name in PACKAGES if name not in without]
     folder.mkdir(parents=True)
     archive = ['git', 'archive', '--format=tar.gz', f'--output={folder / "chainer.tar.gz"}', 'HEAD']
     subprocess.run(archive, cwd=ROOT, check=True)
-    download(folder / 'wheels', python)
+    download(folder / 'wheels', python, packages)
     script = folder / 'install.sh'
-    script.write_text(_INSTALL.replace('PACKAGES', ' '.join(PACKAGES)))
+    script.write_text(_INSTALL.replace('PACKAGES', ' '.join(packages)))
     script.chmod(0o755)
     return sum(path.stat().st_size for path in folder.rglob('*') if path.is_file())
 
@@ -56,10 +58,13 @@ def main(arguments=None):
     parser.add_argument(
         '--python', default='{}.{}'.format(*sys.version_info), help='version of Python there'
     )
+    parser.add_argument(
+        '--without', nargs='+', default=(), choices=PACKAGES, help='packages that are there already'
+    )
     args = parser.parse_args(arguments)
     if args.folder.exists():
         return f'{args.folder} exists'
-    size = make(args.folder.resolve(), args.python)
+    size = make(args.folder.resolve(), args.python, args.without)
     print(f'{args.folder}: {size / (1 << 20):.1f} MiB')
     return f'that is more than {LARGEST >> 20} MiB' if size > LARGEST else None
 

@@ -1,13 +1,16 @@
 """The parts of :mod:`gpu_verify`: what it runs on a GPU."""
 
 import importlib.util
+import os
 import sys
 
 from build import CUDA_TESTS
 
+# Each process has a context on the GPU, which takes memory.
+_PROCESSES = max(2, min(8, (os.cpu_count() or 1) // 2))
 _PYTEST = [
     *(sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--color=no'),
-    *(['-n', '4'] if importlib.util.find_spec('xdist') else []),
+    *(['-n', str(_PROCESSES), '--dist', 'worksteal'] if importlib.util.find_spec('xdist') else []),
 ]
 _ON_CUDA = {'CHAINERX_TEST_DEVICE': 'cuda:0'}
 _FUNCTIONS = 'tests/chainer_tests/functions_tests'
@@ -54,6 +57,7 @@ PARTS = {
     'build': ([sys.executable, 'tools/build.py'], {'CHAINERX_BUILD_CUDA': '1'}),
     'first': ([*_PYTEST, *_FIRST], _ON_CUDA),
     'cuda': ([*_PYTEST, '-m', 'not slow', *CUDA_TESTS], _ON_CUDA),
+    **_speed('chainerx', 'cuda:0'),
     'chainer': (
         [*_PYTEST, '-m', 'not slow', '-k', 'chainerx or cuda', 'tests/chainer_tests'],
         _ON_CUDA,
@@ -72,7 +76,6 @@ PARTS = {
         [*_PYTEST, '-m', 'gpu and not slow', _FUNCTIONS],
         {'CHAINER_USE_NATIVE_KERNELS': 'never'},
     ),
-    **_speed('chainerx', 'cuda:0'),
     **_speed('cupy', '@cupy:0'),
     'cuda-without-libraries': (
         [

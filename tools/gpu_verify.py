@@ -5,8 +5,9 @@ Then come the tests of ChainerX and Chainer on it and those of CuPy, rows of the
 a process of its own, and the operations under ``compute-sanitizer``. Each part ends within nine
 minutes, and adds its result to a report in ``docs/gpu_reports``, one file for a GPU and a day. A
 part that runs again replaces its result. ``--budget`` limits all of it: what matters most comes
-first, and no part begins after it. ``--table`` makes the table in ``docs/gpu_verification.rst``
-from all reports. ``tools/gpu_carry.py`` makes a folder to carry to a machine without a network.
+first, and no part begins after it. ``--resume`` leaves out what has passed in the report, where the
+time of one command is short. ``--table`` makes the table in ``docs/gpu_verification.rst`` from all
+reports. ``tools/gpu_carry.py`` makes a folder to carry to a machine without a network.
 
 Without a GPU it says so and stops. ``--emulated`` tries this program on the emulation of CUDA that
 ``tools/build.py --test`` compiles, without the parts that build and sanitize; it writes no report
@@ -38,6 +39,7 @@ EMULATION = ROOT / 'build' / 'chainerx' / 'cuda_emulation'
 STAND_IN = ROOT / 'tests' / 'helpers' / 'cupy_emulation'
 SECONDS = 530
 LEAST_SECONDS = 20  # left of the budget, to begin a part
+SUMMARY_SECONDS = 30  # for pytest to print its summary after an interrupt
 _MARKED = re.compile(r'(\.\. The table is made.*?\n\n).*\Z', re.DOTALL)
 
 
@@ -90,6 +92,22 @@ def summarize(output):
     return counts, failures
 
 
+def _finish(process, seconds):
+    """Output of a process, and whether it had to be ended after so many seconds.
+
+    An interrupt comes first: pytest then counts what it ran, and names what failed.
+    """
+    try:
+        return process.communicate(timeout=seconds)[0], False
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=SUMMARY_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.communicate()[0], True
+
+
 def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
     """Runs a part for so long at most; returns its result for the report.
 
@@ -102,6 +120,7 @@ def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
         environment['CHAINER_TEST_CUPY'] = 'emulated'
         environment['CHAINERX_PATH'] = str(EMULATION)
         environment['CHAINERX_CUDA_EMULATION_SHARED'] = '1'
+        environment['PYTEST_TIMEOUT'] = '600'  # an emulated GPU is slow
     elif name == 'build' and 'CHAINERX_NVCC_GENERATE_CODE' not in environment:
         arch = capability.replace('.', '')
         environment['CHAINERX_NVCC_GENERATE_CODE'] = f'arch=compute_{arch},code=sm_{arch}'
@@ -120,12 +139,9 @@ def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    try:
-        output, _ = process.communicate(timeout=seconds)
-        status = 'passed' if process.returncode == 0 else f'failed: status {process.returncode}'
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
+    output, is_late = _finish(process, seconds)
+    status = 'passed' if process.returncode == 0 else f'failed: status {process.returncode}'
+    if is_late:
         status = f'failed: more than {seconds:.0f} seconds'
     counts, failures = summarize(output)
     if logs is not None:
@@ -201,6 +217,9 @@ def main(arguments=None):
     parser.add_argument(
         '--budget', type=float, default=float('inf'), metavar='SECONDS', help='time for all parts'
     )
+    parser.add_argument(
+        '--resume', action='store_true', help='leave out parts that have passed in the report'
+    )
     parser.add_argument('--emulated', action='store_true', help='try it on the emulation of CUDA')
     parser.add_argument('--select', metavar='EXPRESSION', help='only tests that match (-k)')
     args = parser.parse_args(arguments)
@@ -236,7 +255,10 @@ def main(arguments=None):
     # What needs a GPU, or takes it for granted that it is fast
     left_out = 'build|[a-z]+check-|bandwidth|gemm|benchmark.*(?<!tiny)$'
     possible = [n for n in PARTS if not (args.emulated and re.match(left_out, n))]
-    for name in args.part or possible:
+    wanted = args.part or possible
+    if args.resume:
+        wanted = [n for n in wanted if report['parts'].get(n, {}).get('status') != 'passed']
+    for name in wanted:
         seconds = min(SECONDS, end - time.monotonic())
         if seconds < LEAST_SECONDS:
             print(f'{name}: skipped: the budget is spent', flush=True)

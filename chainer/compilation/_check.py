@@ -83,7 +83,7 @@ def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> 
     before.restore()
     recorded.plan.draw_as(recorder)
     try:
-        actual_value = recorded.run(inputs, tells=False)
+        actual_value = recorded.run(inputs)
     finally:
         actual = before.describe()
         after.restore()

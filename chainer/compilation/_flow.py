@@ -11,6 +11,7 @@ import bisect
 import dis
 import functools
 import inspect
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 #: How many values besides its arguments a call takes from the stack.
 _CALLS = {'CALL_FUNCTION': 1, 'CALL_FUNCTION_KW': 2, 'CALL_METHOD': 2, 'CALL': 2, 'CALL_KW': 3}
 _LOADS = (
-    'LOAD_CONST LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_GLOBAL LOAD_NAME LOAD_DEREF '
-    'LOAD_CLASSDEREF PUSH_NULL'
+    'LOAD_CONST LOAD_SMALL_INT LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_FAST_BORROW '
+    'LOAD_FAST_BORROW_LOAD_FAST_BORROW LOAD_GLOBAL LOAD_NAME LOAD_DEREF LOAD_CLASSDEREF PUSH_NULL'
 ).split()
-_NOTHING = 'NOP', 'CACHE', 'EXTENDED_ARG', 'KW_NAMES', 'PRECALL'
+_NOTHING = 'NOP', 'CACHE', 'EXTENDED_ARG', 'KW_NAMES', 'PRECALL', 'NOT_TAKEN'
 _STORES = 'STORE_FAST', 'STORE_FAST_LOAD_FAST'
 #: Functions by which code may read its variables without naming them.
 _READERS = {'vars', 'locals', 'dir', 'eval', 'exec'}
@@ -213,8 +214,10 @@ def _uses_of(code: types.CodeType, name: str) -> tuple[list[tuple[int, int]], li
         names = instruction.argval if type(instruction.argval) is tuple else (instruction.argval,)
         if name not in names or '_FAST' not in instruction.opname:
             continue
-        # Python 3.13 joins instructions in pairs, such as STORE_FAST_LOAD_FAST.
-        for k, op in enumerate(instruction.opname.replace('_FAST', '').split('_')[: len(names)]):
+        # Python 3.13 joins instructions in pairs, such as STORE_FAST_LOAD_FAST. Python 3.14 has
+        # loads that borrow a reference, such as LOAD_FAST_BORROW.
+        ops = re.findall('LOAD|STORE|DELETE', instruction.opname)
+        for k, op in enumerate(ops[: len(names)]):
             if names[k] == name and op == 'STORE':
                 stores.append(i)
             elif names[k] == name:

@@ -14,7 +14,7 @@ from chainer.compilation._effects.effect import methods_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.compilation._effects.effect import Effect
+    from chainer.compilation._effects.effect import Change, Effect
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
@@ -46,6 +46,7 @@ class Recorded:
         scope: What has to be unchanged.
         plan: The kernels.
         effects: What a run does besides them, in order.
+        changes: What it changes at its end, after all effects.
         result: Returns the result for the arrays that a run returns.
 
     """
@@ -57,6 +58,7 @@ class Recorded:
         scope: Scope,
         plan: Any,
         effects: list[Effect],
+        changes: list[Change],
         result: Callable[[list[Any]], Any],
     ) -> None:
         self.key: Any = None  # by which the function finds it
@@ -73,9 +75,9 @@ class Recorded:
         self._take = methods_of(effects, 'take')
         self._draw = methods_of(effects, 'draw')
         self._prepare = methods_of(effects, 'prepare')
-        self._run = methods_of(effects, 'run')
-        self._finish = methods_of(effects, 'finish')
-        self._tell = methods_of(effects, 'tell')
+        runs = methods_of(effects, 'run')
+        self._runs = [(run.__self__.changes_before, run) for run in runs]
+        self._changes = changes
 
     def shares_scope(self, other: Recorded) -> bool:
         """Takes the scope of another plan if it is the same, which saves memory and time."""
@@ -108,11 +110,11 @@ class Recorded:
             arrays += [take(given) for take in self._take]
         return arrays
 
-    def run(self, inputs: list[Any], *, tells: bool = True) -> Any:
-        """Runs the plan with the effects; ``tells``: those that cannot be undone, too.
+    def run(self, inputs: list[Any]) -> Any:
+        """Runs the plan with the effects.
 
         Raises:
-            Exception: What a kernel raises, with the text of the eager call.
+            Exception: What a kernel raises, with the text of the eager call, or an effect.
 
         """
         self.runs += 1
@@ -125,8 +127,12 @@ class Recorded:
             for prepare in self._prepare:
                 prepare(plan)
             segment = 0
-            for run in self._run:
+            for changes, run in self._runs:
                 plan.run(segment)
+                # Python, which may run now, sees what eager calls have changed by then; and that
+                # stays if it raises.
+                for change in changes:
+                    change(arrays)
                 segment = run(plan, segment + 1)
             plan.run(segment)
         except chainerx.ChainerxError as error:
@@ -134,9 +140,6 @@ class Recorded:
             if not text.startswith('run: '):  # which ChainerX calls the plan itself
                 raise
             raise type(error)(text[len('run: ') :]) from None
-        for finish in self._finish:
-            finish(arrays)
-        if tells:
-            for tell in self._tell:
-                tell(arrays)
+        for change in self._changes:
+            change(arrays)
         return self._result(arrays)

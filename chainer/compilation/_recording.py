@@ -83,11 +83,11 @@ class Recording:
         self._observers: tuple[Observer, ...] = (
             self._scales,
             self._updates,
-            States(scope, scope.slot_ids, self.trace),
+            States(scope, scope.slot_ids, self.trace, self._updates),
             gradients,
             arguments,
             self._random,
-            Reports(scope),
+            Reports(scope, self._updates),
         )
 
     def prepare(self) -> None:
@@ -176,7 +176,7 @@ class Recording:
 
     def backward(self, function: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
         """Goes back from arrays; runs of the plan do so with the loss scale of the moment."""
-        with self._scales.backward(kwds['loss_scale']):
+        with self._scales.backward(kwds['loss_scale']), self._updates.backward():
             return function(*args, **kwds)
 
     def update(self, opt: Any) -> bool:
@@ -217,7 +217,8 @@ class Recording:
         for observer in self._observers:
             observer.finish(draft)
         plan = draft.make_plan()
-        return Recorded(self._environment, self._form, scope, plan, draft.effects, result)
+        changes = draft.changes[self._updates.count]
+        return Recorded(self._environment, self._form, scope, plan, draft.effects, changes, result)
 
 
 def _call(method: weakref.WeakMethod[Any], *args: Any) -> None:

@@ -17,6 +17,7 @@ from chainer.quantization._functions import (
     fake_quantize as fake_quantize,
     quantize_linear as quantize_linear,
 )
+from chainer.quantization._linear import quantized_linear as quantized_linear
 from chainer.quantization._observers import (
     Entropy as Entropy,
     MinMax as MinMax,

@@ -10,7 +10,7 @@ import chainerx
 from chainer import backend, functions
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.functions._base import Operation
-from chainer.quantization import _int4
+from chainer.quantization import _packing
 from chainer.utils import type_check
 from chainer.variable import as_variable
 
@@ -101,7 +101,7 @@ class DequantizeLinear(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         q, scale, *zero = inputs
         if self.int4_shape is not None:
-            q = _int4.unpack(q, self.int4_shape)
+            q = _packing.unpack(q, self.int4_shape)
         wide = numpy.promote_types(scale.dtype, numpy.float32)
         y: Any = q.astype(wide)
         if zero:

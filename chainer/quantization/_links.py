@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend
+from chainer import backend, functions, links
 from chainer.link_hooks._weight import WeightHook
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
-from chainer.quantization import _functions, _int4, _scales
+from chainer.quantization import _functions, _linear, _packing, _scales
 from chainer.quantization._calibration import floats_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from chainer.link import Link
     from chainer.quantization._scheme import WeightFormat
+    from chainer.types import VariableLike
 
 
 class Converted:
@@ -89,10 +91,37 @@ class Quantized(Converted):
         values = self.__dict__
         return function.apply((values[f'{name}_quantized'], values[f'{name}_scale']))[0]
 
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the link. A linear layer multiplies with packed weights, if its input is floats."""
+        is_linear = self._base.forward is links.Linear.forward
+        if is_linear and not self._inputs and _has_rows(*self._formats.get('W', ((), 0, 0, 0))):
+            return self._product(*args, **kwargs)
+        return super().forward(*args, **kwargs)
+
+    def _product(self, x: VariableLike, n_batch_axes: int = 1) -> Any:
+        values = self.__dict__
+        _, bits, _, block_size = self._formats['W']
+        inner = math.prod(x.shape[n_batch_axes:])
+        batch = x.shape[:n_batch_axes]
+        y = _linear.quantized_linear(
+            functions.reshape(x, (math.prod(batch), inner)),
+            values['W_quantized'],
+            values['W_scale'],
+            b=values['b'],
+            dtype=f'int{bits}',
+            block_size=block_size or max(inner, 1),
+        )
+        return y if n_batch_axes == 1 else functions.reshape(y, (*batch, y.shape[1]))
+
     def _quantized_input(self, place, x):
         scale, zero = (self.__dict__[f'input_{place}_{what}'] for what in ('scale', 'zero_point'))
         q = _functions.quantize_linear(x, scale, zero)
         return _functions.dequantize_linear(q, scale, zero)
+
+
+def _has_rows(shape, bits, axis, block_size):
+    """Whether each row of a matrix has whole bytes, and scales of its own."""
+    return len(shape) == 2 and shape[1] * bits % 8 == 0 and axis == (1 if block_size else 0)
 
 
 class Layers(Converted):
@@ -165,5 +194,5 @@ def replace_weight(link: Any, name: str, form: WeightFormat) -> None:
     q = _scales.integers_of(W, scale, form.bits, form.axis, form.block_size)
     delattr(link, name)
     link._formats[name] = tuple(form)
-    link.add_persistent(f'{name}_quantized', device.send(_int4.pack(q) if form.bits == 4 else q))
+    link.add_persistent(f'{name}_quantized', device.send(_packing.pack(q) if form.bits == 4 else q))
     link.add_persistent(f'{name}_scale', device.send(scale))

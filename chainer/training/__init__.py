@@ -1,4 +1,16 @@
-"""Training loop abstraction: trainer, updaters, extensions and triggers."""
+"""Training loop abstraction: trainer, updaters, extensions and triggers.
+
+The examples of extensions and triggers begin after this program, which makes a trainer of two
+epochs with four iterations each:
+
+>>> train, test = chainer.datasets.get_digits()
+>>> iterator = chainer.iterators.SerialIterator(train[:1000], 250, shuffle=False)
+>>> model = L.Classifier(L.Linear(64, 10, initialW=0))
+>>> optimizer = chainer.optimizers.MomentumSGD(lr=0.1).setup(model)
+>>> updater = chainer.training.StandardUpdater(iterator, optimizer)
+>>> trainer = chainer.training.Trainer(updater, (2, 'epoch'))
+
+"""
 
 from chainer._core.names import hints as _hints  # NOQA
 from chainer.training import extension as extension  # NOQA

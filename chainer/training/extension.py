@@ -35,18 +35,14 @@ class Extension:
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
         >>> class Shout(chainer.training.Extension):
-        ...     trigger = 2, 'iteration'
+        ...     trigger = 3, 'iteration'
         ...     def __call__(self, trainer):
         ...         print('iteration', trainer.updater.iteration)
-        >>> trainer = testing.get_trainer_with_mock_updater((4, 'iteration'))
         >>> trainer.extend(Shout())
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        iteration 2
-        iteration 4
+        >>> trainer.run()
+        iteration 3
+        iteration 6
 
     """
 

@@ -1,4 +1,7 @@
-"""Extensions of the trainer for training on several processes."""
+"""Extensions of the trainer for training on several processes.
+
+In the examples ``trainer``, ``updater`` and ``optimizer`` are those of :mod:`chainer.training`.
+"""
 
 from chainermn.extensions._multi_node_snapshot import multi_node_snapshot as multi_node_snapshot
 from chainermn.extensions.allreduce_persistent import AllreducePersistent as AllreducePersistent

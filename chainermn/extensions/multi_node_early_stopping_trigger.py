@@ -33,19 +33,14 @@ class MultiNodeEarlyStoppingTrigger:
 
     .. admonition:: Example
 
-        >>> from chainer import testing
         >>> comm = chainermn.create_communicator('naive')
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> trigger = chainermn.extensions.MultiNodeEarlyStoppingTrigger(
         ...     comm, check_trigger=(1, 'iteration'), patience=2)
-        >>> for loss in 3., 2., 2.5, 2.2:
-        ...     trainer.updater.update()
-        ...     trainer.observation = {'main/loss': loss}
-        ...     print(loss, trigger(trainer))
-        3.0 False
-        2.0 False
-        2.5 False
-        2.2 True
+        >>> trainer = chainer.training.Trainer(updater, trigger)
+        >>> optimizer.lr = 0  # so that nothing improves
+        >>> trainer.run()
+        >>> updater.iteration
+        3
 
     """
 

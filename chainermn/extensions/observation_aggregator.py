@@ -37,15 +37,12 @@ class ObservationAggregator(extension.Extension):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
         >>> comm = chainermn.create_communicator('naive')
-        >>> aggregator = chainermn.extensions.ObservationAggregator(comm, 'loss', 'mean_loss')
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> trainer.updater.update()
-        >>> trainer.observation = {'loss': 2.0}
-        >>> aggregator(trainer)
-        >>> trainer.observation
-        {'loss': 2.0, 'mean_loss': 2.0}
+        >>> trainer.extend(chainermn.extensions.ObservationAggregator(
+        ...     comm, 'main/loss', 'mean_loss', comm_trigger=(1, 'epoch')))
+        >>> trainer.run()
+        >>> round(float(trainer.observation['mean_loss']), 2)
+        2.0
 
     """
 

@@ -26,6 +26,7 @@
 #include "chainerx/ops/packed_convolution.h"
 #include "chainerx/ops/packed_linear.h"
 #include "chainerx/ops/pooling.h"
+#include "chainerx/ops/quantized_linear.h"
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn.h"

@@ -62,9 +62,12 @@ def convert_EmbedIDFunction(g, f, x, W):
 def convert_LinearFunction(g, f, *xs):
     """``Gemm``."""
     x, W, *b = _alike(g, xs)
-    if b or g.opset >= 11:
-        return g.Gemm(x, W, *b, transB=1)
-    return g.Gemm(x, W, g.const(numpy.zeros(1, g.dtype())), transB=1)
+    return g.Gemm(x, W, *(b or no_bias(g)), transB=1)
+
+
+def no_bias(g):
+    """The inputs of ``Gemm`` in place of a bias: zero where the opset needs one."""
+    return [] if g.opset >= 11 else [g.const(numpy.zeros(1, g.dtype()))]
 
 
 @converts('BilinearFunction')

@@ -165,3 +165,10 @@ row(
     'Of a rational approximation, to nine digits.',
     lambda g, f, p: g.cast(_quantile(g, p), g.dtype()),
 )
+
+
+@converts('Scan')
+def convert_Scan(g, f, *xs):
+    """``Scan``, whose body is the graph of a step."""
+    body = g.subgraph()
+    return g.Scan(*xs, body=body, num_scan_inputs=len(xs) - f.n_carried, n=g.n_outputs)

@@ -353,7 +353,7 @@ class TestEmulation:
             x.device.synchronize()
             ctypes.string_at(x.data_ptr, 8)
         """
-        run_python(code, status=-signal.SIGSEGV)
+        run_python(code, status=-signal.SIGSEGV, CHAINERX_CUDA_EMULATION_SHARED='0')
 
     def test_out_of_memory(self):
         code = """

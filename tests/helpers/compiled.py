@@ -1,5 +1,7 @@
 """Running a program eagerly and under ``chainer.compile``, and comparing all that it leaves."""
 
+import contextlib
+
 import numpy as np
 
 import chainer
@@ -38,7 +40,7 @@ def state_of(link, *optimizers):
                 state[name, key] = bits(value)
     for name, param in link.namedparams():
         state[name, 'grad'] = bits(param._get_known_grad())
-        rule = param.update_rule
+        rule = getattr(param, 'update_rule', None)  # a variable has none
         if rule is not None:
             state[name, 'rule'] = bits([rule.t, rule.state, rule._fp32_param])
     for i, optimizer in enumerate(optimizers):
@@ -66,17 +68,23 @@ class Pair:
     def programs(self):
         return self.usual, self.compiled
 
+    def around(self, program):
+        """Returns a context manager for a step of a program, such as its reporter."""
+        return contextlib.nullcontext()
+
     def run(self, *args, **kwargs):
         """Runs a step of both and compares; returns whether a plan ran."""
         before = self.function.replays
         seed = self.function.calls
         results = []
-        for step in self.usual.step, self.function:
+        for program, step in zip(self.programs, (self.usual.step, self.function)):
             chainerx.random.seed(seed)
             np.random.seed(seed)
             if not self.has_seed:
                 chainerx.random.seed(None)
-            results.append((_outcome(step, args, kwargs), bits(chainerx.random.rand(3))))
+            with self.around(program):
+                outcome = _outcome(step, args, kwargs)
+            results.append((outcome, bits(chainerx.random.rand(3))))
         assert results[0] == results[1]
         self.outcome = results[0][0]
         a, b = (program.state() for program in self.programs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx_chainer_tests import helpers_of_export
+from onnx_chainer_tests import helpers_of_export, helpers_of_runtime
 
 import chainer
 import chainer.functions as F
@@ -83,7 +83,9 @@ def _check(y, expected):
     assert (abs(y - expected) < 1e-5).mean() > 0.9
 
 
-def test_onnxruntime(exported):
+def test_onnxruntime(exported, request):
+    if request.node.callspec.params['exported'] == 'int8' and helpers_of_runtime.saturates():
+        pytest.skip('the products of ONNX Runtime saturate on this processor')
     onnx_model, _, args, expected = exported
     _check(helpers_of_export.run_onnx(onnx_model, dict(zip(('x', 'ids'), args)))[0], expected)
 

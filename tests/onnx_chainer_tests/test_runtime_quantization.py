@@ -6,6 +6,7 @@ import pytest
 onnx = pytest.importorskip('onnx')
 onnxruntime = pytest.importorskip('onnxruntime')
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx_chainer_tests import helpers_of_runtime  # noqa: E402
 from onnx_chainer_tests.test_integers import numbers, runtime  # noqa: E402
 
 pytestmark = pytest.mark.chainerx
@@ -160,7 +161,7 @@ def test_where(loader, dtype):
 def test_gemm(loader, dtype, transposed, columns, result, fed):
     random = np.random.RandomState(4)
     a = numbers((9, 5) if transposed[0] else (5, 9), dtype)
-    b = numbers((6, 9) if transposed[1] else (9, 6), 'int8', 1)
+    b = helpers_of_runtime.in_range(numbers((6, 9) if transposed[1] else (9, 6), 'int8', 1))
     b_scale = random.uniform(0.01, 0.02, columns).astype(FLOAT)
     c = random.randint(-2000, 2000, 6).astype('i')
     inputs = [a, scale(0.02), zero(dtype), b, np.asarray(b_scale), np.zeros(columns, 'b'), c]
@@ -256,7 +257,11 @@ def test_networks_of_quantize_static(loader, form, per_channel, tmp_path):
     paths = [str(tmp_path / name) for name in ('model.onnx', 'small.onnx')]
     onnx.save(network(), paths[0])
     quantization.quantize_static(
-        *paths, Reader(), quant_format=quantization.QuantFormat[form], per_channel=per_channel
+        *paths,
+        Reader(),
+        quant_format=quantization.QuantFormat[form],
+        per_channel=per_channel,
+        reduce_range=helpers_of_runtime.saturates(),
     )
     ops = {node.op_type for node in onnx.load(paths[1]).graph.node}
     if form == 'QOperator':

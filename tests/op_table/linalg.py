@@ -38,6 +38,15 @@ _SUMS = [
     ('ij,jk,kl', In(2, 3), In(3, 4), In(4, 2)), ('...ii->...i', In(2, 3, 3)),
 ]
 
+def _quantized_linear(x, W, scale, zero=None, dtype='int4', block_size=32):
+    bits, count = int(dtype.lstrip('uint')), x.shape[-1]
+    q = (W.astype(int)[..., None] >> np.arange(0, 8, bits) & 2**bits - 1).reshape(len(W), -1)[:, :count]
+    if dtype[0] == 'i':
+        q = np.where(q < 2 ** (bits - 1), q, q - 2**bits)
+    spread = [np.repeat(a, block_size, 1)[:, :count] for a in (scale, zero) if a is not None]
+    return x @ ((q - (0 if dtype[0] == 'i' else 2 ** (bits - 1)) if zero is None else q - spread[1]) * spread[0]).T
+
+
 ROWS = [
     Row('vecdot', _vecdot, [[In(3), In(3)], [In(2, 3), In(3)], [In(2, 3), In(2, 3), {'axis': 0}], [In(4, 1, 3), In(2, 3)], [In(2, 0), In(2, 0)]], NUMBERS, tolerance=8,
         wrong=[(DimensionError, lambda f: f(zeros(2), zeros(3))), (DimensionError, lambda f: f(zeros(), zeros(3)))]),
@@ -84,6 +93,26 @@ ROWS = [
                (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 3), zeros(3))),
                (ChainerxError, lambda f: f(zeros(2, 3), zeros(4, 3), None, 3))],
         bench=with_gradient('F.linear(x, w, b)', 'xp.linear(x, w, b)', (100, 1000), x=(100, 784), w=(1000, 784), b=(1000,))),
+    Row('quantized_linear', _quantized_linear,
+        [[In(2, 5), In(3, 3, dtype='uint8', low=0, high=255), In(3, 1)],
+         [In(2, 1, 5), In(3, 3, dtype='uint8', low=0, high=255), In(3, 2), {'block_size': 4}],
+         [In(5, 20), In(9, 20, dtype='uint8', low=0, high=255), In(9, 2), In(9, 2), {'dtype': 'uint8', 'block_size': 16}],
+         [In(20), In(2, 5, dtype='uint8', low=0, high=255), In(2, 2), {'dtype': 'int2', 'block_size': 16}],
+         [In(0, 2), In(3, 1, dtype='uint8', low=0, high=255), In(3, 1)]],
+        result='first', grad_inputs=(0,), tolerance=200,
+        wrong=[(DimensionError, lambda f: f(zeros(2, 3), zeros(4, 1, dtype='uint8'), zeros(4, 1))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 19, dtype='uint8'), zeros(4, 1))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(8, dtype='uint8'), zeros(4, 1))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 2))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 1), zeros(4))),
+               (DimensionError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 1), None, zeros(3))),
+               (DimensionError, lambda f: f(zeros(), zeros(4, 2, dtype='uint8'), zeros(4, 1))),
+               (DtypeError, lambda f: f(zeros(2, 3), zeros(4, 2), zeros(4, 1))),
+               (DtypeError, lambda f: f(zeros(2, 3), zeros(4, 3, dtype='uint8'), zeros(4, 1), dtype='int8')),
+               (DtypeError, lambda f: f(zeros(2, 3, dtype='int32'), zeros(4, 2, dtype='uint8'), zeros(4, 1))),
+               (DtypeError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 1, dtype='int32'))),
+               (ChainerxError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 1), block_size=0)),
+               (ValueError, lambda f: f(zeros(2, 3), zeros(4, 2, dtype='uint8'), zeros(4, 1), dtype='int3'))]),
     Row('einsum', lambda *args: np.einsum(*args), [[*inputs, {'subscripts': text}] for text, *inputs in _SUMS], NUMBERS, call=_call_einsum, tolerance=20,
         wrong=[(ChainerxError, lambda f: f('i,i', zeros(3))),
                (ChainerxError, lambda f: f('i$', zeros(3))),

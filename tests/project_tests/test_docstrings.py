@@ -26,8 +26,30 @@ def _modules():
             yield '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 
 
+NAMES = {
+    'np': numpy,
+    'numpy': numpy,
+    'chainer': chainer,
+    'chainermn': chainermn,
+    'chainerx': chainerx,
+    'onnx_chainer': onnx_chainer,
+    'F': chainer.functions,
+    'L': chainer.links,
+}
+
+
+def _names_of_examples(module):
+    """What examples of a module use without an import."""
+    names = dict(NAMES)
+    if module.startswith(('chainer.training.', 'chainermn.extensions.')):
+        # The docstring of the package has the program that these examples begin after.
+        for example in doctest.DocTestParser().get_examples(chainer.training.__doc__):
+            exec(example.source, names)
+    return names
+
+
 @pytest.mark.parametrize('name', sorted(_modules()))
-def test_examples(name):
+def test_examples(name, tmp_path, monkeypatch):
     if 'chainerx' in name and not chainerx.is_available():
         pytest.skip('ChainerX is not built')
     if 'chainermn' in name and mpi.reason_to_skip():
@@ -35,23 +57,24 @@ def test_examples(name):
     if 'onnx' in name and importlib.util.find_spec('onnx') is None:
         pytest.skip('needs onnx')
     module = importlib.import_module(name)
-    names = {
-        'np': numpy,
-        'numpy': numpy,
-        'chainer': chainer,
-        'chainermn': chainermn,
-        'chainerx': chainerx,
-        'onnx_chainer': onnx_chainer,
-        'F': chainer.functions,
-        'L': chainer.links,
-    }
-    result = doctest.testmod(
-        module,
-        extraglobs=names,
-        report=True,
-        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
-    )
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    tests = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    for i, test in enumerate(tests):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        test.globs.update(_names_of_examples(name))
+        runner.run(test)
+    result = runner.summarize()
     assert not result.failed, f'{result.failed} of {result.attempted} examples failed'
+
+
+def test_examples_train_models():
+    """Examples with mock updaters show nobody how to use an extension."""
+    for name in _modules():
+        if not name.startswith('chainer.testing'):
+            source = inspect.getsource(importlib.import_module(name))
+            assert 'mock_updater' not in source, name
 
 
 FUNCTIONS = {

@@ -131,8 +131,44 @@ def test_budget(monkeypatch, tmp_path, capsys):
     assert limits['cuda'] == gpu_verify.SECONDS
 
 
+def test_resume(monkeypatch, tmp_path):
+    ran = []
+    statuses = iter(['passed', 'failed: status 1', 'passed'])
+
+    def run_part(name, *arguments):
+        ran.append(name)
+        return {'status': next(statuses)}
+
+    monkeypatch.setattr(gpu_verify, 'run_part', run_part)
+    monkeypatch.setattr(gpu_verify, 'EMULATION', tmp_path)
+    arguments = ['--emulated', 'first', 'cuda', '--report', str(tmp_path / 'report.json')]
+    assert gpu_verify.main(arguments) == 'not passed: cuda'
+    assert gpu_verify.main([*arguments, '--resume']) is None
+    assert ran == ['first', 'cuda', 'cuda']
+
+
+def test_late_part_has_counts(monkeypatch, tmp_path):
+    test = tmp_path / 'test_late.py'
+    test.write_text(
+        'import time\n\n\ndef test_wrong():\n    assert False\n\n\n'
+        'def test_late():\n    time.sleep(600)\n'
+    )
+    command = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(test)]
+    monkeypatch.setitem(gpu_parts.PARTS, 'late', (command, {}))
+    result = gpu_verify.run_part('late', [], False, '', 10)
+    assert result['status'] == 'failed: more than 10 seconds'
+    assert result['counts'] == {'failed': 1}
+    assert [name.rpartition('::')[2] for name in result['failures']] == ['test_wrong']
+
+
 def test_carried_folder(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(gpu_carry, 'download', lambda folder, python: folder.mkdir())
+    downloaded = []
+
+    def download(folder, python, packages):
+        folder.mkdir()
+        downloaded.append(packages)
+
+    monkeypatch.setattr(gpu_carry, 'download', download)
     assert gpu_carry.main([str(tmp_path / 'x')]) is None
     assert {path.name for path in (tmp_path / 'x').iterdir()} == {
         'chainer.tar.gz', 'install.sh', 'wheels',
@@ -142,7 +178,11 @@ def test_carried_folder(monkeypatch, tmp_path, capsys):
     assert re.search(r'x: \d+\.\d MiB', capsys.readouterr().out)
     assert 'exists' in gpu_carry.main([str(tmp_path / 'x')])
     monkeypatch.setattr(gpu_carry, 'LARGEST', 1 << 20)
-    assert gpu_carry.main([str(tmp_path / 'y')]) == 'that is more than 1 MiB'
+    arguments = [str(tmp_path / 'y'), '--without', 'cmake', 'mpich']
+    assert gpu_carry.main(arguments) == 'that is more than 1 MiB'
+    assert set(downloaded[0]) - set(downloaded[1]) == {'cmake', 'mpich'}
+    script = (tmp_path / 'y' / 'install.sh').read_text()
+    assert ' ninja ' in script and 'cmake' not in script
 
 
 @pytest.mark.slow

@@ -14,42 +14,77 @@ from helpers.compiled import Pair, array, bits, state_of
 
 import chainer
 from tools.stress.guard import Finding
+from tools.stress.more_programs import MORE_PARTS
 from tools.stress.programs import PARTS, VALUES
-from tools.stress.training_program import CHANGES, OPTIMIZERS, PROGRAM
+from tools.stress.training_program import CHANGES, OPTIMIZERS, PROGRAM, STEPS
 
 CALLS_PER_CASE = 500
 _FILE = '<program>'
+#: Entries of the configuration. Most calls have the first values.
+MODES = {
+    'train': (True, True, False),
+    'enable_backprop': (True, True, True, False),
+    'keep_graph_on_report': (False, False, True),
+    'type_check': (True, False),
+    'in_recomputing': (False, False, True),
+}
+
+
+class _OwnReporter(chainer.Reporter):
+    """A reporter that adds to what it is told, and dislikes some of it."""
+
+    def report(self, values: dict[str, Any], observer: Any = None) -> None:
+        if 'mean' in values:
+            raise LookupError('a mean is reported')
+        super().report({'own': 1, **values}, observer)
 
 
 class _Program:
     """A program of a source, whose parts may be replaced while it runs."""
 
-    def __init__(self, source: str, reporter: chainer.Reporter) -> None:
+    def __init__(self, source: str) -> None:
         self.names: dict[str, Any] = {'__name__': 'program'}
         exec(compile(source, _FILE, 'exec'), self.names)
-        self.reporter = reporter
+        self.reporters = [chainer.Reporter(), chainer.Reporter(), _OwnReporter()]
+        self.change('pass')
 
     def change(self, line: str) -> None:
         np.random.seed(0)
         exec(line, self.names)
-        # Each program reports as an observer of its own.
-        self.reporter.add_observer(str(id(self)), self.names['program'].model)
+        for reporter in self.reporters[::2]:  # the other one does not know of the model
+            reporter.add_observer('main', self.names['program'].model)
 
     @property
     def step(self) -> Any:
         return self.names['program'].step
 
     def state(self) -> Any:
-        state = state_of(self.names['program'].model, self.names['optimizer'])
-        mean = self.reporter.observation.pop(f'{id(self)}/mean', None)
-        return state | {'reported': bits(mean)}
+        program = self.names['program']
+        state = state_of(program.model, program.optimizer, program.second)
+        critic = state_of(program.critic)
+        return state | {
+            'critic': critic, 'last': bits(program.last),
+            'reported': [bits(reporter.observation) for reporter in self.reporters],
+            'lr': repr([vars(program.optimizer.hyperparam), vars(program.second.hyperparam)]),
+        }  # fmt: skip
+
+
+class _Pair(Pair):
+    """Two programs, which report to the reporter of a number."""
+
+    number: int | None = 0
+
+    def around(self, program: _Program) -> contextlib.AbstractContextManager[Any]:
+        if self.number is None:
+            return super().around(program)
+        reporter = program.reporters[self.number]
+        reporter.observation = {}
+        return reporter
 
 
 def _write(rng: random.Random) -> tuple[str, list[str]]:
     """Writes a program; returns it with what may change in it."""
-    chosen = [part for part in PARTS if rng.random() < 0.12]
-    rng.shuffle(chosen)
-    chosen = chosen[:6] or [PARTS[1]]
+    chosen = rng.sample(PARTS + MORE_PARTS, rng.randint(1, 6))
     texts: dict[str, str] = {'outside': '', 'init': '', 'forward': ''}
     changes = list(CHANGES)
     for i, part in enumerate(chosen):
@@ -60,7 +95,9 @@ def _write(rng: random.Random) -> tuple[str, list[str]]:
             change.replace('{i}', str(i)).replace('{{', '{').replace('}}', '}')
             for change in part.changes
         ]
-    return PROGRAM.format(**texts, optimizer=rng.choice(OPTIMIZERS)), changes
+    step = textwrap.indent(textwrap.dedent(rng.choice(STEPS)).strip(), ' ' * 8)
+    first, second = rng.choices(OPTIMIZERS, k=2)
+    return PROGRAM.format(**texts, step=step, optimizer=first, second=second), changes
 
 
 def _draw(rng: random.Random) -> tuple[Any, Any]:
@@ -83,6 +120,24 @@ def _draw(rng: random.Random) -> tuple[Any, Any]:
     return x, t
 
 
+def _run(pair: Pair, rng: random.Random, x: Any, t: Any, scale: float) -> None:
+    """Runs a step, mostly with arguments of one form."""
+    kind = rng.random()
+    if kind < 0.9:
+        pair.run(x, t, scale=scale)
+    elif kind < 0.92:
+        pair.run(x=x, t=t)
+    elif kind < 0.94:
+        pair.run(x, t, extra={'a': [scale]})
+    elif kind < 0.96:
+        pair.run(x, t, extra={'a': (x[:1],), 'b': x})
+    elif kind < 0.98:
+        b = chainer.Variable(x, requires_grad=False)
+        pair.run(chainer.as_variable(x + 1), t, extra={'a': [scale], 'b': b})
+    else:
+        pair.run(x, t, 1.0)  # too many
+
+
 def case(rng: random.Random) -> collections.Counter[str]:
     """Runs a program with random changes.
 
@@ -98,13 +153,10 @@ def case(rng: random.Random) -> collections.Counter[str]:
     """
     source, changes = _write(rng)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(True), _FILE)
-    reporter = chainer.Reporter()
-    pair = Pair(lambda: _Program(source, reporter))
+    pair = _Pair(lambda: _Program(source))
     function = pair.function
     history: list[str] = []
-    train = is_reporting = True
-    for program in pair.programs:
-        program.change('pass')
+    modes = {'train': True}
     for _ in range(CALLS_PER_CASE):
         if rng.random() < 0.1:
             line = rng.choice(changes).replace('{v}', rng.choice(VALUES))
@@ -113,8 +165,11 @@ def case(rng: random.Random) -> collections.Counter[str]:
                 # Some lines do not suit the program, or what it has become.
                 with contextlib.suppress(Exception):
                     program.change(line)
-        train ^= rng.random() < 0.03
-        is_reporting ^= rng.random() < 0.03
+        if rng.random() < 0.05:
+            name = rng.choice(list(MODES))
+            modes[name] = rng.choice(MODES[name])
+        if rng.random() < 0.05:
+            pair.number = rng.choice((None, *[0] * 10, 1, 2))
         pair.has_seed ^= rng.random() < 0.03
         if rng.random() < 0.2:
             # Refused programs are tried again more often.
@@ -122,9 +177,10 @@ def case(rng: random.Random) -> collections.Counter[str]:
         arguments = _draw(rng)
         scale = rng.choice((1.0,) * 15 + (1, 2.0))
         try:
-            reporting = reporter if is_reporting else contextlib.nullcontext()
-            with chainer.using_config('train', train), reporting:
-                pair.run(*arguments, scale=scale)
+            with contextlib.ExitStack() as stack:
+                for name, value in modes.items():
+                    stack.enter_context(chainer.using_config(name, value))
+                _run(pair, rng, *arguments, scale=scale)
         except (AssertionError, RuntimeError) as error:
             lines = '\n'.join(history)
             raise Finding(

@@ -47,8 +47,8 @@ if chainerx.is_available():
     chainerx._random_source.draw = draw
 
 
-def with_loss_scale(backward: Callable[..., Any], loss_scale: float | None) -> Callable[..., Any]:
-    """Returns a backward pass of ChainerX that plans repeat with the loss scale of the moment."""
-    if loss_scale is None or local.recording is None:
-        return backward
-    return functools.partial(local.recording.backward, backward)
+def backward(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a backward pass of ChainerX of which a recording is told."""
+    if local.recording is None:
+        return function
+    return functools.partial(local.recording.backward, function)

@@ -68,7 +68,7 @@ def backward(
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
         variable_gradient.clear_shown()
-        plan_data.with_loss_scale(chainerx.backward, loss_scale)(
+        plan_data.backward(chainerx.backward)(
             [y.chx_array for y in outputs],
             loss_scale=loss_scale,
             enable_double_backprop=double,

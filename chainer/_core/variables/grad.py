@@ -174,7 +174,7 @@ class _Request:
         """Lets ChainerX compute the gradients."""
         ys: list[Any] = [y.raw_array for y in self.outputs]
         xs: list[Any] = [x.raw_array for x in self.inputs]
-        gxs = plan_data.with_loss_scale(chainerx.grad, self.loss_scale)(
+        gxs = plan_data.backward(chainerx.grad)(
             ys,
             xs,
             enable_double_backprop=self.double,

@@ -124,7 +124,7 @@ class VariableGraph(VariableState):
             _warn_of_one_element()
         if isinstance(array, chainerx.ndarray):
             clear_shown()
-            plan_data.with_loss_scale(array.backward, loss_scale)(
+            plan_data.backward(array.backward)(
                 enable_double_backprop=enable_double_backprop,
                 loss_scale=loss_scale,
                 retain_grad=retain_grad,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from chainer.compilation import _trees
@@ -12,7 +13,7 @@ from chainer.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chainer.compilation._effects.effect import Effect
+    from chainer.compilation._effects.effect import Change, Effect
     from chainer.compilation._scope import Scope
 
 
@@ -28,6 +29,8 @@ class Draft:
     Attributes:
         held (list of arrays): Others that existed before the call, and that kernels may use.
         effects (list of Effects): In the order in which runs call them.
+        changes (dict of lists of Changes): Those of the program's objects, by the number of the
+            update that they precede.
 
     """
 
@@ -39,6 +42,7 @@ class Draft:
         # The plan keeps them alive: other arrays could get the memory that its kernels use.
         self.held = [*scope.arrays]
         self.effects: list[Effect] = []
+        self.changes: defaultdict[int, list[Change]] = defaultdict(list)
         self._results: list[Any] = []
         # Variables are made anew, since eager calls return variables without graphs, too.
         known = {key: v for key, v in scope.known.items() if not issubclass(type(v), Variable)}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._scope import Scope
+
+
+#: Changes the program's objects, given the results of the plan.
+Change: TypeAlias = 'Callable[[list[Any]], None]'
 
 
 class Effect:
@@ -21,12 +25,14 @@ class Effect:
         interruptions (int): How often a run leaves the kernels of the plan for the effect.
         reason (str): Why it does.
         draws (bool): Whether NumPy may draw random numbers in :meth:`run`.
+        changes_before (list of Change): What the call changes before :meth:`run`.
 
     """
 
     interruptions = 0
     reason = ''
     draws = False
+    changes_before: Sequence[Change] = ()
 
     def guard(self, scope: Scope) -> None:
         """Lets a plan run only while the effect is the same; called before it is recorded."""
@@ -47,12 +53,6 @@ class Effect:
     def run(self, plan: Any, segment: int) -> int:
         """Acts where a segment of the plan has ended; returns the next segment to run."""
         return segment
-
-    def finish(self, arrays: list[Any]) -> None:
-        """Changes the program's objects, given the results of the plan."""
-
-    def tell(self, arrays: list[Any]) -> None:
-        """Tells others, which cannot be undone."""
 
     def save(self) -> Callable[[], None]:
         """Returns a function that restores what the effect changes."""

@@ -35,6 +35,7 @@ class PlannedUpdate(Effect):
 
     Attributes:
         scale (LossScale): The optimizer's loss scale, if runs read it.
+        guards (Scope): What must be unchanged after an eager update of before; ``None``: nothing.
 
     Args:
         opt: The optimizer.
@@ -62,6 +63,7 @@ class PlannedUpdate(Effect):
         self._first = 0  # number of the first call that has scalars
         self._length = 1  # in segments
         self.scale: LossScale | None = None
+        self.guards: Scope | None = None
         # Found once: runs of small models take a few microseconds.
         self._scalars = methods_of(self._stages, 'scalars', Stage)
         self._eager_hooks = [hook for hook in hooks if hook.runs_eagerly]
@@ -128,7 +130,11 @@ class PlannedUpdate(Effect):
     def run(self, plan: Any, segment: int) -> int:
         # All numbers are read before anything runs: an eager update must find all as it was.
         found = [scalars() for scalars in self._scalars]
-        if None in found or type(self._optimizer.t) is not int:
+        if (
+            None in found
+            or type(self._optimizer.t) is not int
+            or (self.guards is not None and not self.guards.is_unchanged())
+        ):
             return self._eager.run(plan, segment) + self._length
         # In the order in which they were recorded, which is that of their numbers.
         i = self._first

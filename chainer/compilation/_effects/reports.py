@@ -14,61 +14,115 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._effects.effect import Change
+    from chainer.compilation._effects.updates import Updates
     from chainer.compilation._scope import Scope
 
 
 class Report(Effect):
-    """A report, given to the reporter of the moment.
+    """A report of an observer, given to the reporter of the moment.
 
     Whether there is one is a part of the environment of a plan.
     """
 
-    def __init__(self, values: Callable[[list[Any]], Any], observer: Any) -> None:
-        self._values = values
+    def __init__(self, observer: Any) -> None:
         self._observer = observer
 
-    def tell(self, arrays: list[Any]) -> None:
+    def find_inputs(self, arrays: list[Any]) -> bool:
         # A trainer has a reporter for each iteration, so that the one of the recording is gone.
-        reporter.get_current_reporter().report(self._values(arrays), self._observer)
+        current = reporter.get_current_reporter()
+        if _is_own(current):
+            return False
+        return self._observer is None or id(self._observer) in current._observer_names
+
+    def save(self) -> Callable[[], None]:
+        observation = reporter.get_current_reporter().observation
+        values = dict(observation)
+
+        def restore() -> None:
+            observation.clear()
+            observation.update(values)
+
+        return restore
 
 
 class Reports(Observer):
-    """Notes reports, in the place of the current reporter."""
+    """Notes reports, in the place of the current reporter.
 
-    def __init__(self, scope: Scope) -> None:
+    Args:
+        scope: The objects that may report.
+        updates: Counts the updates, before which runs repeat what is reported by then.
+
+    """
+
+    def __init__(self, scope: Scope, updates: Updates) -> None:
         self._scope = scope
-        self._notes: list[tuple[dict[str, Any], Any]] = []
+        self._updates = updates
+        self._notes: list[tuple[int, dict[str, Any], Any]] = []
         self._reporters: list[reporter.Reporter] = []
+        self._is_aside = False
 
     def start(self) -> None:
-        self._reporters = reporter._get_reporters()
-        if self._reporters:
+        reporters = reporter._get_reporters()
+        if reporters:
+            if _is_own(reporters[-1]):
+                raise GraphBreak('the current reporter is one of the program')
             # Links look up the current reporter, so that this one stands in front of it.
-            self._reporters.append(_Listener(self._reporters[-1], self._notes))
+            reporters.append(_Listener(reporters[-1], self._note))
+            self._reporters = reporters
 
     def stop(self) -> None:
         if self._reporters:
             self._reporters.pop()
 
+    def note(self) -> None:
+        # Hooks of an eager update report themselves in a run.
+        self._is_aside = True
+
+    def renew(self) -> None:
+        self._is_aside = False
+
+    def _note(self, values: dict[str, Any], observer: Any) -> None:
+        if not self._is_aside:
+            self._notes.append((self._updates.count, values, observer))
+
     def finish(self, draft: Draft) -> None:
-        for values, observer in self._notes:
+        for update, values, observer in self._notes:
             if observer is not None and id(observer) not in self._scope.known:
                 raise GraphBreak('an unknown observer reports')
-            draft.effects.append(Report(draft.maker_of(values), observer))
+            draft.effects.append(Report(observer))
+            draft.changes[update].append(_telling(draft.maker_of(values), observer))
 
 
 class _Listener(reporter.Reporter):
-    """Passes reports on and notes them."""
+    """Stands for the current reporter, and tells what is reported to it."""
 
-    def __init__(self, current: reporter.Reporter, notes: list[tuple[dict[str, Any], Any]]) -> None:
+    def __init__(
+        self, current: reporter.Reporter, note: Callable[[dict[str, Any], Any], None]
+    ) -> None:
         super().__init__()
-        self._current = current
-        self._notes = notes
-        self.observation = current.observation
+        self._observer_names = current._observer_names
+        self.observation = self._observation = current.observation
+        self._note = note
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
-        self._current.report(values, observer)
+        super().report(values, observer)
+        # Not within `report_scope`, where the program itself has what is reported.
+        if self.observation is not self._observation:
+            return
         # As reporters do. With graphs, the values are a graph break, for the next call's have none.
         if not config.keep_graph_on_report:
             values = _trees.without_graphs(values)
-        self._notes.append((dict(values), observer))
+        self._note(dict(values), observer)
+
+
+def _is_own(current: reporter.Reporter) -> bool:
+    """Tells whether a reporter is one of the program, which may do anything."""
+    return type(current) not in (reporter.Reporter, _Listener) or 'report' in vars(current)
+
+
+def _telling(make: Callable[[list[Any]], Any], observer: Any) -> Change:
+    def change(arrays: list[Any]) -> None:
+        reporter.get_current_reporter().report(make(arrays), observer)
+
+    return change

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.compilation._effects.draft import Draft
+    from chainer.compilation._effects.effect import Change
+    from chainer.compilation._effects.updates import Updates
     from chainer.compilation._scope import Scope
     from chainer.compilation._trace import Trace
 
@@ -34,7 +36,6 @@ class State(Effect):
         name: The name of the attribute.
         form: What has to stay the same; see :func:`slot_form`.
         is_used: Whether kernels use the array of before.
-        make: Returns the new value for the results of a run.
         first: Another state whose array kernels use, if both have the same one.
 
     """
@@ -45,14 +46,12 @@ class State(Effect):
         name: str,
         form: Any,
         is_used: bool,
-        make: Callable[[list[Any]], Any],
         first: State | None,
     ) -> None:
         self._attributes = attributes
         self._name = name
         self._form = form
         self._is_used = is_used
-        self._make = make
         self._first = first
 
     @property
@@ -69,12 +68,8 @@ class State(Effect):
             arrays.append(array_of(value))
         return True
 
-    def finish(self, arrays: list[Any]) -> None:
-        # By the dict: `__setattr__` of links looks for parameters and children first.
-        self._attributes[self._name] = self._make(arrays)
-
     def results(self) -> list[tuple[str, Any]]:
-        return [(self._name, array_of(self._attributes[self._name]))]
+        return [(self._name, array_of(self._value))]
 
 
 class States(Observer):
@@ -84,26 +79,42 @@ class States(Observer):
         scope: The objects.
         slots: The attributes that earlier recordings found, to which this one adds.
         trace: Tells of which variables ``backward`` was called.
+        updates: Counts the updates, before which runs set what is changed by then.
 
     """
 
-    def __init__(self, scope: Scope, slots: dict[tuple[int, str], Any], trace: Trace) -> None:
+    def __init__(
+        self, scope: Scope, slots: dict[tuple[int, str], Any], trace: Trace, updates: Updates
+    ) -> None:
         self._scope = scope
         self._slot_ids = slots
         self._trace = trace
+        self._updates = updates
         self._old: list[Any] = []
+        self._now: list[Any] = []
+        self._changes: dict[tuple[int, int], Any] = {}  # by numbers of updates and of slots
         self._forms: list[tuple[Any, Any]] = []
         self._objects: list[dict[str, Any]] = []
         self._variables: dict[int, dict[str, Any]] = {}
 
     def start(self) -> None:
         scope = self._scope
-        self._old = [vars(owner)[name] for owner, name in scope.slots]
+        self._old = self._now = self._find()
         # Only the end of the recording tells whether kernels use an array. By then a graph, which
         # forms are about, may be gone.
         self._forms = [(slot_form(value, False), slot_form(value, True)) for value in self._old]
         self._objects = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
+
+    def note(self) -> None:
+        now = self._find()
+        for i, (value, old) in enumerate(zip(now, self._now)):
+            if value is not old:
+                self._changes[self._updates.count, i] = value
+        self._now = now
+
+    def renew(self) -> None:
+        self._now = self._find()
 
     def check(self) -> None:
         handled = {id(owner) for owner in self._scope.objects}
@@ -123,8 +134,8 @@ class States(Observer):
             raise Again
 
     def finish(self, draft: Draft) -> None:
+        self.note()
         used: dict[int, State] = {}  # by arrays
-        results: dict[int, int] = {}  # numbers, by arrays
         # In the order of the slots, which is the one in which runs find their inputs.
         for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
             array = array_of(old)
@@ -134,12 +145,19 @@ class States(Observer):
             first = used.get(id(array)) if is_used else None
             if is_used and first is None:
                 draft.inputs.append(array)
-            self._check_slot(owner, name)
-            make = _maker(vars(owner)[name], draft, results)
-            state = State(vars(owner), name, forms[is_used], is_used, make, first)
+            state = State(vars(owner), name, forms[is_used], is_used, first)
             if is_used:
                 used.setdefault(id(array), state)
             draft.effects.append(state)
+        results: dict[int, int] = {}  # numbers, by arrays
+        for (update, i), value in self._changes.items():
+            owner, name = self._scope.slots[i]
+            self._check_slot(owner, name, value)
+            change = _setter(vars(owner), name, _maker(value, draft, results))
+            draft.changes[update].append(change)
+
+    def _find(self) -> list[Any]:
+        return [vars(owner).get(name, _MISSING) for owner, name in self._scope.slots]
 
     def _check_variable(self, variable: Variable, label: str) -> None:
         old, scope = self._variables[id(variable)], self._scope
@@ -161,14 +179,14 @@ class States(Observer):
                     continue
                 lines = self._scope.lines_that_store(name)
                 raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
-            self._check_slot(owner, name)
+            self._check_slot(owner, name, new)
             self._slot_ids[id(owner), name] = owner
             found = True
         return found
 
-    def _check_slot(self, owner: Any, name: str) -> None:
+    def _check_slot(self, owner: Any, name: str, value: Any) -> None:
         # A graph through which the function went back is released.
-        if slot_form(vars(owner)[name], not self._trace.backpropagated) is None:
+        if slot_form(value, not self._trace.backpropagated) is None:
             lines = self._scope.lines_that_store(name)
             raise GraphBreak(f'{name} of {type(owner).__name__} keeps a graph{lines}')
 
@@ -201,6 +219,14 @@ def slot_form(value: Any, is_used: bool) -> Any:
 
 def _differs(new: dict[str, Any], old: dict[str, Any], name: str) -> bool:
     return bool(_trees.key(new.get(name, _MISSING)) != _trees.key(old.get(name, _MISSING)))
+
+
+def _setter(attributes: dict[str, Any], name: str, make: Callable[[list[Any]], Any]) -> Change:
+    def change(arrays: list[Any]) -> None:
+        # By the dict: `__setattr__` of links looks for parameters and children first.
+        attributes[name] = make(arrays)
+
+    return change
 
 
 def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[Any]], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import chainerx
@@ -14,7 +15,7 @@ from chainer.compilation._effects.planning import check_update, plan_update
 from chainer.compilation._trace import Again, GraphBreak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from chainer.compilation._effects.draft import Draft
     from chainer.compilation._effects.loss_scales import LossScales
@@ -53,6 +54,7 @@ class Updates(Observer):
         self._effects: list[Effect] = []
         self._arrays: list[Any] = []
         self._needs_states = False
+        self._left: dict[int, Any] = {}  # the gradients after an eager update, by arrays
         #: Plans read parameters where they are, so that no update may replace their arrays.
         self._fixed = chainerx._core._Watch()
         self._state: list[tuple[Any, dict[str, Any]]] = []  # objects and their attributes
@@ -84,10 +86,17 @@ class Updates(Observer):
 
     def finish(self, draft: Draft) -> None:
         draft.held += self._arrays
+        for i, effect in enumerate(self._effects):
+            effect.changes_before = draft.changes[i]
         draft.effects += self._effects
         # Only eager updates can replace an array: kernels write to the one that is there.
         for variable in self._scope.variables:
             self._fixed.add_entry(vars(variable), '_array')
+
+    @property
+    def count(self) -> int:
+        """Number of updates so far."""
+        return len(self._effects)
 
     def is_known(self, opt: Any) -> bool:
         """Tells whether an optimizer is watched."""
@@ -111,6 +120,14 @@ class Updates(Observer):
             planned.record(self._recorder, self._end_segment)
             self._effects.append(planned)
 
+    @contextlib.contextmanager
+    def backward(self) -> Iterator[None]:
+        """Notes a backward pass that adds to gradients which another object may have become."""
+        left = [array for array in self._scope.arrays if self._may_be_replaced(array)]
+        yield
+        if not all(map(self._may_be_replaced, left)):
+            self._recorder.note('gradients add to those that an eager update may replace')
+
     def _plan(self, opt: Any) -> PlannedUpdate:
         # Backward passes of ChainerX leave none: they divide it out themselves.
         if any(v._loss_scale is not None for v in self._scope.variables):
@@ -119,9 +136,17 @@ class Updates(Observer):
             self._recorder.note('an optimizer whose parameters are not known')
         # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
+        if any(self._may_be_replaced(param._array) for param in opt.target.params()):
+            raise GraphBreak('an update of before, which does so, may replace its gradients')
         planned = self._plan_again(opt) or self._plan_anew(opt)
         planned.scale = self._scales.of(opt)
+        # Hooks of an eager update of before may freeze parameters.
+        planned.guards = self._scope.shared[id(opt)][1] if self._left else None
         return planned
+
+    def _may_be_replaced(self, array: Any) -> bool:
+        grad = self._left.get(id(array))
+        return grad is not None and grad is array.grad
 
     def _plan_anew(self, opt: Any) -> PlannedUpdate:
         planned = plan_update(opt, self._eager_update(opt))
@@ -150,6 +175,9 @@ class Updates(Observer):
         self._effects.append(eager)
         self._expect_draws()
         optimizer.GradientMethod.update(opt)
+        self._left = {
+            id(array): array.grad for array in self._scope.arrays if array.is_grad_required()
+        }
         if opt._loss_scaling_isnan:
             # Runs would leave the kernels for each update, although most can be kernels.
             self._recorder.note('an update is left out, as gradients are not finite')

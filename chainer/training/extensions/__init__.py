@@ -1,4 +1,8 @@
-"""Trainer extensions."""
+"""Trainer extensions.
+
+In the examples ``trainer``, ``updater``, ``model`` and ``optimizer`` are those of
+:mod:`chainer.training`.
+"""
 
 from typing import TYPE_CHECKING
 

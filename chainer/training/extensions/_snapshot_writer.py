@@ -27,15 +27,14 @@ class Writer:
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> from chainer.training.extensions import snapshot_writers
+        >>> from chainer.training.extensions import snapshot, snapshot_writers
         >>> class Names(snapshot_writers.Writer):
         ...     def __call__(self, filename, outdir, target):
         ...         print(filename, sorted(target))
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> extension = chainer.training.extensions.snapshot(writer=Names(), target=L.Linear(3, 2))
-        >>> extension(trainer)
-        snapshot_iter_0 ['W', 'b']
+        >>> trainer.extend(snapshot(writer=Names(), target=model), trigger=(1, 'epoch'))
+        >>> trainer.run()
+        snapshot_iter_4 ['predictor/W', 'predictor/b']
+        snapshot_iter_8 ['predictor/W', 'predictor/b']
 
     """
 

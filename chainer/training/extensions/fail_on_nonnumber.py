@@ -19,12 +19,9 @@ class FailOnNonNumber(extension.Extension):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> model = L.Linear(2, 1, initialW=np.inf)
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> optimizers = {'main': chainer.optimizers.SGD().setup(model)}
-        >>> trainer.updater.get_all_optimizers.return_value = optimizers
-        >>> chainer.training.extensions.FailOnNonNumber()(trainer)
+        >>> trainer.extend(chainer.training.extensions.FailOnNonNumber())
+        >>> model.predictor.b.array[0] = np.nan
+        >>> trainer.run(show_loop_exception_msg=False)
         Traceback (most recent call last):
             ...
         RuntimeError: Kill the process since parameters in optimizer 'main' diverge. R.I.P.

@@ -39,16 +39,13 @@ class JsonLinesReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        >>> import os, tempfile
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        >>> trainer.extend(chainer.training.extensions.JsonLinesReport(trigger=(1, 'iteration')))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        ...     with open(os.path.join(trainer.out, 'log.jsonl')) as file:
-        ...         print(file.read())
-        {..."iteration": 1...}
-        {..."iteration": 2...}
+        >>> import os
+        >>> trainer.extend(chainer.training.extensions.JsonLinesReport(trigger=(1, 'epoch')))
+        >>> trainer.run()
+        >>> with open(os.path.join(trainer.out, 'log.jsonl')) as file:
+        ...     print(file.read())
+        {"main/loss": ..., "epoch": 1, "iteration": 4...}
+        {"main/loss": ..., "epoch": 2, "iteration": 8...}
 
     """
 

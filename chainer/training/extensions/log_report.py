@@ -40,17 +40,10 @@ class LogReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
-        >>> def report_loss(trainer):
-        ...     chainer.report({'loss': 1 / trainer.updater.iteration})
-        >>> trainer = testing.get_trainer_with_mock_updater((4, 'iteration'))
-        >>> trainer.extend(report_loss)
-        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(2, 'iteration')))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        >>> [round(entry['loss'], 3) for entry in trainer.get_extension('LogReport').log]
-        [0.75, 0.292]
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(1, 'epoch')))
+        >>> trainer.run()
+        >>> [round(entry['main/loss'], 2) for entry in trainer.get_extension('LogReport').log]
+        [2.26, 2.0]
 
     """
 

@@ -47,18 +47,11 @@ class LoggerReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
-        >>> def report_loss(trainer):
-        ...     chainer.report({'loss': 1 / trainer.updater.iteration})
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        >>> trainer.extend(report_loss)
         >>> trainer.extend(chainer.training.extensions.LoggerReport(
-        ...     lambda values, step: print(step, values), trigger=(1, 'iteration')))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        1 {'loss': 1.0, 'epoch': 0}
-        2 {'loss': 0.5, 'epoch': 0}
+        ...     lambda values, step: print(step, values), trigger=(1, 'epoch')))
+        >>> trainer.run()
+        4 {'main/loss': ..., 'main/accuracy': ..., 'epoch': 1}
+        8 {'main/loss': ..., 'main/accuracy': ..., 'epoch': 2}
 
     """
 

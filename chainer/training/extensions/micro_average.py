@@ -27,20 +27,17 @@ class MicroAverage(extension.Extension):
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
-        >>> counts = iter([(9, 10), (1, 2)])
-        >>> def count(trainer):
-        ...     correct, total = next(counts)
-        ...     chainer.report({'correct': correct, 'total': total})
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        >>> trainer.extend(count, priority=chainer.training.PRIORITY_WRITER)
+        >>> def lossfun(y, t):  # the recall of zeros, of which batches have different numbers
+        ...     zeros = t == 0
+        ...     found = zeros & (y.array.argmax(axis=1) == 0)
+        ...     chainer.report({'found': found.sum(), 'zeros': zeros.sum()}, model)
+        ...     return F.softmax_cross_entropy(y, t)
+        >>> model.lossfun = lossfun
         >>> trainer.extend(chainer.training.extensions.MicroAverage(
-        ...     'correct', 'total', 'accuracy', trigger=(2, 'iteration')))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        >>> round(trainer.observation['accuracy'], 3)  # 10 of 12
-        0.833
+        ...     'main/found', 'main/zeros', 'recall', trigger=(1, 'epoch')))
+        >>> trainer.run()
+        >>> round(trainer.observation['recall'], 2)
+        0.96
 
     """
 

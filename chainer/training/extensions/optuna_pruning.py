@@ -29,25 +29,20 @@ class OptunaPruning(extension.Extension):
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
-        >>> from chainer.training import extensions
         >>> class Trial:  # stands for a trial of study.optimize(objective, n_trials=100)
         ...     def report(self, value, step):
-        ...         print(f'loss {value} after {step} iterations')
+        ...         print(f'loss {value:.2f} at step {step}')
         ...     def should_prune(self):
         ...         return False
         >>> def objective(trial):
-        ...     trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        ...     trainer.extend(lambda _: chainer.report({'loss': 0.5}), name='loss')
-        ...     trainer.extend(extensions.OptunaPruning(trial, 'loss', (1, 'iteration')))
-        ...     with tempfile.TemporaryDirectory() as trainer.out:
-        ...         trainer.run(show_loop_exception_msg=False)
-        ...     return trainer.observation['loss']
-        >>> objective(Trial())
-        loss 0.5 after 1 iterations
-        loss 0.5 after 2 iterations
-        0.5
+        ...     trainer.extend(chainer.training.extensions.OptunaPruning(
+        ...         trial, 'main/loss', (1, 'epoch')))
+        ...     trainer.run(show_loop_exception_msg=False)
+        ...     return float(trainer.observation['main/loss'])
+        >>> round(objective(Trial()), 2)
+        loss 2.20 at step 1
+        loss 1.87 at step 2
+        1.87
 
     """
 

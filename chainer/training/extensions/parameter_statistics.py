@@ -49,16 +49,12 @@ class ParameterStatistics(extension.Extension):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> model = L.Linear(2, 1, initialW=3)
-        >>> extension = chainer.training.extensions.ParameterStatistics(
-        ...     model, {'mean': lambda x: x.mean()}, report_grads=False, trigger=(1, 'iteration'))
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> trainer.updater.update()
-        >>> with trainer.reporter:
-        ...     extension(trainer)
-        >>> {key: float(value) for key, value in trainer.reporter.observation.items()}
-        {'None/W/data/mean': 3.0, 'None/b/data/mean': 0.0}
+        >>> trainer.extend(chainer.training.extensions.ParameterStatistics(
+        ...     model, {'largest': lambda x: abs(x).max()}, report_grads=False,
+        ...     trigger=(1, 'epoch')))
+        >>> trainer.run()
+        >>> round(float(trainer.observation['None/predictor/W/data/largest']), 2)
+        0.13
 
     """
 

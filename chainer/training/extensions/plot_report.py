@@ -67,17 +67,11 @@ class PlotReport(extension.Extension):
 
     .. admonition:: Example
 
-        >>> import os, tempfile
-        >>> from chainer import testing
-        >>> def report_loss(trainer):
-        ...     chainer.report({'loss': 1 / trainer.updater.iteration})
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        >>> trainer.extend(report_loss)
+        >>> import os
         >>> trainer.extend(chainer.training.extensions.PlotReport(
-        ...     ['loss'], trigger=(2, 'iteration'), filename='loss.svg'))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        ...     os.listdir(trainer.out)
+        ...     ['main/loss'], trigger=(2, 'epoch'), filename='loss.svg'))
+        >>> trainer.run()
+        >>> os.listdir(trainer.out)
         ['loss.svg']
 
     """

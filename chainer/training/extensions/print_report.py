@@ -26,18 +26,15 @@ class PrintReport(extension.Extension):
 
     .. admonition:: Example
 
-        >>> import io, tempfile
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
-        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(1, 'iteration')))
+        >>> import io
         >>> out = io.StringIO()
-        >>> trainer.extend(chainer.training.extensions.PrintReport(['iteration', 'epoch'], out=out))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=(1, 'epoch')))
+        >>> trainer.extend(chainer.training.extensions.PrintReport(['epoch', 'main/loss'], out=out))
+        >>> trainer.run()
         >>> print(out.getvalue().replace('\033[J', ''))  # the code erases progress bars
-        iteration   epoch
-        1           0
-        2           0
+        epoch       main/loss
+        1           2.25744
+        2           2.00226
 
     """
 

@@ -41,20 +41,18 @@ class TensorBoardReport(_interval_report.IntervalReport):
 
     .. admonition:: Example
 
-        >>> import tempfile
-        >>> from chainer import testing
         >>> class Printer:  # stands for a SummaryWriter
         ...     def add_scalar(self, tag, value, step):
-        ...         print(step, tag, value)
+        ...         print(f'{step} {tag} {value:.2f}')
         ...     def flush(self):
         ...         pass
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
         >>> trainer.extend(chainer.training.extensions.TensorBoardReport(
-        ...     trigger=(1, 'iteration'), writer=Printer()))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        1 epoch 0
-        2 epoch 0
+        ...     ['main/loss'], trigger=(1, 'epoch'), writer=Printer()))
+        >>> trainer.run()
+        4 main/loss 2.26
+        4 epoch 1.00
+        8 main/loss 2.00
+        8 epoch 2.00
 
     """
 

@@ -24,14 +24,11 @@ def observe_value(
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> extension = chainer.training.extensions.observe_value(
-        ...     'progress', lambda trainer: trainer.updater.iteration / 10)
-        >>> trainer.updater.update()
-        >>> extension(trainer)
-        >>> trainer.observation
-        {'progress': 0.1}
+        >>> trainer.extend(chainer.training.extensions.observe_value(
+        ...     'progress', lambda trainer: trainer.updater.epoch_detail / 2))
+        >>> trainer.run()
+        >>> trainer.observation['progress']
+        1.0
 
     """
 
@@ -62,13 +59,10 @@ def observe_lr(
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> optimizer = chainer.optimizers.SGD(lr=0.5)
-        >>> trainer.updater.get_optimizer = {'main': optimizer}.get
-        >>> chainer.training.extensions.observe_lr()(trainer)
-        >>> trainer.observation
-        {'lr': 0.5}
+        >>> trainer.extend(chainer.training.extensions.observe_lr())
+        >>> trainer.run()
+        >>> trainer.observation['lr']
+        0.1
 
     """
 

@@ -51,15 +51,11 @@ class VariableStatisticsPlot(extension.Extension):
 
     .. admonition:: Example
 
-        >>> import os, tempfile
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater((2, 'iteration'))
+        >>> import os
         >>> trainer.extend(chainer.training.extensions.VariableStatisticsPlot(
-        ...     L.Linear(3, 2), plot_std=False, percentile_sigmas=None, report_grad=False,
-        ...     trigger=(2, 'iteration'), filename='statistics.svg'))
-        >>> with tempfile.TemporaryDirectory() as trainer.out:
-        ...     trainer.run()
-        ...     os.listdir(trainer.out)
+        ...     model, trigger=(2, 'epoch'), filename='statistics.svg'))
+        >>> trainer.run()
+        >>> os.listdir(trainer.out)
         ['statistics.svg']
 
     """

@@ -19,11 +19,10 @@ class unchain_variables(extension.Extension):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> x = chainer.Variable(np.array(2, np.float32))
-        >>> trainer.observation = {'y': x * x}
-        >>> chainer.training.extensions.unchain_variables()(trainer)
+        >>> trainer.extend(lambda _: chainer.report({'y': x * x}), name='report')
+        >>> trainer.extend(chainer.training.extensions.unchain_variables())
+        >>> trainer.run()
         >>> trainer.observation['y'].creator is None
         True
 

@@ -1,4 +1,7 @@
-"""Triggers: when to call an extension or to stop."""
+"""Triggers: when to call an extension or to stop.
+
+In the examples ``trainer``, ``updater`` and ``optimizer`` are those of :mod:`chainer.training`.
+"""
 
 from chainer.training.triggers import early_stopping_trigger as early_stopping_trigger  # NOQA
 from chainer.training.triggers import interval_trigger as interval_trigger  # NOQA

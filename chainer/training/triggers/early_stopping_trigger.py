@@ -34,18 +34,13 @@ class EarlyStoppingTrigger:
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> trigger = chainer.training.triggers.EarlyStoppingTrigger(
-        ...     (1, 'iteration'), 'validation/main/loss', patience=2)
-        >>> for loss in 3., 2., 2.5, 2.2:
-        ...     trainer.updater.update()
-        ...     trainer.observation = {'validation/main/loss': loss}
-        ...     print(loss, trigger(trainer))
-        3.0 False
-        2.0 False
-        2.5 False
-        2.2 True
+        ...     (1, 'iteration'), 'main/loss', patience=2)
+        >>> trainer = chainer.training.Trainer(updater, trigger)
+        >>> optimizer.lr = 0  # so that nothing improves
+        >>> trainer.run()
+        >>> updater.iteration
+        3
 
     """
 

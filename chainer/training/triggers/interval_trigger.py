@@ -20,16 +20,13 @@ class IntervalTrigger(_schedule.ScheduleTrigger):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater(iter_per_epoch=4)
         >>> trigger = chainer.training.triggers.IntervalTrigger(0.5, 'epoch')
-        >>> for _ in range(6):
-        ...     trainer.updater.update()
-        ...     if trigger(trainer):
-        ...         print(trainer.updater.iteration)
+        >>> trainer.extend(lambda trainer: print(trainer.updater.iteration), 'show', trigger)
+        >>> trainer.run()
         2
         4
         6
+        8
 
     """
 

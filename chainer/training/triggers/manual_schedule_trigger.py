@@ -24,13 +24,9 @@ class ManualScheduleTrigger(_schedule.ScheduleTrigger):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> trigger = chainer.training.triggers.ManualScheduleTrigger([2, 5], 'iteration')
-        >>> for _ in range(6):
-        ...     trainer.updater.update()
-        ...     if trigger(trainer):
-        ...         print(trainer.updater.iteration)
+        >>> trainer.extend(lambda trainer: print(trainer.updater.iteration), 'show', trigger)
+        >>> trainer.run()
         2
         5
         >>> trigger.finished

@@ -30,17 +30,12 @@ class BestValueTrigger:
     .. admonition:: Example
 
         >>> import operator
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> trigger = chainer.training.triggers.BestValueTrigger(
-        ...     'accuracy', operator.lt, (1, 'iteration'))
-        >>> for accuracy in .5, .4, .6:
-        ...     trainer.updater.update()
-        ...     trainer.observation = {'accuracy': accuracy}
-        ...     print(accuracy, trigger(trainer))
-        0.5 True
-        0.4 False
-        0.6 True
+        ...     'main/accuracy', operator.lt, (1, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=trigger))
+        >>> trainer.run()
+        >>> [entry['iteration'] for entry in trainer.get_extension('LogReport').log]
+        [1, 2, 3, 4, 5, 6, 8]
 
     """
 
@@ -107,16 +102,11 @@ class MaxValueTrigger(BestValueTrigger):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> trigger = chainer.training.triggers.MaxValueTrigger('accuracy', (1, 'iteration'))
-        >>> for accuracy in .5, .4, .6:
-        ...     trainer.updater.update()
-        ...     trainer.observation = {'accuracy': accuracy}
-        ...     print(accuracy, trigger(trainer))
-        0.5 True
-        0.4 False
-        0.6 True
+        >>> trigger = chainer.training.triggers.MaxValueTrigger('main/accuracy', (1, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=trigger))
+        >>> trainer.run()
+        >>> [entry['iteration'] for entry in trainer.get_extension('LogReport').log]
+        [1, 2, 3, 4, 5, 6, 8]
 
     """
 
@@ -135,16 +125,11 @@ class MinValueTrigger(BestValueTrigger):
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
-        >>> trigger = chainer.training.triggers.MinValueTrigger('loss', (1, 'iteration'))
-        >>> for loss in 3., 4., 2.:
-        ...     trainer.updater.update()
-        ...     trainer.observation = {'loss': loss}
-        ...     print(loss, trigger(trainer))
-        3.0 True
-        4.0 False
-        2.0 True
+        >>> trigger = chainer.training.triggers.MinValueTrigger('main/loss', (1, 'iteration'))
+        >>> trainer.extend(chainer.training.extensions.LogReport(trigger=trigger))
+        >>> trainer.run()
+        >>> [entry['iteration'] for entry in trainer.get_extension('LogReport').log]
+        [1, 2, 3, 4, 5, 6, 7, 8]
 
     """
 

@@ -18,11 +18,10 @@ class OnceTrigger:
 
     .. admonition:: Example
 
-        >>> from chainer import testing
-        >>> trainer = testing.get_trainer_with_mock_updater()
         >>> trigger = chainer.training.triggers.OnceTrigger()
-        >>> trigger(trainer), trigger(trainer)
-        (True, False)
+        >>> trainer.extend(lambda trainer: print(trainer.updater.iteration), 'show', trigger)
+        >>> trainer.run()
+        1
         >>> trigger.finished
         True
 

@@ -23,6 +23,7 @@
 #include "chainerx/ops/normalization.h"
 #include "chainerx/ops/optimizer.h"
 #include "chainerx/ops/pooling.h"
+#include "chainerx/ops/quantized_linear.h"
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rnn.h"
@@ -199,6 +200,7 @@ void BindOps() {
     family = "linalg";
     CHAINERX_LINALG_ROUTINES(CHAINERX_BIND_ROUTINE, CHAINERX_BIND_WITH_OUT)
     AddFunction({nullptr, family, routines::Einsum, &EinsumTypes}, &CallEinsum, nullptr);
+    CHAINERX_QUANTIZED_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "loss";
     CHAINERX_LOSS_ROUTINES(CHAINERX_BIND_ROUTINE)
     family = "manipulation";

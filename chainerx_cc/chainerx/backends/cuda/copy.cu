@@ -4,26 +4,13 @@
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/layout.h"
+#include "chainerx/backends/cuda/load_as.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/ops/creation.h"
 
 namespace chainerx::cuda {
 namespace {
-
-// Loads an element of a dtype that all threads share, as a To.
-template <class To>
-__device__ To LoadAs(Dtype dtype, const char* p) {
-    switch (dtype) {
-#define CHAINERX_X(type, name, kind, str, ch) \
-    case Dtype::name:                         \
-        return Convert<type, To>(*reinterpret_cast<const type*>(p));
-        CHAINERX_DTYPES(CHAINERX_X)
-#undef CHAINERX_X
-        default:  // there are no complex arrays
-            return To{};
-    }
-}
 
 template <class To>
 __global__ void ConvertKernel(uint32_t n, Layout<2> layout, char* out, Dtype from, const char* in) {

@@ -77,7 +77,8 @@ def test_text_without_ipython(trainer, monkeypatch):
     assert '100.00%' in bar_out.getvalue()
 
 
-def test_call_without_initialize(trainer):
+def test_call_without_initialize(trainer, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'IPython', None)
     table, bar = _make(out := io.StringIO())
     trainer.run()
     table(trainer)
