@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MATCHING = 10  # times the limit: for calls that match
 _N_NAMED = 8  # ranks of a line that are described one by one
-_PAUSE = 2.0  # seconds without a look after which this process was stopped itself
+_PAUSE = 2.0  # most seconds that count between two looks: this process may have been stopped
 _N_CALLS = 64
 _N_PRINTED = 16
 _LETTERS = 200
@@ -73,7 +73,7 @@ class Judge:
         now = self._clock()
         if now - self._last_look > _PAUSE:
             for rank in self._ranks.values():
-                rank.shift(now - self._last_look)
+                rank.shift(now - self._last_look - _PAUSE)
         self._last_look = now
         waiting = [rank for rank in self._ranks.values() if self._waits(rank, self.limit / 2)]
         if not waiting:

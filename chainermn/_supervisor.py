@@ -191,16 +191,44 @@ def _used_files(pid: int) -> Iterable[tuple[int, int]]:
                 yield os.makedev(major, minor), int(number)
 
 
-def _incomplete_folders(pid: int) -> set[str]:
-    """Folders in which a process makes files that are not yet complete."""
-    found = set()
+def _incomplete_folders(pid: int) -> dict[str, bool]:
+    """Folders in which a process makes files that are not yet complete, and whether it has each.
+
+    Before it has one, it opens the folder around it, where other processes may have some, too: see
+    ``chainer/_core/data/temporary_folder.py``.
+    """
+    found: dict[str, bool] = {}
     with contextlib.suppress(OSError):
-        for name in os.listdir(f'/proc/{pid}/fd'):
+        for number in os.listdir(f'/proc/{pid}/fd'):
             with contextlib.suppress(OSError):
-                path = os.readlink(f'/proc/{pid}/fd/{name}')
+                path = os.readlink(f'/proc/{pid}/fd/{number}')
                 if _INCOMPLETE.fullmatch(os.path.basename(path)):
-                    found.add(path)
+                    found[path] = True
+                elif os.path.isdir(path):
+                    for name in filter(_INCOMPLETE.fullmatch, os.listdir(path)):
+                        found.setdefault(os.path.join(path, name), False)
     return found
+
+
+def _remove_folder(path: str, is_own: bool) -> None:
+    """Removes a folder of incomplete files, unless another process has locked it.
+
+    Args:
+        path: The folder.
+        is_own: Whether a process had it that has ended.
+
+    """
+    import fcntl
+    import shutil
+
+    with contextlib.suppress(OSError):
+        file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            if not is_own:  # an error where there are no locks
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(file)
 
 
 # -- connection to the launcher
@@ -390,7 +418,7 @@ class _Guard:
         self._start = time.time()
         self._front = front
         self._proxy = proxy
-        self._folders: set[str] = set()
+        self._folders: dict[str, bool] = {}
         self._signals: dict[int, float] = {}  # when they came
         self._limits: dict[str, float] = {}  # when to kill the command, and why
         self._is_stopped = False
@@ -506,7 +534,8 @@ class _Guard:
         while any([_status(pid)[1] in 'RSD' for pid in pids]) and time.monotonic() < limit:
             time.sleep(0.001)
         for pid in pids:
-            self._folders |= _incomplete_folders(pid)
+            for path, is_own in _incomplete_folders(pid).items():
+                self._folders[path] = is_own or self._folders.get(path, False)
             kill(pid, number)
             kill(pid, signal.SIGCONT)
 
@@ -522,10 +551,8 @@ class _Guard:
             reap()
         self._end(pids, signal.SIGKILL)
         kill_descendants()
-        for folder in filter(os.path.isdir, self._folders):
-            import shutil
-
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder, is_own in self._folders.items():
+            _remove_folder(folder, is_own)
         remove_shared_memory(self._start)
         if self._is_cut and _name(self._proxy) in _PROXIES:
             kill(self._proxy, signal.SIGKILL)  # it would wait for its launcher forever

@@ -87,6 +87,7 @@ class Step:
         self._order = order
         self._calls: list[Whole | None] = []  # those whose backward gathers again
         self._queue: collections.deque[_Arrival] = collections.deque()
+        self._room = BYTES
         self._is_running = False
 
     def __enter__(self) -> Self:
@@ -133,8 +134,11 @@ class Step:
         self.needs.append(need)
         if not (index < len(self._order) and self._order[index].matches(need)):
             self.stop()
-        arrival = self._queue.popleft() if self._queue else None
-        if arrival is None or arrival.pending is None:
+        if not self._queue:
+            return None
+        arrival = self._queue.popleft()
+        self._room += arrival.n_bytes
+        if arrival.pending is None:
             return None
         with self._comm.calls.watching(f'gather of {whole.label}'):
             arrival.pending.wait()
@@ -158,28 +162,30 @@ class Step:
 
     def go_on(self) -> None:
         """Starts to gather what comes next, if there is much room."""
-        for arrival in self._queue:  # MPI makes progress only during calls
-            if arrival.pending is not None:
-                arrival.pending.test()
+        # MPI makes progress only during calls, and one for the next message does for all.
+        if self._queue and self._queue[0].pending is not None:
+            self._queue[0].pending.test()
         self.gradients.test()
-        room = BYTES - sum([arrival.n_bytes for arrival in self._queue])
-        if room > BYTES // 2:  # then several small ones fit, which travel together
-            self._start_next(room)
+        if self._room > BYTES // 2:  # then several small ones fit, which travel together
+            self._start_next()
 
-    def _start_next(self, room: int) -> None:
+    def _start_next(self) -> None:
         group: list[tuple[_Arrival, Any]] = []
+        n_bytes = 0
         for i in range(len(self.needs) + len(self._queue), len(self._order)):
             need = self._order[i]
-            room -= need.n_bytes
-            found = self._arrival_of(need) if room >= 0 else None
+            found = self._arrival_of(need) if need.n_bytes <= self._room else None
             if found is None:
                 break
+            self._room -= need.n_bytes
             self._queue.append(found[0])
-            if found[1]:
-                group.append(found)
-            if sum([arrival.n_bytes for arrival, _ in group]) >= JOINED:
+            if not found[1]:
+                continue
+            group.append(found)
+            n_bytes += need.n_bytes
+            if n_bytes >= JOINED:
                 self._start(group)
-                group = []
+                group, n_bytes = [], 0
         if group:
             self._start(group)
 
@@ -215,6 +221,7 @@ class Step:
                     arrival.pending.wait()
                 arrival.memory.release()
         self._queue.clear()
+        self._room = BYTES
 
     def finish(self) -> None:
         """Waits for all messages, and gives the parameters their gradients; collective."""
@@ -237,6 +244,7 @@ class Departures:
         self.may_wait = False
         self._comm = comm
         self._unsent: list[tuple[Parameter, parts.Part, Any]] = []
+        self._n_unsent = 0  # bytes
         self._sent: collections.deque[tuple[list[Parameter], OwnMeans]] = collections.deque()
         self._complete: list[tuple[Parameter, Any]] = []
 
@@ -254,14 +262,15 @@ class Departures:
         if not self.may_wait:
             return parts.mean_parts(label, [(part, grad) for _, part, grad in grads])
         self._unsent += grads
-        if sum([grad.nbytes for *_, grad in self._unsent]) >= JOINED:
+        self._n_unsent += sum([grad.nbytes for *_, grad in grads])
+        if self._n_unsent >= JOINED:
             self._send()
         return [None] * len(grads)
 
     def _send(self) -> None:
         means = parts.start_means([(part, grad) for _, part, grad in self._unsent])
         self._sent.append(([param for param, *_ in self._unsent], means))
-        self._unsent = []
+        self._unsent, self._n_unsent = [], 0
         while sum([means.n_bytes for _, means in self._sent]) > BYTES:
             self._wait()
 
@@ -273,8 +282,8 @@ class Departures:
 
     def test(self) -> None:
         """Makes progress without waiting."""
-        for _, means in self._sent:
-            means.test()
+        if self._sent:
+            self._sent[0][1].test()
 
     def finish(self) -> None:
         """Waits for all of them and adds them to those of the parameters; collective."""

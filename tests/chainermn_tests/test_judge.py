@@ -188,6 +188,19 @@ def test_pause_of_the_launcher():
     assert job.run(LIMIT)[0] is not None
 
 
+def test_launcher_that_comes_late():
+    """Each look counts for some time, so a loaded machine does not stop the clock."""
+    job = Job([SAME, SAME, SAME])
+    for _ in range(3 * LIMIT):
+        job.now += 3
+        for rank, (beat, _, _) in job.reports.items():
+            job.judge.hear(rank, {'beat': beat, 'state': 'RRT'[rank], 'cpu': 0})
+        _, reason = job.judge.look()
+        if reason is not None:
+            break
+    assert reason.startswith('rank 2 on host: stopped')
+
+
 def test_lines():
     """One when half of the limit is over, then one each limit, and again for the next wait."""
     job = Job([SAME, SAME, 'runs'])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from chainer._core.data import temporary_folder
 from chainermn import _job, _supervisor
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='orphans are adopted on Linux only')
@@ -137,6 +138,22 @@ def test_incomplete_files(tmp_path):
     process.kill()
     end(process)
     wait_for(lambda: os.listdir(tmp_path) == ['folder'])
+
+
+def test_folders_that_are_not_locked_yet(tmp_path):
+    """A process that makes an incomplete folder has the one around it open; others use theirs."""
+    code = (
+        'import os, sys, time\n'
+        'os.open(sys.argv[1], os.O_RDONLY)\nos.mkdir(sys.argv[1] + "/.a.npz.0123abcd.tmp")\n'
+        'os.write(1, f"{os.getpid()}\\n".encode())\ntime.sleep(1000)\n'
+    )
+    (tmp_path / 'other').mkdir()
+    with temporary_folder.temporary_folder(str(tmp_path), 'b.npz') as used:
+        process = start(code, str(tmp_path))
+        read_pids(process)
+        process.kill()
+        end(process)
+        wait_for(lambda: sorted(os.listdir(tmp_path)) == sorted([os.path.basename(used), 'other']))
 
 
 MAP = """

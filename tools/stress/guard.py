@@ -152,6 +152,11 @@ def describe_process(pid: int) -> str:
     return _read(pid, 'cmdline').replace('\0', ' ')
 
 
+def slowness() -> float:
+    """How much longer things take on this loaded machine, at most 4 times."""
+    return min(4.0, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+
+
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Yields the path of a folder that is removed afterwards."""

@@ -68,11 +68,13 @@ def _make(folder: str, name: str) -> tuple[str, _Lock]:
     """Makes a folder; returns its path and its lock."""
     while True:
         path = os.path.join(folder, f'.{name}.{os.urandom(4).hex()}.tmp')
-        os.mkdir(path, 0o700)
-        try:
-            lock = _Lock(path)
-        except FileNotFoundError:
-            continue  # another process took it for a leftover
+        # Open until it has its lock: chainermn.run looks there for what a killed rank has made.
+        with contextlib.closing(_Lock(os.path.join(folder, '.'))):
+            os.mkdir(path, 0o700)
+            try:
+                lock = _Lock(path)
+            except FileNotFoundError:
+                continue  # another process took it for a leftover
         with contextlib.suppress(OSError):  # some file systems have no locks
             lock.share()
         if os.path.isdir(path):
