@@ -12,7 +12,10 @@ import dis
 import functools
 import inspect
 import re
+import sys
 from typing import TYPE_CHECKING
+
+from chainer.compilation._trace import is_program_code
 
 if TYPE_CHECKING:
     import types
@@ -44,6 +47,23 @@ def call_at(code: types.CodeType, offset: int) -> int:
     """Returns the number of the instruction that is running, for ``f_lasti`` of its frame."""
     # It may be within what the interpreter keeps behind the instruction.
     return bisect.bisect_right(_instructions(code)[0], offset) - 1
+
+
+def is_handled(outermost: types.CodeType) -> bool:
+    """Tells whether an error would meet a handler of the program, up to a frame of some code."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code is not outermost:
+        if is_program_code(frame.f_code) and _has_handler(frame.f_code, frame.f_lasti):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _has_handler(code: types.CodeType, offset: int) -> bool:
+    entries = getattr(dis.Bytecode(code), 'exception_entries', None)
+    if entries is None:  # Python 3.10, where instructions set handlers up
+        return any(found.opname.startswith('SETUP_') for found in _instructions(code)[1])
+    return any(entry.start <= offset < entry.end for entry in entries)
 
 
 def find_consumer(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer._core.engines import plan_data
+from chainer.compilation import _flow
 from chainer.compilation._effects import numpy_draws
 from chainer.compilation._effects.draft import Draft
 from chainer.compilation._effects.gradients import Gradients
@@ -72,11 +73,17 @@ class Recording:
         )
         on_data = weakref.WeakMethod(self._on_data)
         recorder.watch_data(lambda array: _call(on_data, array))
+        on_python = weakref.WeakMethod(self._expect_python)
         gradients = Gradients(scope, recorder)
         self._scales = LossScales(scope, recorder)
         self._random = RandomNumbers(recorder, scope.names)
         self._updates = Updates(
-            scope, recorder, gradients.end_segment, self._scales, self._random.expect_update
+            scope,
+            recorder,
+            gradients.end_segment,
+            self._scales,
+            self._random.expect_update,
+            lambda: _call(on_python),
         )
         # In the order in which plans take their inputs, and in which reasons are found: the ones
         # that name a line of the program come before those that find a mere difference.
@@ -186,6 +193,16 @@ class Recording:
         with self._aside():
             self._updates.update(opt)
         return True
+
+    def _expect_python(self) -> None:
+        """Notes why Python of the program must not run in the middle of a plan."""
+        reasons = [observer.find_change() for observer in self._observers]
+        if self._environment[:-1] != environment()[:-1]:
+            reasons.append('the state of the thread changes')
+        if _flow.is_handled(Recording._observe.__code__):
+            reasons.append('the program may handle its errors')
+        for reason in filter(None, reasons):
+            self._recorder.note(f'an update runs Python of the program where {reason}')
 
     # -- guards
 

@@ -88,6 +88,10 @@ class Observer:
     def renew(self) -> None:
         """Takes the state after that effect for a start: its changes are its own affair."""
 
+    def find_change(self) -> str | None:
+        """Tells what Python of the program would not find in a run as it is now."""
+        return None
+
     def check(self) -> None:
         """Raises if something has happened that no plan can repeat, or only another recording."""
 

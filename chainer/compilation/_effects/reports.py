@@ -64,6 +64,7 @@ class Reports(Observer):
         self._updates = updates
         self._notes: list[tuple[int, dict[str, Any], Any]] = []
         self._reporters: list[reporter.Reporter] = []
+        self._listener: _Listener | None = None
         self._is_aside = False
 
     def start(self) -> None:
@@ -72,7 +73,8 @@ class Reports(Observer):
             if _is_own(reporters[-1]):
                 raise GraphBreak('the current reporter is one of the program')
             # Links look up the current reporter, so that this one stands in front of it.
-            reporters.append(_Listener(reporters[-1], self._note))
+            self._listener = _Listener(reporters[-1], self._note)
+            reporters.append(self._listener)
             self._reporters = reporters
 
     def stop(self) -> None:
@@ -85,6 +87,10 @@ class Reports(Observer):
 
     def renew(self) -> None:
         self._is_aside = False
+
+    def find_change(self) -> str | None:
+        is_same = not self._reporters or self._reporters[-1] is self._listener
+        return None if is_same else 'the current reporter changes'
 
     def _note(self, values: dict[str, Any], observer: Any) -> None:
         if not self._is_aside:

@@ -12,7 +12,7 @@ from chainer.compilation._trees import CHAINED, INNER_ATTRIBUTES, array_of, flag
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from chainer.compilation._contents import Contents
     from chainer.compilation._effects.draft import Draft
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _chx_ndarray = chainerx.ndarray
 _MISSING = object()  # differs from what any attribute is
+_ARRAYS = Variable, _chx_ndarray
 #: Attributes of variables that change at first and then stay.
 _OWN_OF_VARIABLES = frozenset(
     ('_chainerx_array_cache', '_fresh_grad', '_node', '_sharing', '_grad_var')
@@ -122,9 +123,19 @@ class States(Observer):
     def renew(self) -> None:
         self._now = self._find()
 
+    def find_change(self) -> str | None:
+        handled = {id(owner) for owner in self._scope.objects}
+        for changed, label in self._scope.find_changes():
+            if not (isinstance(changed, Variable | _chx_ndarray) or id(changed) in handled):
+                return f'{label} changes'
+        for owner, old in zip(self._scope.objects, self._objects):
+            for name, is_array in self._changes_of(owner, old):
+                if not is_array:
+                    return f'{name} of {type(owner).__name__} changes'
+        return None
+
     def check(self) -> None:
         handled = {id(owner) for owner in self._scope.objects}
-        slots = {(id(owner), name) for owner, name in self._scope.slots}
         found = False
         for changed, label in self._scope.find_changes():
             if isinstance(changed, Variable):
@@ -135,7 +146,7 @@ class States(Observer):
                 raise GraphBreak(f'{label} changes')
         # All slots are found before the next recording, which otherwise would be one of many.
         for owner, old in zip(self._scope.objects, self._objects):
-            found |= self._find_slots(owner, old, slots)
+            found |= self._find_slots(owner, old)
         if found:
             raise Again
 
@@ -171,21 +182,27 @@ class States(Observer):
             if _differs(vars(variable), old, name):
                 raise GraphBreak(f'{name} of {label} changes{scope.lines_that_store(name)}')
 
-    def _find_slots(self, owner: Any, old: dict[str, Any], slots: set[tuple[int, str]]) -> bool:
-        """Adds attributes whose arrays changed to the slots; raises if others changed."""
-        found = False
-        for name in {*old, *vars(owner)}:
+    def _changes_of(self, owner: Any, old: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+        """Finds changed attributes that are no slots yet, and tells whether each can be one."""
+        slots = {name for known, name in self._scope.slots if known is owner}
+        for name in {*old, *vars(owner)} - slots:
             new, previous = vars(owner).get(name, _MISSING), old.get(name, _MISSING)
-            if new is previous or (id(owner), name) in slots:
+            if new is previous:
                 continue
             kinds = {type(new), type(previous)}
             # An attribute that comes or goes is no slot: the next call finds it, or not.
-            if kinds.isdisjoint((Variable, _chx_ndarray)) or type(_MISSING) in kinds:
-                if not _differs(vars(owner), old, name):
-                    continue
+            is_array = type(_MISSING) not in kinds and not kinds.isdisjoint(_ARRAYS)
+            if is_array or _differs(vars(owner), old, name):
+                yield name, is_array
+
+    def _find_slots(self, owner: Any, old: dict[str, Any]) -> bool:
+        """Adds attributes whose arrays changed to the slots; raises if others changed."""
+        found = False
+        for name, is_array in self._changes_of(owner, old):
+            if not is_array:
                 lines = self._scope.lines_that_store(name)
                 raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
-            self._check_slot(owner, name, new)
+            self._check_slot(owner, name, vars(owner)[name])
             self._slot_ids[id(owner), name] = owner
             found = True
         return found

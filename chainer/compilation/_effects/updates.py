@@ -35,6 +35,7 @@ class Updates(Observer):
         end_segment: Ends a segment of the plan, with the gradients that it sets.
         scales: The loss scales of the optimizers.
         expect_draws: Is called before an update that may draw random numbers of NumPy.
+        expect_python: Is called before one that may run Python of the program.
 
     """
 
@@ -45,12 +46,14 @@ class Updates(Observer):
         end_segment: Callable[[], None],
         scales: LossScales,
         expect_draws: Callable[[], None],
+        expect_python: Callable[[], None],
     ) -> None:
         self._scope = scope
         self._recorder = recorder
         self._end_segment = end_segment
         self._scales = scales
         self._expect_draws = expect_draws
+        self._expect_python = expect_python
         self._effects: list[Effect] = []
         self._arrays: list[Any] = []
         self._needs_states = False
@@ -174,6 +177,7 @@ class Updates(Observer):
         eager.reason = f'{type(opt).__name__} updates eagerly, as {reason}'
         self._effects.append(eager)
         self._expect_draws()
+        self._expect_python()
         optimizer.GradientMethod.update(opt)
         self._left = {
             id(array): array.grad for array in self._scope.arrays if array.is_grad_required()

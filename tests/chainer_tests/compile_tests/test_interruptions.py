@@ -1,5 +1,7 @@
 """Python that runs in the middle of a plan finds all as in an eager call, also if it raises."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from helpers.compiled import DEVICE, Pair, array, bits, state_of
@@ -242,3 +244,94 @@ def test_changes_in_the_middle(update, goes_back, kind, action):
         assert 'gradients add to those that an eager update may replace' in pair.function.report()
     else:
         assert pair.function.replays >= 6, pair.function.report()
+
+
+# -- Python that finds another state in the middle than at the start of the call
+
+
+class Switching:
+    """Updates while something is changed, which it changes back."""
+
+    def __init__(self, kind):
+        self.model = L.Linear(2, 2)
+        self.model.to_device(DEVICE)
+        self.opt = optimizers.Adam().setup(self.model)
+        self.model.number, self.model.state, self.model.errors = 1.0, None, 0
+        self.reporter = chainer.Reporter()
+        self.update = getattr(self, kind)
+        self.watcher = Watcher(self)
+        self.opt.add_hook(self.watcher, 'own')
+
+    def step(self, x):
+        loss = F.sum(self.model(x) ** 2)
+        self.model.cleargrads()
+        loss.backward()
+        result = self.update(loss.array)
+        return loss, result
+
+    def configuration(self, loss):
+        with chainer.using_config('train', False):
+            self.opt.update()
+
+    def mode(self, loss):
+        with chainer.no_backprop_mode():
+            self.opt.update()
+
+    def attribute(self, loss):
+        self.model.number = 2.0
+        self.opt.update()
+        self.model.number = 1.0
+
+    def current_reporter(self, loss):
+        with chainer.Reporter():
+            self.opt.update()
+
+    def handled(self, loss):
+        try:
+            self.opt.update()
+        except ValueError:
+            return loss * 3
+        return loss * 2
+
+    def suppressed(self, loss):
+        with contextlib.suppress(ValueError):
+            self.opt.update()
+            return loss * 2
+        return loss * 3
+
+    def at_last(self, loss):
+        try:
+            self.opt.update()
+        finally:
+            self.model.state = loss * 5
+
+    def called(self, loss):
+        try:
+            return (lambda: self.handled(loss))()
+        finally:
+            pass
+
+    def not_around(self, loss):
+        try:
+            self.model.state = loss * 2
+        finally:
+            self.opt.update()
+        with contextlib.nullcontext():
+            return loss * 3
+
+    def state(self):
+        found = chainer.config.train, chainer.config.enable_backprop
+        return state_of(self.model, self.opt) | {'found': found}
+
+
+@pytest.mark.parametrize(
+    'kind', [name for name in vars(Switching) if name not in ('step', 'state') and '__' not in name]
+)
+def test_other_states_in_the_middle(kind):
+    pair = ReportingPair(lambda: Switching(kind))
+    for i in range(16):
+        for notes in pair.notes:
+            notes.fails = i > 8 and i % 3 == 0
+        pair.run(batch(i))
+    is_planned = pair.function.replays >= 10
+    assert is_planned == (kind == 'not_around'), pair.function.report()
