@@ -35,8 +35,11 @@ class SavedPlan:
         ...         return model(x).array
         >>> x = model.device.send(np.ones((4, 3), 'f'))
         >>> results = [infer(x) for _ in range(3)]
-        >>> infer.save('linear.plan')
-        >>> plan = chainer.compilation.SavedPlan('linear.plan')
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'linear.plan')
+        ...     infer.save(path)
+        ...     plan = chainer.compilation.SavedPlan(path)
         >>> plan.inputs, plan.outputs, sorted(plan.arrays)
         (['x'], ['result'], ['W', 'b'])
         >>> (y,) = plan(x)
