@@ -36,6 +36,7 @@ class Notes:
         self.program = program
         self.fails = False
         self.action = None
+        self.reporter = None  # in place of that of the program
         self.seen = []
 
 
@@ -173,7 +174,7 @@ class ReportingPair(Pair):
     def around(self, program):
         program.reporter.observation = {}
         program.watcher.is_on = self.function.calls > 0
-        return program.reporter
+        return NOTES[id(program.watcher)].reporter or program.reporter
 
     def run(self, *args):
         super().run(*args)
@@ -335,3 +336,38 @@ def test_other_states_in_the_middle(kind):
         pair.run(batch(i))
     is_planned = pair.function.replays >= 10
     assert is_planned == (kind == 'not_around'), pair.function.report()
+
+
+# -- reporters
+
+
+class OwnReporter(chainer.Reporter):
+    def report(self, values, observer=None):
+        if 'mean' in values:
+            raise ValueError('a mean is reported')
+        super().report(values, observer)
+
+
+def _refuse(values, observer=None):
+    raise ValueError('nothing is reported')
+
+
+def _patched():
+    reporter = chainer.Reporter()
+    reporter.report = _refuse
+    return reporter
+
+
+@pytest.mark.parametrize('make', [chainer.Reporter, OwnReporter, _patched])
+def test_reporters_that_raise(make):
+    """They raise in the middle of the call, as in eager calls, whether a plan exists or not."""
+    pair = ReportingPair(lambda: Program('report', 'hook', 0))
+    for i in range(12):
+        for notes in pair.notes:
+            notes.reporter = make() if i in (0, 5, 6, 8) else None
+        pair.run(batch(i))
+    assert pair.function.replays >= 4
+    for notes in pair.notes:
+        notes.reporter = make()
+    with pytest.raises(AssertionError, match='ran a plan'):
+        pair.settle(batch(0), calls=4)
