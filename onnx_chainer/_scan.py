@@ -67,7 +67,8 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any) -> tu
 
     def traced(*inputs):
         # Copies, which have no other names than those of the inputs of the step
-        copies = [chainer.Variable(x.array.copy()) for x in inputs]
+        arrays = [x.array.copy() for x in inputs]
+        copies = [chainer.Variable(x, requires_grad=x.dtype.kind == 'f') for x in arrays]
         traces.append(_trace.trace_step(step, copies))
         return traces[-1].outputs
 

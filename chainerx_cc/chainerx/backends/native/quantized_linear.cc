@@ -17,8 +17,8 @@ namespace {
 
 // The number of multiplications above which the interpreter lock is released.
 constexpr int64_t kBlocking = 262144;
-// Rows of x up to which decoding anew for each is faster than a product with decoded rows
-constexpr int64_t kFewRows = 6;
+// Rows of x up to which decoding for each few of them is faster than a product with decoded rows
+constexpr int64_t kFewRows = 5;
 // Elements of decoded rows that stay in the second-level cache
 constexpr int64_t kTileElements = 1 << 16;
 // Elements that are worth a thread
