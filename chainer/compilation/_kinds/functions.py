@@ -115,8 +115,9 @@ def _watch_partial(scope: Scope, value: functools.partial[Any], label: str) -> N
 
 
 def _watch_wrapper(scope: Scope, value: Any, label: str) -> None:
-    watch_attributes(scope, value, label)
+    # The first read of its annotations puts them among the attributes, from Python 3.14 on.
     _watch_named(scope, WRAPPER, value, label)
+    watch_attributes(scope, value, label)
     scope.visit(value.__func__, label)
 
 
@@ -136,7 +137,8 @@ BUILTIN = Kind(_watch_builtin, fixed=names(f'{_OF_C} __self__'), named=names('__
 WRAPPER = Kind(
     _watch_wrapper,
     fixed=names('__func__ __wrapped__ __isabstractmethod__'),
-    named=names('__annotations__ __annotate__'),
+    named=names('__annotations__'),
+    ended=names('__annotate__'),
 )
 PROPERTY = Kind(
     _watch_property,
