@@ -6,17 +6,13 @@
 #include <type_traits>
 
 #include "chainerx/backends/native/elementwise.h"
-#include "chainerx/backends/native/half_rows.h"
+#include "chainerx/backends/native/elementwise_blocks.h"
 #include "chainerx/backends/native/kernels/math_loops.h"
-#include "chainerx/backends/native/strided.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx::native::CHAINERX_ISA {
-
-// Elements of a block in which operands are brought into the form that the loops take.
-constexpr int64_t kElementwiseBlock = 1024;
 
 // The loop of an op over floating point numbers, where a kernel has a faster one than the compiler makes from the
 // functor. Such ops are named in the source of their family, by a specialisation that derives from UnaryLoop
@@ -50,46 +46,29 @@ struct HasSpecialNumbers : std::false_type {};
 template <class Op>
 struct HasSpecialNumbers<Op, std::void_t<typename Op::SpecialNumbers>> : std::true_type {};
 
-// The loops of one op for one dtype. Inputs have the type T, but the condition of a selection is bool. Operands are
-// contiguous or, where there is a loop for it, one number; others are brought into that form block by block.
+// The loops of one op for one dtype. Operands are contiguous or, where there is a loop for it, one number; others are
+// brought into that form block by block.
 template <class Op, class T>
 struct ElementwiseRow {
-    using C = typename ComputeType<T>::type;
-    using R = std::conditional_t<Op::kBoolOut, bool, T>;   // in memory
-    using RC = std::conditional_t<Op::kBoolOut, bool, C>;  // of the loops
+    using Operands = ElementwiseOperands<T, Op::kArity, Op::kBoolOut, Op::kIsSelect>;
+    using C = typename Operands::C;
+    using RC = typename Operands::RC;
     template <int I>
     using Input = std::conditional_t<Op::kIsSelect && I == 0, bool, C>;
 
     // A row function.
     static void Run(const void* op_, int64_t n, char* const* data, const int64_t* strides) {
-        const Op& op = *static_cast<const Op*>(op_);
         if constexpr (!kIsHalf<T>) {
             bool fixed[3];
-            bool direct = strides[0] == sizeof(R);
-            for (int i = 0; i < Op::kArity; ++i) {
-                fixed[i] = strides[i + 1] == 0;
-                direct = direct && (fixed[i] || strides[i + 1] == Size(i));
+            if (CHAINERX_LIKELY(Operands::IsDirect(strides, fixed))) {
+                return Loop(*static_cast<const Op*>(op_), n, data, fixed);
             }
-            if (CHAINERX_LIKELY(direct && IsLoop(fixed))) return Loop(op, n, data, fixed);
         }
-        Blocks(op, n, data, strides);
+        Operands::RunBlocks(&ElementwiseRow<Op, C>::Run, op_, n, data, strides);
     }
 
 private:
     static constexpr bool kHasLoop = LoopOf<Op>::kExists && std::is_floating_point_v<C>;
-
-    static constexpr int64_t Size(int i) { return Op::kIsSelect && i == 0 ? sizeof(bool) : sizeof(T); }
-
-    // Whether there is a loop for these operands being numbers.
-    CHAINERX_INLINE static bool IsLoop(const bool* fixed) {
-        if constexpr (Op::kArity == 1) {
-            return !fixed[0];
-        } else if constexpr (Op::kArity == 2) {
-            return !(fixed[0] && fixed[1]);
-        } else {
-            return !fixed[0] && (fixed[2] || !fixed[1]);
-        }
-    }
 
     CHAINERX_INLINE static void Loop(const Op& op, int64_t n, char* const* data, const bool* fixed) {
         RC* out = reinterpret_cast<RC*>(data[0]);
@@ -147,61 +126,6 @@ private:
 #pragma GCC ivdep
                     for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
                 });
-    }
-
-    // Any strides, and half precision.
-    CHAINERX_INLINE static void Blocks(const Op& op, int64_t n, char* const* data, const int64_t* strides) {
-        C buffers[Op::kArity + 1][kElementwiseBlock];
-        bool fixed[3];
-        for (int k = 0; k < Op::kArity; ++k) fixed[k] = strides[k + 1] == 0;
-        if (!IsLoop(fixed)) fixed[0] = fixed[1] = false;
-        for (int64_t i = 0; i < n; i += kElementwiseBlock) {
-            int64_t count = n - i < kElementwiseBlock ? n - i : kElementwiseBlock;
-            char* p[4];
-            bool buffered = (kIsHalf<T> && !Op::kBoolOut) || strides[0] != sizeof(R);
-            char* out = data[0] + i * strides[0];
-            p[0] = buffered ? reinterpret_cast<char*>(buffers[Op::kArity]) : out;
-            for (int k = 0; k < Op::kArity; ++k) {
-                int64_t stride = strides[k + 1];
-                char* in = data[k + 1] + i * stride;
-                char* buffer = reinterpret_cast<char*>(buffers[k]);
-                if (Op::kIsSelect && k == 0) {
-                    p[1] = fixed[0] || stride == 1 ? in : buffer;
-                    if (p[1] == buffer) Gather(count, in, stride, reinterpret_cast<bool*>(buffer));
-                } else {
-                    p[k + 1] = Bring(fixed[k] ? 1 : count, in, stride, buffers[k]);
-                }
-            }
-            Loop(op, count, p, fixed);
-            if (buffered) Deliver(count, reinterpret_cast<const RC*>(p[0]), out, strides[0]);
-        }
-    }
-
-    // Elements as the loops take them.
-    CHAINERX_INLINE static char* Bring(int64_t n, char* in, int64_t stride, C* buffer) {
-        if constexpr (kIsHalf<T>) {
-            T halves[kElementwiseBlock];
-            const T* from = reinterpret_cast<const T*>(in);
-            if (stride != sizeof(T)) {
-                Gather(n, in, stride, halves);
-                from = halves;
-            }
-            Widen(n, from, buffer);
-        } else {
-            if (n == 1 || stride == sizeof(T)) return in;
-            Gather(n, in, stride, buffer);
-        }
-        return reinterpret_cast<char*>(buffer);
-    }
-
-    CHAINERX_INLINE static void Deliver(int64_t n, const RC* from, char* out, int64_t stride) {
-        if constexpr (kIsHalf<T> && !Op::kBoolOut) {
-            T halves[kElementwiseBlock];
-            Narrow(n, from, stride == sizeof(T) ? reinterpret_cast<T*>(out) : halves);
-            if (stride != sizeof(T)) ScatterTo(n, halves, out, stride);
-        } else {
-            ScatterTo(n, from, out, stride);
-        }
     }
 };
 
