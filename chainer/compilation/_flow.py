@@ -51,7 +51,7 @@ def call_at(code: types.CodeType, offset: int) -> int:
 
 def is_handled(outermost: types.CodeType) -> bool:
     """Tells whether an error would meet a handler of the program, up to a frame of some code."""
-    frame = sys._getframe(1)
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code is not outermost:
         if is_program_code(frame.f_code) and _has_handler(frame.f_code, frame.f_lasti):
             return True
