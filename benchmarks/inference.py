@@ -150,9 +150,10 @@ def compare_int8(name, form, batch, rounds, seconds, threads):
             'float32': runner('chainerx', name, path, x, threads),
             'chainerx': runner('chainerx', name, small, x, threads),
         }
-    expected = runs['onnxruntime']()
-    # The last bit of a sum may move a number of the next layer to the next integer.
-    np.testing.assert_allclose(runs['chainerx'](), expected, atol=1e-2 * abs(expected).max())
+    # Not to one another: without VNNI, some products of ONNX Runtime saturate.
+    exact = runs['float32']()
+    for engine in 'onnxruntime', 'chainerx':
+        np.testing.assert_allclose(runs[engine](), exact, atol=0.1 * abs(exact).max())
     times = time_interleaved(runs, rounds, seconds)
     ours = times['chainerx']
     return [

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import chainer
 from onnx_chainer import onnx_helper
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
     from onnx_chainer._axes import Axes
-    from onnx_chainer._trace import Call
-    from onnx_chainer.graph import Graph
+    from onnx_chainer._trace import Call, Trace
 
 
 # Equal constants of up to so many elements are one.
 _MOST_ELEMENTS = 1024
+
+
+class MakesSubgraphs(Protocol):
+    """The graph that is being made."""
+
+    def subgraph(self, trace: Trace) -> GraphProto:
+        """The graph of a step of a loop."""
 
 
 class Context:
@@ -52,7 +58,7 @@ class Context:
         self.axes: Axes | None = None
         self.call: Call | None = None
         #: The graph that is being made.
-        self.graph: Graph | None = None
+        self.graph: MakesSubgraphs | None = None
         if isinstance(model, chainer.Link):
             self._name_params(model)
 

@@ -86,7 +86,7 @@ class Replacements:
             found = _find(module, owner)
             if found is not None:
                 self._time(found, function, category, lambda *_, title=title: title)
-        self.replace(plan_data, 'with_loss_scale', self._backward)
+        self.replace(plan_data, 'backward', self._backward)
         self._replace_compiled()
 
     def stop(self) -> None:
@@ -129,17 +129,17 @@ class Replacements:
                 self._time(cls, name, category, functools.partial(_title, name))
 
     def _backward(self, function: Any) -> Any:
-        def with_loss_scale(backward: Any, loss_scale: Any) -> Any:
+        def backward(native: Any) -> Any:
             if plan_data.local.recording is not None:
-                return function(backward, loss_scale)
+                return function(native)
 
             def timed(*args: Any, **kwargs: Any) -> Any:
                 with self._recorder.span('backward', 'backward pass'):
-                    return backward(*args, **kwargs)
+                    return native(*args, **kwargs)
 
             return timed
 
-        return with_loss_scale
+        return backward
 
     # -- compiled functions
 

@@ -6,11 +6,13 @@ import copyreg
 import gc
 import inspect
 import pickle
+import tempfile
 import weakref
 
 import pytest
 from helpers.programs import run_python
 
+import chainer
 import chainerx
 from chainerx import _core
 
@@ -23,6 +25,19 @@ ONNX_FILE = (
     b'\x08\x07:5\n\x0c\n\x01x\x12\x01y"\x04Relu\x12\x01gZ\x10\n\x01x\x12\x0b\n\t\x08\x01\x12\x05\n'
     b'\x03\x12\x01nb\x10\n\x01y\x12\x0b\n\t\x08\x01\x12\x05\n\x03\x12\x01nB\x04\n\x00\x10\r'
 )
+
+
+def saved_plan():
+    """A plan from a file, of one function."""
+    step = chainer.compile(chainer.functions.relu)
+    x = chainerx.ones(2)
+    for _ in range(3):
+        step(x)
+    with tempfile.TemporaryDirectory() as folder:
+        step.save(f'{folder}/relu.plan')
+        return _core._SavedPlan(f'{folder}/relu.plan', chainerx.get_device('native:0'))
+
+
 #: What makes an object of each type.
 MAKE = {
     'AnyGraph': lambda: chainerx.anygraph,
@@ -40,6 +55,7 @@ MAKE = {
     '_Recorder': lambda: _core._Recorder('native:0', print),
     '_Places': lambda: _core._Places([chainerx.ones(2)]),
     '_Plan': lambda: _core._Recorder('native:0', print).plan([], [], [], [], [], [], []),
+    '_SavedPlan': saved_plan,
     '_Scratch': _core._Scratch,
     '_Watch': _core._Watch,
     '_OnnxModel': lambda: _core._load_onnx_bytes(ONNX_FILE),

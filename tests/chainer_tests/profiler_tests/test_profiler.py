@@ -269,7 +269,7 @@ def test_nothing_stays_replaced():
             chainer.training.StandardUpdater.update_core,
             chainer.training.extensions.LogReport.__call__,
             chainer.Optimizer.update,
-            plan_data.with_loss_scale,
+            plan_data.backward,
             _function.has_hooks,
             _function.CompiledFunction.__call__,
             _worker_process.run,
