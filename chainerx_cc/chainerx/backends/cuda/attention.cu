@@ -59,16 +59,21 @@ struct Operands {
 template <class T>
 struct Batches {
     Operands<T> first;  // its gout is contiguous, and so are those of all batches
-    Layout<4> lead;     // of q, k, v and the mask
+    Layout<4> lead;     // of the batches of results, q, k and v
+    Layout<2> masks;    // of the batches of results and the mask
 
     __device__ Operands<T> Get(int64_t batch) const {
         int64_t offsets[4];
         lead.GetOffsets(static_cast<uint32_t>(batch), offsets);
         Operands<T> out = first;
-        out.q.data += offsets[0];
-        out.k.data += offsets[1];
-        out.v.data += offsets[2];
-        if (out.mask.data != nullptr) out.mask.data += offsets[3];
+        out.q.data += offsets[1];
+        out.k.data += offsets[2];
+        out.v.data += offsets[3];
+        if (out.mask.data != nullptr) {
+            int64_t mask_offsets[2];
+            masks.GetOffsets(static_cast<uint32_t>(batch), mask_offsets);
+            out.mask.data += mask_offsets[1];
+        }
         if (out.gout.data != nullptr) out.gout.data += batch * out.gout.rows * out.gout.columns * sizeof(T);
         return out;
     }
@@ -304,10 +309,22 @@ Matrix<T> LastMatrix(const Array& a) {
     return {a.raw_data(), a.shape()[n - 2], a.shape()[n - 1], a.strides()[n - 2], a.strides()[n - 1]};
 }
 
-LoopNest LeadNest(const Array& q, const Array& k, const Array& v, const Array& mask) {
-    auto lead = [](const auto& all) { return std::decay_t<decltype(all)>(all.begin(), all.end() - 2); };
-    Strides strides[] = {lead(q.strides()), lead(k.strides()), lead(v.strides()), lead((mask ? mask : q).strides())};
-    return LoopNest{lead(q.shape()), 4, strides};
+template <class S>
+S Lead(const S& all) {
+    return S(all.begin(), all.end() - 2);
+}
+
+// Results are contiguous. Nests have the order of their first operand, so that it comes first.
+LoopNest LeadNest(const Array& q, const Array& k, const Array& v) {
+    Shape shape = Lead(q.shape());
+    Strides strides[] = {Strides{shape, 1}, Lead(q.strides()), Lead(k.strides()), Lead(v.strides())};
+    return LoopNest{shape, 4, strides};
+}
+
+LoopNest MaskNest(const Array& q, const Array& mask) {
+    Shape shape = Lead(q.shape());
+    Strides strides[] = {Strides{shape, 1}, Lead((mask ? mask : q).strides())};
+    return LoopNest{shape, 2, strides};
 }
 
 template <class T>
@@ -320,7 +337,7 @@ Batches<T> MakeBatches(const Array& q, const Array& k, const Array& v, const Arr
     }
     using C = typename ComputeType<T>::type;
     Operands<T> first{LastMatrix<T>(q), LastMatrix<T>(k), LastMatrix<T>(v), {}, m, static_cast<C>(options.scale)};
-    return {first, Layout<4>{LeadNest(q, k, v, mask)}};
+    return {first, Layout<4>{LeadNest(q, k, v)}, Layout<2>{MaskNest(q, mask)}};
 }
 
 template <int N>
