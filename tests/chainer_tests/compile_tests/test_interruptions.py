@@ -1,6 +1,7 @@
 """Python that runs in the middle of a plan finds all as in an eager call, also if it raises."""
 
 import contextlib
+import sys
 
 import numpy as np
 import pytest
@@ -335,7 +336,9 @@ def test_other_states_in_the_middle(kind):
             notes.fails = i > 8 and i % 3 == 0
         pair.run(batch(i))
     is_planned = pair.function.replays >= 10
-    assert is_planned == (kind == 'not_around'), pair.function.report()
+    # Code of Python 3.10 does not tell where a handler begins and ends.
+    can_be_planned = kind == 'not_around' and sys.version_info >= (3, 11)
+    assert is_planned == can_be_planned, pair.function.report()
 
 
 # -- reporters
