@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from onnx_chainer.functions import _attention
@@ -65,7 +67,7 @@ def convert_LinearFunction(g, f, *xs):
     return g.Gemm(x, W, *(b or no_bias(g)), transB=1)
 
 
-def no_bias(g):
+def no_bias(g: Any) -> list[Any]:
     """The inputs of ``Gemm`` in place of a bias: zero where the opset needs one."""
     return [] if g.opset >= 11 else [g.const(numpy.zeros(1, g.dtype()))]
 
