@@ -53,6 +53,7 @@ struct cudaEmulatedStream {
 struct cudaEmulatedEvent {
     cudaEmulatedStream* stream{nullptr};  // null: not recorded
     uint64_t position{0};
+    bool is_timed{false};
 };
 
 struct cudaEmulatedPool {
@@ -337,8 +338,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) { return cudaGraphDestroy(executable); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-    *event = new cudaEmulatedEvent;
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    *event = new cudaEmulatedEvent{nullptr, 0, (flags & cudaEventDisableTiming) == 0};
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -349,7 +350,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     auto lock = Lock();
     cudaEmulatedStream& stream = GetStream(handle);
     if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
-    *event = {&stream, stream.submitted};
+    event->stream = &stream;
+    event->position = stream.submitted;
     return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -359,6 +361,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     auto lock = Lock();
     if (event->stream != nullptr) RunUntil(*event->stream, event->position);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float* time, cudaEvent_t start, cudaEvent_t end) {
+    if (!start->is_timed || !end->is_timed) return Fail(cudaErrorInvalidResourceHandle);
+    if (start->stream == nullptr || start->stream != end->stream) return Fail(cudaErrorInvalidResourceHandle);
+    if (end->stream->done < end->position) return Fail(cudaErrorNotReady);
+    *time = static_cast<float>(end->position - start->position);
     return cudaSuccess;
 }
 
