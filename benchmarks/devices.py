@@ -8,7 +8,7 @@ from typing import Any
 # Engines by the kind of device, which the prefix of its name tells
 ENGINES = {
     '': ('torch', 'hand', 'numpy', 'chainerx', 'compiled', 'bare'),
-    'cuda:': ('torch', 'chainerx', 'bare'),
+    'cuda:': ('torch', 'chainerx', 'compiled', 'bare'),
     '@cupy:': ('torch', 'cupy'),
 }
 

@@ -3,7 +3,8 @@
 The guard of each rank reports the latest beat of the rank (:mod:`chainermn._watchdog`), and what
 the system says about its process. A job ends only if nobody could go on:
 
-- A rank is stopped, or neither gives a beat nor computes, while another one waits.
+- A rank is stopped, or neither gives a beat nor computes. Another one waits, or no other one gives
+  a beat: a call of MPI may keep Python's lock, and the end of MPI waits for all.
 - All ranks wait, and no calls match. If some do, a large message may be on its way, and this takes
   ten times as long.
 
@@ -61,7 +62,7 @@ class Judge:
 
     def end(self, key: Hashable) -> None:
         """Takes the news that a rank has ended."""
-        self._ranks[key].has_ended = True
+        self._ranks[key].end()
 
     def look(self) -> tuple[str | None, str | None]:
         """Looks at all ranks.
@@ -76,10 +77,11 @@ class Judge:
                 rank.shift(now - self._last_look - _PAUSE)
         self._last_look = now
         waiting = [rank for rank in self._ranks.values() if self._waits(rank, self.limit / 2)]
+        reason = self._find_lost(waiting)
         if not waiting:
             self._next_line = None
-            return None, None
-        reason = self._find_lost(waiting) or self._find_deadlock()
+            return None, reason
+        reason = reason or self._find_deadlock()
         line = None
         if reason is None and now >= (self._next_line or now):
             self._next_line = now + self.limit
@@ -108,9 +110,17 @@ class Judge:
         """Why a rank will not come back; ``None`` if there is none, or nobody waits for it."""
         now = self._clock()
         for rank in self._ranks.values():
-            if rank.is_lost(now, self.limit) and [other for other in waiting if other is not rank]:
+            if rank.is_lost(now, self.limit) and self._is_missed(rank, waiting):
                 return f'{rank.name}: {rank.describe(now, self.limit)}'
         return None
+
+    def _is_missed(self, rank: Rank, waiting: list[Rank]) -> bool:
+        """Tells whether another rank waits, or none of them shows that it goes on."""
+        if [other for other in waiting if other is not rank]:
+            return True
+        now = self._clock()
+        others = [r for r in self._ranks.values() if r is not rank and not r.is_stopped]
+        return bool(others) and all([other.is_quiet(now, self.limit) for other in others])
 
     def _find_deadlock(self) -> str | None:
         """Why ranks that all wait do not go on; ``None`` if some rank may go on."""
@@ -214,6 +224,11 @@ class Rank:
         self.line = _letters(beat['line'])
         self.may_go_on = bool(beat['may_go_on'])
 
+    def end(self) -> None:
+        """Takes the news that its process has ended."""
+        self.has_ended = True
+        self._stopped = None
+
     def shift(self, seconds: float) -> None:
         """Leaves out a time in which this process was stopped."""
         self.since += seconds
@@ -225,22 +240,32 @@ class Rank:
 
     def state(self, now: float, limit: float) -> str:
         """Tells what it does."""
-        if self.has_ended:
-            return 'ended'
         if self._stopped is not None:
             return 'stopped'
+        if self.has_ended:
+            return 'ended'
         if self._heard is None:
             return 'new'
         if now - self._heard > max(5 * _supervisor.interval(limit), limit / 4):
             return 'silent'
         return 'runs' if self.call is None else 'waits'
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the system has stopped it."""
+        return self._stopped is not None
+
+    def is_quiet(self, now: float, limit: float) -> bool:
+        """Tells whether it has ended, or has given no beat for long."""
+        heard = self.since if self._heard is None else self._heard
+        return self.has_ended or now - heard >= limit
+
     def is_lost(self, now: float, limit: float) -> bool:
         """Tells whether it will not come back."""
+        if self._stopped is not None:  # maybe in the end of MPI
+            return now - self._stopped >= limit
         if self.has_ended:
             return False
-        if self._stopped is not None:
-            return now - self._stopped >= limit
         return self._heard is not None and now - max(self._heard, self._computed) >= limit
 
     def describe(self, now: float, limit: float) -> str:

@@ -1,6 +1,10 @@
 """Messages between ranks: objects and arrays, split where they are large.
 
 MPI libraries count elements with 32 bits, so no call here passes more than :data:`LIMIT` bytes.
+
+Nothing in this package makes mpi4py's own collective calls on objects, such as ``comm.bcast``. The
+first one on a communicator duplicates it and keeps Python's lock until all ranks have come, so the
+watchdog and all other threads would stand still.
 """
 
 from __future__ import annotations
@@ -79,6 +83,24 @@ def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = Non
     for part in parts(data, limit):
         mpi_comm.Bcast(part, root)
     return obj if is_root else _unpickle(data)
+
+
+def exchange_objects(mpi_comm: Any, objects: Sequence[Any]) -> list[Any]:
+    """Sends an object to each rank; returns those that the ranks send to this one."""
+    outgoing = [_pickle(obj) for obj in objects]
+    sizes = numpy.array([data.size for data in outgoing], numpy.int64)
+    incoming_sizes = numpy.empty_like(sizes)
+    mpi_comm.Alltoall(sizes, incoming_sizes)
+    incoming = [numpy.empty(size, numpy.uint8) for size in incoming_sizes]
+    exchange(mpi_comm, [*enumerate(outgoing)], [*enumerate(incoming)])
+    return [_unpickle(data[_LENGTH:]) for data in incoming]
+
+
+def any_rank(mpi_comm: Any, flag: bool) -> bool:
+    """Tells whether a flag is set on some rank."""
+    result = numpy.array(flag)
+    mpi_comm.Allreduce(mpi().IN_PLACE, result, mpi().LOR)
+    return bool(result)
 
 
 def exchange(

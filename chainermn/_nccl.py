@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends import cuda
+from chainermn import _messages
 
 
 def nccl_of_cupy() -> Any:
@@ -29,5 +30,6 @@ def init_nccl_comm(mpi_comm: Any) -> Any:
             'gradients on GPUs need NCCL for the communicator pure_nccl, and CuPy has none here: '
             "use the communicator 'non_cuda_aware'"
         )
-    unique_id = mpi_comm.bcast(nccl.get_unique_id() if mpi_comm.rank == 0 else None)
+    unique_id = nccl.get_unique_id() if mpi_comm.rank == 0 else None
+    unique_id = _messages.broadcast_object(mpi_comm, unique_id, 0)
     return nccl.NcclCommunicator(mpi_comm.size, unique_id, mpi_comm.rank)

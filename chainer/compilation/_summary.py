@@ -62,8 +62,10 @@ def _summarize(recorded: Recorded) -> str:
     """Describes a plan: its kernels, its memory, and what runs eagerly between them."""
     plan = recorded.plan
     reasons = [f'\neager: {effect.reason}' for effect in recorded.effects if effect.reason]
+    graphs = f'CUDA graphs: {plan.recorded_count}, submitted {plan.submitted_count} times\n'
     return (
         f'{plan.call_count} kernels in {_count_parts(recorded)} parts, ran {recorded.runs} times\n'
+        f'{graphs if plan.recorded_count else ""}'
         f'memory: {plan.scratch_bytes} bytes, {plan.unshared_scratch_bytes} without sharing\n'
         f'kernels: {_kernels_of(recorded)}' + ''.join(reasons)
     )

@@ -53,7 +53,7 @@ def broadcast(mpi_comm: Any, x: Any, root: int) -> Any:
 def exchange(mpi_comm: Any, outgoing: Sequence[Any]) -> tuple[Any, ...]:
     """Sends an array to each rank, where it is not ``None``; returns those for this one."""
     specs = [None if x is None else _arrays.spec_of(x) for x in outgoing]
-    incoming_specs = mpi_comm.alltoall(specs)
+    incoming_specs = _messages.exchange_objects(mpi_comm, specs)
     unique = {id(x): x for x in outgoing if x is not None}  # one array may go to several ranks
     hosts = {key: _arrays.to_host(x) for key, x in unique.items()}
     incoming = [None if spec is None else _arrays.empty(spec) for spec in incoming_specs]

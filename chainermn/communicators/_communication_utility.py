@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy
@@ -22,8 +23,10 @@ def init_ranks(mpi_comm: Any) -> tuple[int, int, int, int, int]:
         number of hosts.
 
     """
-    names = mpi_comm.allgather(mpi().Get_processor_name())
-    own = names[mpi_comm.rank]
+    own = hashlib.sha256(mpi().Get_processor_name().encode(errors='replace')).digest()
+    digests = numpy.empty((mpi_comm.size, len(own)), numpy.uint8)
+    mpi_comm.Allgather(numpy.frombuffer(own, numpy.uint8), digests)
+    names = [digest.tobytes() for digest in digests]
     hosts = list(dict.fromkeys(names))
     intra_rank = names[: mpi_comm.rank].count(own)
     return mpi_comm.rank, intra_rank, names.count(own), hosts.index(own), len(hosts)

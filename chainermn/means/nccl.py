@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
-from chainermn import _nccl
+from chainermn import _messages, _nccl
 from chainermn.means import kernels
 from chainermn.means.transport import Transport
 
@@ -79,7 +79,7 @@ class Nccl(Transport):
             if self._mpi_comm.rank == 0:
                 name = chainerx._core._make_device_group_name(flat.device)
             join = chainerx._core._DeviceGroup
-            name = self._mpi_comm.bcast(name)
+            name = _messages.broadcast_object(self._mpi_comm, name, 0)
             self._group = join(flat.device, self._mpi_comm.size, name, self._mpi_comm.rank)
         flat *= self._scale
         sent = flat if wire is None else flat.astype(wire)

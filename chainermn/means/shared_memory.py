@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainermn._mpi import mpi
+from chainermn import _messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,8 @@ def make_rows(
 def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
     """Maps a file and deletes its name, so that the system frees it when the ranks end."""
     # One rank makes the file and all map it. A name that each rank derives could be taken already.
-    path, token = mpi_comm.bcast(_create(n_bytes) if mpi_comm.rank == 0 else None)
+    made = _create(n_bytes) if mpi_comm.rank == 0 else None
+    path, token = _messages.broadcast_object(mpi_comm, made, 0)
     memory = None
     if path is not None:
         try:
@@ -58,7 +59,7 @@ def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
             pass  # another host, or not enough memory
     # In a container with the same host name, the file of this name may be a different one.
     is_same = memory is not None and memory[: len(token)] == token
-    is_common = mpi_comm.allreduce(is_same, mpi().LAND)
+    is_common = not _messages.any_rank(mpi_comm, not is_same)
     if path is not None and mpi_comm.rank == 0:
         os.unlink(path)
     return memory if is_common else None

@@ -8,8 +8,7 @@ import numpy
 
 import chainerx
 from chainer import backend
-from chainermn import _arrays
-from chainermn._mpi import mpi
+from chainermn import _arrays, _messages
 from chainermn.means import kernels, shared_memory
 from chainermn.means.transport import Transport
 
@@ -48,7 +47,7 @@ class SharedRows(Transport):
         buckets = [bucket for bucket in buckets if bucket.can_share]
         lacks = not all([bucket.rows for bucket in buckets])
         # A rank with new buckets has no rows for them, and all ranks make rows together.
-        if self._channel.mpi_comm.allreduce(lacks, mpi().LOR):
+        if _messages.any_rank(self._channel.mpi_comm, lacks):
             rows = self._make_rows([(bucket.size, bucket.dtype) for bucket in buckets])
             for bucket, of_bucket in zip(buckets, rows):
                 bucket.share(of_bucket, self._channel.rank)

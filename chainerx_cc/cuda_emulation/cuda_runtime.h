@@ -24,7 +24,10 @@ enum cudaError_t {
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901,
 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaMemPoolAttr {
     cudaMemPoolAttrReleaseThreshold = 4,
@@ -43,14 +46,18 @@ struct cudaMemAccessDesc {
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound };
 constexpr unsigned cudaEnableDefault = 0;
 constexpr unsigned cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventDefault = 0;
 constexpr unsigned cudaEventDisableTiming = 2;
 
 struct cudaEmulatedStream;
 struct cudaEmulatedEvent;
 struct cudaEmulatedPool;
+struct cudaEmulatedGraph;
 using cudaStream_t = cudaEmulatedStream*;  // null: the default one of the current device
 using cudaEvent_t = cudaEmulatedEvent*;
 using cudaMemPool_t = cudaEmulatedPool*;
+using cudaGraph_t = cudaEmulatedGraph*;
+using cudaGraphExec_t = cudaEmulatedGraph*;
 
 // As in CUDA, programs find these functions by their names.
 extern "C" {
@@ -73,11 +80,21 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 // Work that waits stays so until something synchronizes.
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+// Until the end, work that is submitted to the stream is recorded. What waits for the stream is an error, and then
+// there is no graph. Blocks of memory that are allocated and freed meanwhile belong to the graph.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+// Each piece of work takes a millisecond.
+cudaError_t cudaEventElapsedTime(float* time, cudaEvent_t start, cudaEvent_t end);
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);

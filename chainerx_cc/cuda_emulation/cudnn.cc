@@ -106,34 +106,6 @@ Status cudnnSetTensorNdDescriptor(Tensor desc, DataType type, int ndim, const in
 }
 Status cudnnDestroyTensorDescriptor(Tensor desc) { return Destroy(desc); }
 
-Status cudnnCreateFilterDescriptor(Filter* desc) { return Create("CreateFilterDescriptor", desc); }
-Status cudnnSetFilterNdDescriptor(Filter desc, DataType type, TensorFormat format, int ndim, const int* shape) {
-    if (format != TensorFormat::kChannelsFirst) return Status::kNotSupported;
-    return Describe(desc, type, ndim, shape);
-}
-Status cudnnDestroyFilterDescriptor(Filter desc) { return Destroy(desc); }
-
-Status cudnnCreateConvolutionDescriptor(Convolution* desc) { return Create("CreateConvolutionDescriptor", desc); }
-Status cudnnSetConvolutionNdDescriptor(Convolution desc, int ndim, const int* pad, const int* stride,
-                                       const int* dilation, ConvolutionMode mode, DataType compute_type) {
-    desc->pad = Sizes(pad, pad + ndim);
-    desc->stride = Sizes(stride, stride + ndim);
-    desc->dilation = Sizes(dilation, dilation + ndim);
-    desc->type = compute_type;
-    bool is_valid = mode == ConvolutionMode::kCrossCorrelation && ndim >= 2 && AllAtLeast(0, desc->pad) &&
-                    AllAtLeast(1, desc->stride) && AllAtLeast(1, desc->dilation);
-    return is_valid ? Status::kSuccess : Status::kBadParameter;
-}
-Status cudnnSetConvolutionGroupCount(Convolution desc, int groups) {
-    desc->groups = groups;
-    return groups >= 1 ? Status::kSuccess : Status::kBadParameter;
-}
-Status cudnnSetConvolutionMathType(Convolution desc, MathType math) {
-    desc->math = math;
-    return Status::kSuccess;
-}
-Status cudnnDestroyConvolutionDescriptor(Convolution desc) { return Destroy(desc); }
-
 Status cudnnCreatePoolingDescriptor(Pooling* desc) { return Create("CreatePoolingDescriptor", desc); }
 Status cudnnSetPoolingNdDescriptor(Pooling desc, PoolingMode mode, NanPropagation nan, int ndim, const int* kernel,
                                    const int* pad, const int* stride) {

@@ -35,13 +35,6 @@ struct TensorStruct {
     }
     bool operator==(const TensorStruct& other) const { return type == other.type && shape == other.shape; }
 };
-struct FilterStruct : TensorStruct {};
-struct ConvolutionStruct {
-    Sizes pad, stride, dilation;
-    int groups{1};
-    DataType type;
-    MathType math{MathType::kDefault};
-};
 struct PoolingStruct {
     PoolingMode mode;
     Sizes kernel, pad, stride;

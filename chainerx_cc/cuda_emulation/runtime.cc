@@ -23,8 +23,28 @@ using cuda_emulation::IsMemoryShared;
 
 using Work = std::function<void()>;
 
+// Work to be done again and again, and the memory that only it uses.
+struct cudaEmulatedWork {
+    cudaEmulatedWork() = default;
+    cudaEmulatedWork(const cudaEmulatedWork&) = delete;
+    cudaEmulatedWork& operator=(const cudaEmulatedWork&) = delete;
+    ~cudaEmulatedWork() {
+        for (void* block : blocks) cuda_emulation::FreeMemory(block);
+    }
+
+    std::vector<Work> work;
+    std::vector<void*> blocks;
+    bool is_valid{true};
+};
+
+struct cudaEmulatedGraph {
+    int device;
+    std::shared_ptr<cudaEmulatedWork> recorded;
+};
+
 struct cudaEmulatedStream {
     int device;
+    std::shared_ptr<cudaEmulatedWork> recorded{};  // if the stream is recorded
     bool is_destroyed{false};
     std::deque<Work> work;
     uint64_t submitted{0};
@@ -34,6 +54,7 @@ struct cudaEmulatedStream {
 struct cudaEmulatedEvent {
     cudaEmulatedStream* stream{nullptr};  // null: not recorded
     uint64_t position{0};
+    bool is_timed{false};
 };
 
 struct cudaEmulatedPool {
@@ -120,10 +141,21 @@ cudaError_t Submit(cudaStream_t handle, Work work) {
     // As CUDA: kernels and copies belong to the device that is current.
     if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
     GetRuntime().contexts[t_device].is_open = true;
+    if (stream.recorded != nullptr) {
+        stream.recorded->work.push_back(std::move(work));
+        return cudaSuccess;
+    }
     stream.work.push_back(std::move(work));
     ++stream.submitted;
     if (stream.work.size() > kMostWaiting || IsMemoryShared()) Drain(stream);
     return cudaSuccess;
+}
+
+// What waits for a recorded stream fails, and so does the recording.
+bool EndsRecording(cudaEmulatedStream& stream) {
+    if (stream.recorded == nullptr) return false;
+    stream.recorded->is_valid = false;
+    return true;
 }
 
 bool IsPinned(const void* pointer) {
@@ -154,6 +186,10 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidResourceHandle";
         case cudaErrorNotReady:
             return "cudaErrorNotReady";
+        case cudaErrorStreamCaptureUnsupported:
+            return "cudaErrorStreamCaptureUnsupported";
+        case cudaErrorStreamCaptureInvalidated:
+            return "cudaErrorStreamCaptureInvalidated";
     }
     return "unknown error";
 }
@@ -229,11 +265,14 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 
 cudaError_t cudaDeviceSynchronize() {
     auto lock = Lock();
+    bool is_recorded = false;
     for (size_t i = 0; i < GetRuntime().streams.size(); ++i) {
         cudaEmulatedStream& stream = *GetRuntime().streams[i];
-        if (stream.device == t_device) Drain(stream);
+        if (stream.device != t_device) continue;
+        is_recorded |= EndsRecording(stream);
+        Drain(stream);
     }
-    return cudaSuccess;
+    return is_recorded ? Fail(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -250,11 +289,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {  // whose work goes on, and
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     auto lock = Lock();
+    if (EndsRecording(GetStream(stream))) return Fail(cudaErrorStreamCaptureUnsupported);
     Drain(GetStream(stream));
     return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     auto lock = Lock();
+    if (EndsRecording(GetStream(stream))) return Fail(cudaErrorStreamCaptureUnsupported);
     return GetStream(stream).work.empty() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -263,8 +304,44 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (now.stream == nullptr) return cudaSuccess;
     return Submit(stream, [now] { RunUntil(*now.stream, now.position); });
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-    *event = new cudaEmulatedEvent;
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
+    auto lock = Lock();
+    cudaEmulatedStream& stream = GetStream(handle);
+    // The default stream cannot be recorded.
+    if (stream.recorded != nullptr || &stream == GetRuntime().streams[t_device].get()) {
+        return Fail(cudaErrorStreamCaptureUnsupported);
+    }
+    stream.recorded = std::make_shared<cudaEmulatedWork>();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+    auto lock = Lock();
+    cudaEmulatedStream& stream = GetStream(handle);
+    std::shared_ptr<cudaEmulatedWork> recorded = std::move(stream.recorded);
+    *graph = nullptr;
+    if (recorded == nullptr) return Fail(cudaErrorInvalidValue);
+    if (!recorded->is_valid) return Fail(cudaErrorStreamCaptureInvalidated);
+    *graph = new cudaEmulatedGraph{stream.device, std::move(recorded)};
+    return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+    *executable = new cudaEmulatedGraph{*graph};
+    return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    if (executable->device != t_device) return Fail(cudaErrorInvalidResourceHandle);
+    return Submit(stream, [recorded = executable->recorded] {
+        for (const Work& work : recorded->work) work();
+    });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    auto lock = Lock();
+    delete graph;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) { return cudaGraphDestroy(executable); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    *event = new cudaEmulatedEvent{nullptr, 0, (flags & cudaEventDisableTiming) == 0};
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -275,7 +352,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     auto lock = Lock();
     cudaEmulatedStream& stream = GetStream(handle);
     if (stream.device != t_device) return Fail(cudaErrorInvalidResourceHandle);
-    *event = {&stream, stream.submitted};
+    event->stream = &stream;
+    event->position = stream.submitted;
     return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -285,6 +363,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     auto lock = Lock();
     if (event->stream != nullptr) RunUntil(*event->stream, event->position);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float* time, cudaEvent_t start, cudaEvent_t end) {
+    if (!start->is_timed || !end->is_timed) return Fail(cudaErrorInvalidResourceHandle);
+    if (start->stream == nullptr || start->stream != end->stream) return Fail(cudaErrorInvalidResourceHandle);
+    if (end->stream->done < end->position) return Fail(cudaErrorNotReady);
+    *time = static_cast<float>(end->position - start->position);
     return cudaSuccess;
 }
 
@@ -335,14 +421,19 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     auto lock = Lock();
     *pointer = cuda_emulation::AllocateMemory(t_device, bytes);
-    if (*pointer == nullptr) {
+    std::shared_ptr<cudaEmulatedWork>& recorded = GetStream(stream).recorded;
+    if (*pointer == nullptr && recorded == nullptr) {
         Drain(GetStream(stream));  // blocks may be waiting to be freed
         *pointer = cuda_emulation::AllocateMemory(t_device, bytes);
     }
-    return *pointer == nullptr ? Fail(cudaErrorMemoryAllocation) : cudaSuccess;
+    if (*pointer == nullptr) return Fail(cudaErrorMemoryAllocation);
+    if (recorded != nullptr) recorded->blocks.push_back(*pointer);
+    return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    auto lock = Lock();
     if (DeviceOf(pointer) < 0) return Fail(cudaErrorInvalidValue);
+    if (GetStream(stream).recorded != nullptr) return cudaSuccess;  // the graph has it
     return Submit(stream, [pointer] { cuda_emulation::FreeMemory(pointer); });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
@@ -368,8 +459,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     bool is_valid = to_device == (DeviceOf(to) >= 0) && from_device == (DeviceOf(from) >= 0);
     if (!is_valid && !IsMemoryShared()) return Fail(cudaErrorInvalidValue);
-    cudaError_t error = Submit(stream, [=] { std::memmove(to, from, bytes); });
     bool is_pageable = (!to_device && !IsPinned(to)) || (!from_device && !IsPinned(from));
+    if (is_pageable && EndsRecording(GetStream(stream))) return Fail(cudaErrorStreamCaptureUnsupported);
+    cudaError_t error = Submit(stream, [=] { std::memmove(to, from, bytes); });
     if (is_pageable) Drain(GetStream(stream));
     return error;
 }

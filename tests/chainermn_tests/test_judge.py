@@ -158,6 +158,51 @@ def test_nobody_waits_for_a_stopped_rank():
     assert job.run(2 * LIMIT)[1] == LIMIT / 2
 
 
+QUIET = 'runs', None, (SAME, {'ended': True})  # what a rank did before it gave no more beats
+
+
+@pytest.mark.parametrize('beat', QUIET, ids=['runs', 'new', 'ended'])
+@pytest.mark.parametrize('state', ['T', 'D'])
+def test_nobody_gives_a_sign(beat, state):
+    """The others may be in a call of MPI that keeps Python's lock, or in its end."""
+    job = Job([beat, beat, 'runs'])
+    assert job.run(1) == (None, None)
+    job.set(0, None, 'R', computes=True)
+    job.set(1, None, 'R', computes=True)
+    job.set(2, None, state)
+    reason, seconds = job.run(3 * LIMIT)
+    assert LIMIT - STEP <= seconds <= LIMIT
+    assert reason.startswith('rank 2 on host: ' + {'T': 'stopped', 'D': 'no sign of it'}[state])
+
+
+def test_a_rank_that_goes_on_shields_a_stopped_one():
+    job = Job(['runs', 'runs', 'runs'])
+    job.set(2, 'runs', 'T')
+    job.set(1, None, 'R', computes=True)
+    assert job.run(5 * LIMIT) == (None, None)
+
+
+def test_all_ranks_are_stopped():
+    job = Job(['runs', SAME, None])
+    for rank in range(3):
+        job.set(rank, None, 'T')
+    assert job.run(5 * LIMIT) == (None, None)
+
+
+def test_rank_stopped_in_the_end_of_mpi():
+    ended = 'runs', {'ended': True}
+    job = Job([ended, ended, ended])
+    job.set(2, ended, 'T')
+    reason, seconds = job.run(3 * LIMIT)
+    assert seconds == LIMIT and reason.startswith('rank 2 on host: stopped for 10 s')
+    job = Job([ended, ended, ended])
+    job.set(2, ended, 'T')
+    assert job.run(1) == (None, None)
+    del job.reports[2]
+    job.judge.end(2)  # its process has gone on, and ended between two reports
+    assert job.run(3 * LIMIT) == (None, None)
+
+
 def test_continued_rank():
     job = Job([SAME, SAME, 'runs'])
     for state in 'TRTRT':

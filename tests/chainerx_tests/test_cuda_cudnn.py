@@ -195,22 +195,26 @@ def _convolve(length, dtype='float32'):
 
 
 @_emulated
-class TestAlgorithms:
-    """The stand-in has 2, which takes 64 MiB, then 1, whose bits differ each time, and 0."""
+class TestEngines:
+    """The stand-in has engines with these numbers, from the fastest by its own account.
+
+    7 makes no plans, and 6 compiles. 5 has float16 as factors and 4 TF32. 2 takes 64 MiB, the bits
+    of 1 differ each time, and 0 is there if the others do not fit. When measured, the last is the
+    fastest.
+    """
 
     @pytest.mark.parametrize(
-        'length, settings, size, algorithm, function',
+        'length, settings, size, engine',
         [
-            (101, {}, 2**23, 1, 'GetConvolution{}Algorithm_v7'),
-            (102, {'cudnn_deterministic': True}, 2**23, 0, 'GetConvolution{}Algorithm_v7'),
-            (103, {}, 2**26, 2, 'GetConvolution{}Algorithm_v7'),
-            (104, {}, 0, 0, 'GetConvolution{}Algorithm_v7'),
-            (105, {'autotune': True}, 2**23, 0, 'FindConvolution{}AlgorithmEx'),
-            (106, {'autotune': True, 'cudnn_deterministic': True}, 2**26, 0,
-             'FindConvolution{}AlgorithmEx'),
+            (101, {}, 2**23, 1),
+            (102, {'cudnn_deterministic': True}, 2**23, 0),
+            (103, {}, 2**26, 2),
+            (104, {}, 0, 0),
+            (105, {'autotune': True}, 2**23, 0),
+            (106, {'autotune': True, 'cudnn_deterministic': True}, 2**26, 0),
         ],
-    )  # fmt: skip
-    def test_choice(self, length, settings, size, algorithm, function, stand_in, workspace_size):
+    )
+    def test_choice(self, length, settings, size, engine, stand_in, workspace_size):
         workspace_size(size)
         before = {name: getattr(chainer.config, name) for name in settings}
         try:
@@ -222,13 +226,12 @@ class TestAlgorithms:
         finally:
             for name, value in before.items():
                 setattr(chainer.config, name, value)
-        memory = {0: 0, 1: 2**16, 2: 2**26}[algorithm]
-        for name in 'Forward', 'BackwardData', 'BackwardFilter':
-            assert function.format(name) in calls
-            assert calls['Convolution' + name]['algorithm'] == algorithm
-            assert calls['Convolution' + name]['workspace'] == memory
+        memory = {0: 0, 1: 2**16, 2: 2**26}[engine]
+        for name in CONV:
+            assert 'Heuristics' + name in calls
+            assert calls[name] == {'engine': engine, 'workspace': memory}
         # The second time nothing is asked or measured.
-        assert not [name for name in stand_in.calls() if name.startswith(('Get', 'Find'))]
+        assert not [name for name in stand_in.calls() if name.startswith('Heuristics')]
         for a, b in zip(first, again):
             np.testing.assert_array_equal(a, b)
 
@@ -255,17 +258,17 @@ class TestAlgorithms:
         assert 'ConvolutionForward' in stand_in.calls()
 
     @pytest.mark.parametrize(
-        'dtype, mode, math',
+        'dtype, mode, engine',
         [
-            ('float32', 'float32', 3),
-            ('float32', 'tf32', 0),
-            ('float32', 'bfloat16', 0),
-            ('float32', 'float16', 2),
-            ('float16', 'float32', 1),
-            ('float64', 'tf32', 0),
+            ('float32', 'float32', 2),
+            ('float32', 'tf32', 4),
+            ('float32', 'bfloat16', 4),
+            ('float32', 'float16', 5),
+            ('float16', 'float32', 5),
+            ('float64', 'tf32', 5),
         ],
     )
-    def test_compute_mode(self, dtype, mode, math, stand_in):
+    def test_compute_mode(self, dtype, mode, engine, stand_in):
         chainerx.set_compute_mode(mode)
         try:
             _convolve(108, dtype)
@@ -273,7 +276,29 @@ class TestAlgorithms:
         finally:
             chainerx.set_compute_mode('float32')
         for name in CONV:
-            assert calls[name]['math'] == math
+            assert calls[name]['engine'] == engine
+
+    @pytest.mark.parametrize('dtype', TOLERANCE)
+    def test_addresses_of_any_alignment(self, dtype, stand_in):
+        """The stand-in refuses those that are less aligned than their descriptors say."""
+        x = chainerx.arange(19, dtype=dtype, device='cuda:0')
+        w = chainerx.ones((1, 1, 3, 3), dtype, device='cuda:0')
+        for start in 0, 1, 2, 0:
+            y = chainerx.conv(x[start : start + 16].reshape(1, 1, 4, 4), w)
+            assert y.tolist() == [[[[9 * (5 + start + i + 4 * j) for i in (0, 1)] for j in (0, 1)]]]
+        assert 'ConvolutionForward' in stand_in.calls()
+
+    def test_streams_take_turns(self, stand_in):
+        def convolve(factor):
+            x = chainerx.ones((1, 1, 3, 3), 'float32', device='cuda:0')
+            return float(chainerx.conv(x * factor, x))
+
+        stream = chainerx.Stream('cuda:0')
+        for _ in range(2):
+            with stream:
+                assert convolve(2) == 18
+            assert convolve(3) == 27
+        assert 'ConvolutionForward' in stand_in.calls()
 
 
 def test_compute_mode_rounds():
@@ -306,7 +331,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         'function, case, op',
         [
-            ('GetConvolutionForwardAlgorithm_v7', 'conv_one_by_one', 'conv'),
+            ('HeuristicsConvolutionForward', 'conv_one_by_one', 'conv'),
             ('ConvolutionForward', 'conv', 'conv'),
             ('ConvolutionBackwardData', 'deconv', 'conv_transpose'),
             ('ConvolutionBackwardFilter', 'conv', 'conv'),
@@ -323,18 +348,41 @@ class TestErrors:
     )
     def test_errors_name_the_operation(self, function, case, op, stand_in):
         run, shapes, _ = CASES[case]
-        if function.startswith('Get'):
+        is_asked = function.startswith('Heuristics')
+        if is_asked:
             shapes = [(1, 2, 109, 3), *shapes[1:]]  # is in no cache
         stand_in.fail(function, 2000)
-        message = f'cuDNN error in {op}: CUDNN_STATUS_BAD_PARAM; of the emulation'
+        where = ' for the end of CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR' if is_asked else ''
+        message = f'cuDNN error in {op}: CUDNN_STATUS_BAD_PARAM{where}; of the emulation'
         with pytest.raises(chainerx.DeviceError, match=message):
             _run(run, shapes, 'float32', 'cuda:0')
+
+    @pytest.mark.parametrize(
+        'function, where',
+        [
+            ('BackendCreateDescriptor', 'the creation of CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR'),
+            (
+                'BackendSetAttribute',
+                'CUDNN_ATTR_CONVOLUTION_COMP_TYPE of CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR',
+            ),
+            ('BackendFinalize', 'the end of CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR'),
+            (
+                'BackendGetAttribute',
+                'CUDNN_ATTR_ENGINEHEUR_RESULTS of CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR',
+            ),
+        ],
+    )
+    def test_errors_of_graphs_name_the_attribute(self, function, where, stand_in):
+        stand_in.fail(function, 2000)
+        message = f'cuDNN error in conv: CUDNN_STATUS_BAD_PARAM for {where}; of the emulation'
+        with pytest.raises(chainerx.DeviceError, match=message):
+            _convolve(114)
 
     @pytest.mark.parametrize('status', [3000, 3002])
     @pytest.mark.parametrize(
         'function, case',
         [
-            ('GetConvolutionForwardAlgorithm_v7', 'conv_one_by_one'),
+            ('HeuristicsConvolutionForward', 'conv_one_by_one'),
             ('ConvolutionForward', 'conv'),
             ('AddTensor', 'conv'),
             ('BatchNormalizationForwardTraining', 'batch_norm'),
@@ -345,10 +393,10 @@ class TestErrors:
     )
     def test_what_is_not_supported_takes_the_plain_kernel(self, function, case, status, stand_in):
         run, shapes, _ = CASES[case]
-        if function.startswith('Get'):
+        if function.startswith('Heuristics'):
             shapes = [(1, 2, status - 2800, 3), *shapes[1:]]
         stand_in.fail(function, status)
-        warns = function.startswith('Get')
+        warns = function.startswith('Heuristics')
         with pytest.warns(PerformanceWarning) if warns else contextlib.nullcontext():
             results = _run(run, shapes, 'float32', 'cuda:0')
         assert function in stand_in.calls()
@@ -358,7 +406,7 @@ class TestErrors:
             np.testing.assert_allclose(result, reference, rtol=1e-5, atol=1e-5)
 
     def test_a_plain_kernel_for_want_of_an_algorithm_is_told_once(self, stand_in):
-        stand_in.fail('GetConvolutionForwardAlgorithm_v7', 3000)
+        stand_in.fail('HeuristicsConvolutionForward', 3000)
         x, w = (chainerx.ones((1, 2, n, 2), 'float32', device='cuda:0') for n in (112, 1))
         message = r'no algorithm .* in float32 .* \(1, 2, 112, 2\) and \(1, 2, 1, 2\) .* 268435456'
         with pytest.warns(PerformanceWarning, match=message) as record:

@@ -30,7 +30,7 @@ OF_PARAMETERS = 'initializer', 'update_rule', '_grad_initializer'
 
 
 def _watch_array(scope: Scope, value: Any, label: str) -> None:
-    if value.device.backend.name != 'native':
+    if value.device.backend.name not in ('native', 'cuda'):
         raise GraphBreak(f'{label} is on {value.device.name}')
     if value._is_chained():
         raise GraphBreak(f'{label} belongs to the graph of an earlier computation')

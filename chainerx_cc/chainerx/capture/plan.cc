@@ -6,8 +6,10 @@
 
 #include "chainerx/capture/call_visitor.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/compute_mode.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/stream.h"
 
 namespace chainerx {
 namespace {
@@ -15,6 +17,12 @@ namespace {
 bool HasForm(const Array& a, const ArrayForm& form) {
     return a.shape() == form.shape && a.dtype() == form.dtype && a.strides() == form.strides;
 }
+
+}  // namespace
+
+const CopyBlocksKernel kCopyBlocksKernel{"copy_blocks"};
+
+namespace {
 
 void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
     body.storage = storage;
@@ -32,6 +40,14 @@ struct Plan::RunScope {
         if (!goes_on) plan.EndRun();
     }
 };
+
+Plan::Plan(PlanParts parts) : parts_{std::move(parts)} {
+    StreamPtr stream = parts_.device->GetDefaultStream();
+    if (!stream->CanRecord()) return;
+    std::vector<size_t> ends;
+    for (const PlanSegment& segment : parts_.segments) ends.push_back(segment.call_end);
+    recorded_runs_ = std::make_unique<RecordedRuns>(std::move(stream), parts_.calls, ends);
+}
 
 bool Plan::Fits(const std::vector<Array>& inputs) const {
     if (inputs.size() > parts_.inputs.size()) return false;
@@ -54,18 +70,12 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     RunScope scope{*this};
     is_running_ = true;
     BindScratch();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-        const ArrayBody& input = *inputs[i].body();
-        for (const PlanBinding& b : parts_.input_bindings[i]) Bind(*b.body, input.storage, input.offset + b.offset);
-    }
-    // First, so that the blocks below can be made in the memory of gradients that nobody reads any more.
+    // First, so that outputs can be made in the memory of gradients that nobody reads any more.
     for (const Array& a : parts_.renewed) a.ClearGrad();
-    std::vector<StoragePtr> blocks;
-    blocks.reserve(parts_.output_bytes.size());
-    for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
-        blocks.push_back(parts_.device->Allocate(parts_.output_bytes[i]));
-        for (const PlanBinding& b : parts_.output_bindings[i]) Bind(*b.body, blocks[i], b.offset);
-    }
+    std::vector<StoragePtr> blocks = MakeOutputs();
+    bool is_recorded = StartRecordedRun(inputs, blocks);
+    BindInputs(inputs, is_recorded);
+    BindOutputs(blocks, is_recorded);
     outputs_.clear();
     for (const PlanResult& r : parts_.results) {
         if (r.memory == PlanMemory::kHeld) {
@@ -85,6 +95,62 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     return outputs_;
 }
 
+std::vector<StoragePtr> Plan::MakeOutputs() {
+    std::vector<StoragePtr> blocks;
+    blocks.reserve(parts_.output_bytes.size());
+    for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
+        bool has_place = recorded_runs_ == nullptr || parts_.output_places[i].bytes != 0;
+        blocks.push_back(has_place ? parts_.device->Allocate(parts_.output_bytes[i])
+                                   : parts_.scratch->GetResult(*parts_.device, i, parts_.output_bytes[i]));
+    }
+    return blocks;
+}
+
+bool Plan::StartRecordedRun(const std::vector<Array>& inputs, const std::vector<StoragePtr>& blocks) {
+    if (recorded_runs_ == nullptr || !seconds_.empty()) return false;
+    RecordedRuns::Key key{static_cast<uintptr_t>(GetComputeMode()),
+                          reinterpret_cast<uintptr_t>(scratch_ ? scratch_->data() : nullptr)};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        bool has_address = parts_.input_places[i].bytes == 0 && inputs[i].GetTotalSize() != 0;
+        if (has_address) key.push_back(reinterpret_cast<uintptr_t>(inputs[i].raw_data()));
+    }
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        bool has_address = parts_.output_places[i].bytes == 0 && blocks[i]->bytes() != 0;
+        if (has_address) key.push_back(reinterpret_cast<uintptr_t>(blocks[i]->data()));
+    }
+    return recorded_runs_->Start(std::move(key));
+}
+
+void Plan::BindInputs(const std::vector<Array>& inputs, bool is_recorded) {
+    std::vector<BlockCopy> copies;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ArrayBody& input = *inputs[i].body();
+        PlanPlace place = is_recorded ? parts_.input_places[i] : PlanPlace{};
+        bool has_place = place.bytes != 0;
+        for (const PlanBinding& b : parts_.input_bindings[i]) {
+            Bind(*b.body, has_place ? scratch_ : input.storage, (has_place ? place.offset : input.offset) + b.offset);
+        }
+        if (!has_place) continue;
+        char* to = static_cast<char*>(scratch_->data()) + place.offset;
+        copies.push_back({input.data, to, static_cast<size_t>(place.bytes)});
+    }
+    if (!copies.empty()) kCopyBlocksKernel(*parts_.device, *parts_.device, copies);
+}
+
+void Plan::BindOutputs(const std::vector<StoragePtr>& blocks, bool is_recorded) {
+    output_copies_.clear();
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        PlanPlace place = is_recorded ? parts_.output_places[i] : PlanPlace{};
+        bool has_place = place.bytes != 0;
+        for (const PlanBinding& b : parts_.output_bindings[i]) {
+            Bind(*b.body, has_place ? scratch_ : blocks[i], place.offset + b.offset);
+        }
+        if (!has_place) continue;
+        const char* from = static_cast<const char*>(scratch_->data()) + place.offset;
+        output_copies_.push_back({from, blocks[i]->data(), static_cast<size_t>(place.bytes)});
+    }
+}
+
 void Plan::Run(size_t segment) {
     if (segment >= parts_.segments.size()) throw IndexError{"a plan has no segment ", segment};
     if (!is_running_) throw ChainerxError{"a plan has to start before it runs"};
@@ -98,6 +164,7 @@ void Plan::Run(size_t segment) {
         for (RandomStream* target : draw.targets) *target = stream;
     }
     RunCalls(begin.call_end, end.call_end);
+    if (!output_copies_.empty()) kCopyBlocksKernel(*parts_.device, *parts_.device, output_copies_);
     for (size_t i = begin.grad_end; i < end.grad_end; ++i) {
         PlanGrad& grad = parts_.grads[i];
         if (grad.result.has_value()) {
@@ -122,6 +189,7 @@ void Plan::BindScratch() {
 void Plan::EndRun() noexcept {
     is_running_ = false;
     outputs_.clear();
+    output_copies_.clear();
     streams_.clear();
     for (const auto* all : {&parts_.input_bindings, &parts_.output_bindings}) {
         for (const std::vector<PlanBinding>& bindings : *all) {
@@ -139,6 +207,7 @@ void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {
 
 void Plan::RunCalls(size_t begin, size_t end) {
     if (CHAINERX_LIKELY(seconds_.empty())) {
+        if (recorded_runs_ != nullptr) return recorded_runs_->Run(begin, end);
         for (size_t i = begin; i < end; ++i) parts_.calls[i]->Run();
         return;
     }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/capture/copy_blocks.h"
+#include "chainerx/capture/recorded_runs.h"
 #include "chainerx/capture/scratch.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernel_watch.h"
@@ -75,6 +77,12 @@ struct PlanBlock {
     int64_t bytes;
 };
 
+// A place in the scratch memory for what is elsewhere in each run; recorded work needs fixed places.
+struct PlanPlace {
+    int64_t offset;
+    int64_t bytes;  // 0: none
+};
+
 // What a plan consists of.
 struct PlanParts {
     Device* device{nullptr};
@@ -85,6 +93,8 @@ struct PlanParts {
     std::vector<std::vector<PlanBinding>> input_bindings;
     std::vector<size_t> output_bytes;
     std::vector<std::vector<PlanBinding>> output_bindings;
+    std::vector<PlanPlace> input_places;
+    std::vector<PlanPlace> output_places;
     std::vector<PlanResult> results;
     std::vector<PlanGrad> grads;  // by segment
     std::vector<Array> renewed;   // whose gradients end when a run starts
@@ -107,7 +117,7 @@ struct PlanParts {
 // their inputs nor their results, so that hundreds of plans, of one shape each, cost little.
 class Plan {
 public:
-    explicit Plan(PlanParts parts) : parts_{std::move(parts)} {}
+    explicit Plan(PlanParts parts);
 
     // Whether arrays can be the first inputs: in shape, strides, dtype and device as those of the recording, in memory
     // of their own.
@@ -138,18 +148,26 @@ public:
     // The kernels, a line for each: its seconds in all measured runs, its name, and the dtypes and shapes of its
     // arrays.
     std::string Describe() const;
+    // Of devices that record work; else null.
+    const RecordedRuns* recorded_runs() const { return recorded_runs_.get(); }
 
 private:
     struct RunScope;
 
+    std::vector<StoragePtr> MakeOutputs();
+    bool StartRecordedRun(const std::vector<Array>& inputs, const std::vector<StoragePtr>& blocks);
+    void BindInputs(const std::vector<Array>& inputs, bool is_recorded);
+    void BindOutputs(const std::vector<StoragePtr>& blocks, bool is_recorded);
     void RunCalls(size_t begin, size_t end);
     void BindScratch();
     void EndRun() noexcept;
 
     PlanParts parts_;
-    std::vector<double> seconds_;  // of each call, if runs are measured
-    std::vector<Array> outputs_;   // of the present run
-    StoragePtr scratch_;           // that the calls are bound to
+    std::unique_ptr<RecordedRuns> recorded_runs_;
+    std::vector<double> seconds_;           // of each call, if runs are measured
+    std::vector<Array> outputs_;            // of the present run
+    std::vector<BlockCopy> output_copies_;  // at its end
+    StoragePtr scratch_;                    // that the calls are bound to
     bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
     std::shared_ptr<const Program> program_;

@@ -15,6 +15,12 @@ namespace {
 
 // A line of the cache, and the widest vector of the kernels.
 constexpr int64_t kAlignment = 64;
+// Inputs and outputs of up to so many bytes get places in the scratch memory. Copies of such inputs take a small part
+// of a step; outputs may be gradients of all parameters, which need not be there twice.
+constexpr int64_t kLargestInput = int64_t{64} << 20;
+constexpr int64_t kLargestOutput = int64_t{1} << 20;
+
+int64_t Align(int64_t bytes) { return (std::max(bytes, int64_t{1}) + kAlignment - 1) / kAlignment * kAlignment; }
 
 bool IsSameView(const Array& a, const Array& b) {
     return a.offset() == b.offset() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
@@ -47,6 +53,7 @@ private:
     void AssignDraws();
     void FindScalars();
     void FindHeld();
+    void ReservePlaces(const std::vector<Array>& inputs);
     void CountBytes();
     Place PlaceOf(const Storage& storage) const;
 
@@ -71,6 +78,7 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     AssignDraws();
     FindScalars();
     FindHeld();
+    ReservePlaces(inputs);
     CountBytes();
     return std::make_shared<Plan>(std::move(parts_));
 }
@@ -154,7 +162,7 @@ void PlanBuilder::ShareMemory() {
     int64_t end = 0;
     for (size_t i : order) {
         PlanBlock& block = parts_.blocks[i];
-        block.bytes = (std::max(block.bytes, int64_t{1}) + kAlignment - 1) / kAlignment * kAlignment;
+        block.bytes = Align(block.bytes);
         for (const PlanBlock* other : placed) {
             if (other->last < block.first || block.last < other->first) continue;
             if (other->offset >= block.offset + block.bytes) break;
@@ -235,6 +243,33 @@ void PlanBuilder::FindHeld() {
         }
     }
     std::sort(parts_.held.begin(), parts_.held.end());
+}
+
+void PlanBuilder::ReservePlaces(const std::vector<Array>& inputs) {
+    parts_.input_places.resize(inputs.size());
+    parts_.output_places.resize(parts_.output_bytes.size());
+    if (parts_.device->backend().FindKernel(kCopyBlocksKernel) == nullptr) return;
+    auto reserve = [this](int64_t bytes) {
+        PlanPlace place{parts_.scratch_bytes, bytes};
+        parts_.scratch_bytes += Align(bytes);
+        return place;
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const std::vector<size_t>& changed = parts_.changed_inputs;
+        bool is_changed = std::find(changed.begin(), changed.end(), i) != changed.end();
+        bool is_whole = std::all_of(parts_.input_bindings[i].begin(), parts_.input_bindings[i].end(),
+                                    [](const PlanBinding& b) { return b.offset == 0; });
+        int64_t bytes = inputs[i].GetNBytes();
+        if (inputs[i].IsContiguous() && is_whole && !is_changed && bytes <= kLargestInput) {
+            parts_.input_places[i] = reserve(bytes);
+        }
+    }
+    // Between segments the program sees and changes outputs.
+    if (parts_.segments.size() > 1) return;
+    for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
+        auto bytes = static_cast<int64_t>(parts_.output_bytes[i]);
+        if (bytes <= kLargestOutput) parts_.output_places[i] = reserve(bytes);
+    }
 }
 
 void PlanBuilder::CountBytes() {

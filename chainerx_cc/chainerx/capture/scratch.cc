@@ -14,4 +14,14 @@ const StoragePtr& Scratch::Get(Device& device, size_t bytes) {
     return view_;
 }
 
+const StoragePtr& Scratch::GetResult(Device& device, size_t number, size_t bytes) {
+    if (results_.size() <= number) results_.resize(number + 1);
+    StoragePtr& result = results_[number];
+    bool is_free = result && result->use_count() == 1 && result->bytes() == bytes && &result->device() == &device;
+    if (is_free) return result;
+    result = nullptr;  // first, as the new one may take its place
+    result = device.Allocate(bytes);
+    return result;
+}
+
 }  // namespace chainerx

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "chainerx/core/device.h"
 #include "chainerx/core/storage.h"
@@ -19,12 +20,16 @@ public:
     // has bound to the one of before is bound again when it runs.
     const StoragePtr& Get(Device& device, size_t bytes);
     size_t bytes() const { return memory_ ? memory_->bytes() : 0; }
+    // A block for the result of a number: the one of the last run, unless somebody has that result or it was of another
+    // size. So results stay at their places.
+    const StoragePtr& GetResult(Device& device, size_t number, size_t bytes);
 
 private:
     StoragePtr memory_;
     // What arrays of plans refer to. It does not own the memory, which hundreds of plans that have not run since would
     // keep otherwise, each a block of another size.
     StoragePtr view_;
+    std::vector<StoragePtr> results_;
 };
 
 }  // namespace chainerx

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,17 @@
 #include "chainerx/core/intrusive_ptr.h"
 
 namespace chainerx {
+
+// Work that was recorded. It may be submitted any number of times, and works on the same memory each time.
+class RecordedWork {
+public:
+    RecordedWork() = default;
+    RecordedWork(const RecordedWork&) = delete;
+    RecordedWork& operator=(const RecordedWork&) = delete;
+    virtual ~RecordedWork() = default;
+    // To the thread's current stream of the device.
+    virtual void Submit() = 0;
+};
 
 // A queue of work of a device: what is in one runs in order, what is in several may overlap. Memory of an array that
 // ends is used again after all streams have done what they had to do by then. Nothing else is ordered between streams,
@@ -26,6 +38,12 @@ public:
     virtual bool IsDone() { return true; }
     // Work from now on starts after the present work of another stream, which may be of another device.
     virtual void WaitFor(Stream& other) { other.Synchronize(); }
+    // Whether Record can do anything.
+    virtual bool CanRecord() const { return false; }
+    // Records what a function submits to the device, in place of doing it. Null if that work cannot be recorded, such
+    // as copies from the host.
+    virtual std::unique_ptr<RecordedWork> Record(const std::function<void()>&) { return nullptr; }
+
     // What the library of the device calls it; 0 for its default stream.
     virtual uintptr_t handle() const { return 0; }
 

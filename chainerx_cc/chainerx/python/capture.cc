@@ -129,6 +129,12 @@ void DrawAs(Plan& self, Recorder& recorder) {
 }
 int64_t CountSegments(Plan& self) { return static_cast<int64_t>(self.segment_count()); }
 int64_t CountCalls(Plan& self) { return static_cast<int64_t>(self.call_count()); }
+int64_t CountRecorded(Plan& self) {
+    return self.recorded_runs() == nullptr ? 0 : static_cast<int64_t>(self.recorded_runs()->recorded());
+}
+int64_t CountSubmitted(Plan& self) {
+    return self.recorded_runs() == nullptr ? 0 : static_cast<int64_t>(self.recorded_runs()->submitted());
+}
 int64_t GetScratchBytes(Plan& self) { return self.scratch_bytes(); }
 int64_t GetUnsharedScratchBytes(Plan& self) { return self.unshared_scratch_bytes(); }
 PyRef GetBlocks(Plan& self) {
@@ -259,6 +265,8 @@ void AddCapture(PyObject* module) {
             .Property<&CountResults>("result_count", "Number of results.")
             .Property<&CountSegments>("segment_count", "Number of segments.")
             .Property<&CountCalls>("call_count", "Number of calls of kernels.")
+            .Property<&CountRecorded>("recorded_count", "Number of parts that the device has recorded, as CUDA graphs.")
+            .Property<&CountSubmitted>("submitted_count", "How often recorded parts ran in place of their calls.")
             .Property<&GetScratchBytes>("scratch_bytes", "Bytes of memory that it shares with others.")
             .Property<&GetUnsharedScratchBytes>("unshared_scratch_bytes", "The same if nothing shared memory.")
             .Property<&GetBlocks>("blocks",

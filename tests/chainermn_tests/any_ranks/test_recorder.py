@@ -10,7 +10,10 @@ import weakref
 import numpy
 import pytest
 
+import chainer.functions as F
+import chainer.links as L
 import chainermn
+from chainer import optimizers
 from chainermn import _recorder, _watchdog
 from chainermn._recorder import recorder
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -50,6 +53,58 @@ def test_calls(comm):
         assert f'recv from rank {left}, tag 3' in texts
     assert all([call.seconds >= 0 for call in recorder.last])
     assert not any(recorder.inside.values())
+
+
+#: Calls of mpi4py on objects: the first one of a communicator keeps Python's lock while it waits.
+OBJECT_CALLS = 'bcast', 'gather', 'scatter', 'allgather', 'alltoall', 'reduce', 'allreduce'
+
+
+@pytest.fixture
+def strict_world(world):
+    """Communicator of MPI, and maker of others, that refuses these calls."""
+    from mpi4py import MPI
+
+    def refuse(*args):
+        raise AssertionError('the watchdog would stand still')
+
+    return type('Strict', (MPI.Intracomm,), dict.fromkeys(OBJECT_CALLS, refuse))(world)
+
+
+def make_collective_calls(comm):
+    x = numpy.ones(3, 'float32')
+    comm.bcast(x)
+    comm.gather(x)
+    comm.allgather(x)
+    comm.scatter(comm.alltoall([x] * comm.size))
+    comm.allreduce(x)
+    comm.bcast_obj('text')
+    comm.gather_obj('text')
+    comm.allgather_obj('text')
+    comm.allreduce_obj(1)
+    comm.split(0, comm.rank).finalize()
+
+
+@pytest.mark.parametrize('name', ['naive', 'flat', 'non_cuda_aware', 'pure_nccl'])
+def test_calls_let_the_watchdog_run(strict_world, name):
+    comm = chainermn.create_communicator(name, strict_world)
+    make_collective_calls(comm)
+    assert type(comm.reducer.channel.mpi_comm) is type(strict_world)
+    comm.finalize()
+
+
+@pytest.mark.parametrize(
+    'options',
+    [{}, {'zero_fill': True, 'bucket_bytes': 1}, {'sharded': True}, {'sharded': 'parameters'}],
+    ids=str,
+)
+def test_updates_let_the_watchdog_run(strict_world, options):
+    comm = chainermn.create_communicator('naive', strict_world)
+    model = L.Linear(300, 300)  # large enough for memory that the ranks share
+    optimizer = chainermn.create_multi_node_optimizer(optimizers.Adam(), comm, **options)
+    optimizer.setup(model)
+    for _ in range(3):
+        optimizer.update(lambda: F.sum(model(numpy.ones((2, 300), 'float32'))))
+    comm.finalize()
 
 
 def test_calls_within_calls_and_errors(comm):

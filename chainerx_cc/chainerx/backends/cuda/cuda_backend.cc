@@ -8,6 +8,7 @@
 #include "chainerx/backends/cuda/driver.h"
 #include "chainerx/backends/cuda/error.h"
 #include "chainerx/backends/cuda/event.h"
+#include "chainerx/backends/cuda/graph.h"
 #include "chainerx/backends/cuda/nccl.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
@@ -21,7 +22,7 @@ constexpr size_t kLongCopy = 1 << 16;
 void FreeStorage(Storage* storage) noexcept { GetCudaDevice(storage->device()).Free(storage); }
 
 // The present end of the device's current stream.
-Event Record(const Device& device) {
+Event MarkEnd(const Device& device) {
     CurrentDevice current{device};
     return Event{current.stream()};
 }
@@ -82,6 +83,7 @@ CudaDevice::CudaDevice(Backend& backend, int index) : Device{backend, index}, me
 CudaDevice::~CudaDevice() {
     CurrentDevice current{*this};
     memory_.Close();
+    if (recorded_stream_ != nullptr) cudaStreamDestroy(recorded_stream_);
     cudaFreeHost(fault_);
 }
 
@@ -94,7 +96,11 @@ StoragePtr CudaDevice::Allocate(size_t bytes) {
 
 void CudaDevice::Free(Storage* storage) noexcept {
     CurrentDevice current{*this};
-    memory_.Free(storage->data(), storage->bytes(), static_cast<cudaStream_t>(storage->owner()));
+    auto stream = static_cast<cudaStream_t>(storage->owner());
+    // What a recording allocates is in use nowhere else.
+    bool is_own = stream == recorded_stream_ && stream != nullptr;
+    is_own ? memory_.FreeUnshared(storage->data(), storage->bytes(), stream)
+           : memory_.Free(storage->data(), storage->bytes(), stream);
     delete storage;
 }
 
@@ -150,6 +156,8 @@ void CudaDevice::CopyFromHost(void* dst, const void* src, size_t bytes) {
     if (bytes == 0) return;
     BlockingScope blocking{bytes >= kLongCopy};
     CurrentDevice current{*this};
+    // A recording would repeat the copy of what was in the staging memory by chance.
+    if (IsRecording(*this)) throw DeviceError{"a copy from the host cannot be recorded"};
     staging_.Copy(dst, src, bytes, current.stream());
 }
 
@@ -157,12 +165,12 @@ bool CudaDevice::CopyFromDevice(void* dst, Device& from, const void* src, size_t
     if (&from.backend() != &backend()) return false;
     if (bytes == 0) return true;
     GetCudaDevice(from).memory_.AllowAccess(index());
-    WaitIn(from, Record(*this));  // the memory may be in use until then
+    WaitIn(from, MarkEnd(*this));  // the memory may be in use until then
     {
         CurrentDevice current{from};
         Check(cudaMemcpyPeerAsync(dst, index(), src, from.index(), bytes, current.stream()), "a copy between devices");
     }
-    WaitIn(*this, Record(from));
+    WaitIn(*this, MarkEnd(from));
     return true;
 }
 

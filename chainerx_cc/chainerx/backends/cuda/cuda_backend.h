@@ -3,7 +3,9 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "chainerx/backends/cuda/driver.h"
@@ -48,6 +50,7 @@ public:
 
     StreamPtr MakeStream() override;
     StreamPtr GetDefaultStream() override;
+    std::unique_ptr<RecordedWork> Record(const std::function<void()>& submit);
 
     MemoryStatistics GetMemoryStatistics() override;
     void ResetMemoryPeaks() override;
@@ -67,6 +70,8 @@ private:
     StreamSet streams_;
     MemoryPool memory_;
     Staging staging_;
+    std::mutex recording_mutex_;
+    cudaStream_t recorded_stream_{};
 };
 
 // Makes a device the current one of the calling thread, as CUDA's functions need it. The program may have chosen

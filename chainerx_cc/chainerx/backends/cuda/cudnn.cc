@@ -35,7 +35,11 @@ struct Cudnn {
     int version{0};
 
     std::mutex mutex;
-    std::map<int, Handle> handles;  // by device; as long as the process
+    struct Device {
+        Handle handle;
+        cudaStream_t stream;
+    };
+    std::map<int, Device> devices;  // as long as the process
 };
 
 Cudnn& GetCudnn() {
@@ -56,18 +60,27 @@ void ThrowError(const Failure& failure, const char* what) {
     const Functions& functions = *Find();
     char detail[256] = "";
     functions.GetLastErrorString(detail, sizeof(detail));
-    throw DeviceError{"cuDNN error in ",           what,  ": ", functions.GetErrorString(failure.status),
-                      *detail == '\0' ? "" : "; ", detail};
+    throw DeviceError{"cuDNN error in ",
+                      what,
+                      ": ",
+                      functions.GetErrorString(failure.status),
+                      failure.where.empty() ? "" : " for ",
+                      failure.where,
+                      *detail == '\0' ? "" : "; ",
+                      detail};
 }
 
 std::mutex& GetMutex() { return GetCudnn().mutex; }
 
 Handle GetHandle(int device, cudaStream_t stream) {
     Cudnn& cudnn = GetCudnn();
-    Handle& handle = cudnn.handles[device];
-    if (handle == nullptr) Check(cudnn.functions.Create(&handle));
-    Check(cudnn.functions.SetStream(handle, stream));
-    return handle;
+    Cudnn::Device& known = cudnn.devices[device];
+    if (known.handle == nullptr) Check(cudnn.functions.Create(&known.handle));
+    if (known.stream != stream) {
+        Check(cudnn.functions.SetStream(known.handle, stream));
+        known.stream = stream;
+    }
+    return known.handle;
 }
 
 DataType GetType(Dtype dtype) {

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "chainerx/backends/cuda/cuda_backend.h"
@@ -31,6 +32,7 @@ int GetVersion();
 // A call that failed.
 struct Failure {
     Status status;
+    std::string where{};  // of what it is, if the operation alone does not tell
     bool IsNotSupported() const { return static_cast<int>(status) / 1000 * 1000 == 3000; }
 };
 
@@ -77,12 +79,19 @@ public:
 
     const DnnSettings& settings() const { return settings_; }
     int device() const { return device_; }
+    cudaStream_t stream() const { return stream_; }
+
+    // Calls f(handle), one thread at a time.
+    template <class F>
+    auto Use(F&& f) const {
+        std::lock_guard<std::mutex> lock{cudnn::GetMutex()};
+        return f(cudnn::GetHandle(device_, stream_));
+    }
 
     template <class... Parameters, class... Arguments>
     void Call(cudnn::Status (*cudnn::Functions::*function)(cudnn::Handle, Parameters...),
               Arguments... arguments) const {
-        std::lock_guard<std::mutex> lock{cudnn::GetMutex()};
-        cudnn::Check((cudnn::Find()->*function)(cudnn::GetHandle(device_, stream_), arguments...));
+        Use([&](cudnn::Handle handle) { cudnn::Check((cudnn::Find()->*function)(handle, arguments...)); });
     }
 
 private:

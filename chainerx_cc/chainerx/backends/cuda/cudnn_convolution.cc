@@ -1,132 +1,148 @@
 // Convolution by cuDNN.
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "chainerx/backends/cuda/cudnn.h"
+#include "chainerx/backends/cuda/cudnn_convolution_plan.h"
 #include "chainerx/backends/cuda/cudnn_kernels.h"
+#include "chainerx/backends/cuda/timer.h"
 #include "chainerx/core/compute_mode.h"
 
 namespace chainerx::cuda {
 namespace {
 
-using cudnn::Algorithm;
-using cudnn::Check;
-using cudnn::Functions;
-using cudnn::MathType;
+using cudnn::Contraction;
+using cudnn::ConvolutionPlan;
+using cudnn::ConvolutionTask;
+using cudnn::Rounding;
 using cudnn::TensorDescriptor;
 
-constexpr size_t kMaxPlans = 4096;
-constexpr int kMaxAlgorithms = 16;
+constexpr size_t kMaxChoices = 4096;
+constexpr size_t kMaxMeasured = 16;
+constexpr int kTimedRuns = 3;
+constexpr int64_t kAlignment = 16;  // the most that kernels look for
 
-class FilterDescriptor
-    : public cudnn::Descriptor<cudnn::Filter, &Functions::CreateFilterDescriptor, &Functions::DestroyFilterDescriptor> {
-public:
-    FilterDescriptor(Dtype dtype, const std::vector<int>& shape) {
-        Check(cudnn::Find()->SetFilterNdDescriptor(get(), cudnn::GetType(dtype), cudnn::TensorFormat::kChannelsFirst,
-                                                   static_cast<int>(shape.size()), shape.data()));
+// The arrays of y = w * x + b, of which one is computed; b may be null.
+struct Operands {
+    const Array& x;
+    const Array& w;
+    const Array& b;
+    const Array& y;
+
+    const Array& Get(Contraction contraction) const {
+        if (contraction == Contraction::kY) return y;
+        return contraction == Contraction::kX ? x : w;
+    }
+    int64_t GetAlignment() const {
+        for (const Array* a : {&x, &w, &y}) {
+            if (reinterpret_cast<uintptr_t>(a->raw_data()) % kAlignment != 0) return GetItemSize(x.dtype());
+        }
+        return kAlignment;
     }
 };
 
-class ConvolutionDescriptor : public cudnn::Descriptor<cudnn::Convolution, &Functions::CreateConvolutionDescriptor,
-                                                       &Functions::DestroyConvolutionDescriptor> {
-public:
-    ConvolutionDescriptor(const WindowGeometry& g, Dtype dtype, MathType math) {
-        std::vector<int> pad = SpatialForDnn(g, g.pad, 0);
-        std::vector<int> stride = SpatialForDnn(g, g.stride, 1);
-        std::vector<int> dilation = SpatialForDnn(g, g.dilation, 1);
-        Dtype sums = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
-        Check(cudnn::Find()->SetConvolutionNdDescriptor(get(), static_cast<int>(pad.size()), pad.data(), stride.data(),
-                                                        dilation.data(), cudnn::ConvolutionMode::kCrossCorrelation,
-                                                        cudnn::GetType(sums)));
-        Check(cudnn::Find()->SetConvolutionGroupCount(get(), static_cast<int>(g.groups)));
-        SetMath(math);
-    }
-    void SetMath(MathType math) { Check(cudnn::Find()->SetConvolutionMathType(get(), math)); }
-};
-
-MathType GetMath(Dtype dtype) {
-    if (dtype == Dtype::kFloat16) return MathType::kTensor;
-    if (dtype == Dtype::kFloat64) return MathType::kDefault;
+Rounding GetRounding(Dtype dtype) {
+    if (dtype != Dtype::kFloat32) return Rounding::kSmallerRange;
     switch (GetComputeMode()) {
         case ComputeMode::kFloat32:
-            return MathType::kFma;
+            return Rounding::kNone;
         case ComputeMode::kFloat16:
-            return MathType::kTensorAllowConversion;
+            return Rounding::kSmallerRange;
         default:  // which has no mode for bfloat16; TF32 rounds less
-            return MathType::kDefault;
+            return Rounding::kTensorCores;
     }
 }
 
-// What a convolution needs each time.
-struct Plan {
-    Plan(const WindowGeometry& g, Dtype dtype, MathType math)
-        : x{dtype, ShapeForDnn(g, g.batch, g.in_channels, g.in)},
-          w{dtype, ShapeForDnn(g, g.out_channels, g.in_channels / g.groups, g.kernel)},
-          y{dtype, ShapeForDnn(g, g.batch, g.out_channels, g.out)},
-          convolution{g, dtype, math} {}
+// How to add a bias.
+struct BiasDescriptors {
+    TensorDescriptor bias;
+    TensorDescriptor out;
 
-    TensorDescriptor x;
-    FilterDescriptor w;
-    TensorDescriptor y;
-    ConvolutionDescriptor convolution;
-    std::optional<Algorithm> algorithm;  // nothing: none will do
-};
-using PlanPtr = std::shared_ptr<Plan>;
-using Key = std::vector<int64_t>;
-
-// Choosing an algorithm takes far longer than asking for the last choice.
-class Plans {
-public:
-    PlanPtr Find(const Key& key) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        auto found = plans_.find(key);
-        return found == plans_.end() ? nullptr : found->second;
-    }
-    void Add(const Key& key, PlanPtr plan) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        if (plans_.size() >= kMaxPlans) plans_.clear();
-        plans_[key] = std::move(plan);
-    }
+    BiasDescriptors(Dtype dtype, const std::vector<int>& shape) : bias{dtype, KeepChannels(shape)}, out{dtype, shape} {}
 
 private:
-    std::mutex mutex_;
-    std::map<Key, PlanPtr> plans_;
+    static std::vector<int> KeepChannels(const std::vector<int>& shape) {
+        std::vector<int> channels(shape.size(), 1);
+        channels[1] = shape[1];
+        return channels;
+    }
 };
 
-Plans& GetPlans() {
-    static auto* plans = new Plans;
-    return *plans;
-}
+// How to compute a convolution.
+struct Choice {
+    std::optional<ConvolutionPlan> plan;  // nothing: none will do
+    std::optional<BiasDescriptors> bias;
+};
+using ChoicePtr = std::shared_ptr<const Choice>;
 
-// Everything on which the choice depends.
-Key MakeKey(int contraction, const Dnn& dnn, const WindowGeometry& g, Dtype dtype, MathType math) {
+// Everything on which a choice depends.
+using Key = std::array<int64_t, 28>;
+
+struct HashKey {
+    size_t operator()(const Key& key) const {
+        uint64_t hash = 0;
+        for (int64_t value : key) hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15U ^ (hash >> 29);
+        return hash;
+    }
+};
+
+Key MakeKey(const Dnn& dnn, const ConvolutionTask& task, bool has_bias) {
     const DnnSettings& s = dnn.settings();
-    Key key{contraction,
+    const WindowGeometry& g = task.g;
+    Key key{static_cast<int64_t>(task.contraction),
+            static_cast<int64_t>(task.dtype),
+            static_cast<int64_t>(task.rounding),
+            task.alignment,
+            has_bias,
             dnn.device(),
-            static_cast<int64_t>(dtype),
-            static_cast<int64_t>(math),
             s.autotune,
             s.deterministic,
             s.max_workspace,
-            g.ndim,
             g.batch,
             g.groups,
             g.in_channels,
             g.out_channels};
+    // At most three dimensions. The sizes of y follow.
+    auto next = key.begin() + 13;
     for (int d = 0; d < g.ndim; ++d) {
-        key.insert(key.end(), {g.in[d], g.kernel[d], g.out[d], g.stride[d], g.pad[d], g.dilation[d]});
+        for (int64_t value : {g.in[d], g.kernel[d], g.stride[d], g.pad[d], g.dilation[d]}) *next++ = value;
     }
     return key;
 }
 
-// A plan asks once, so this is said once.
+// Choosing a plan takes far longer than asking for the last choice.
+class Choices {
+public:
+    ChoicePtr Find(const Key& key) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        auto found = choices_.find(key);
+        return found == choices_.end() ? nullptr : found->second;
+    }
+    void Add(const Key& key, ChoicePtr choice) {
+        std::lock_guard<std::mutex> lock{mutex_};
+        if (choices_.size() >= kMaxChoices) choices_.clear();
+        choices_[key] = std::move(choice);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unordered_map<Key, ChoicePtr, HashKey> choices_;
+};
+
+Choices& GetChoices() {
+    static auto* choices = new Choices;
+    return *choices;
+}
+
+// A choice is made once, so this is said once.
 void WarnOfPlainKernel(Dtype dtype, const Shape& a, const Shape& b, size_t workspace) {
     if (g_warn_of_dnn == nullptr) return;
     g_warn_of_dnn(internal::Concat("cuDNN has no algorithm for a convolution in ", GetDtypeName(dtype),
@@ -134,112 +150,104 @@ void WarnOfPlainKernel(Dtype dtype, const Shape& a, const Shape& b, size_t works
                                    " bytes; a plain kernel computes it, which is slow"));
 }
 
-// The three contractions have functions that take the two inputs and the output in the same places.
-template <int kId, auto kGuess, auto kMeasure, auto kRun>
-struct Contraction {
-    // visit(plan, f) calls f with the descriptors and arrays of the inputs and of the output.
-    template <class Visit>
-    static bool Run(const char* what, const WindowGeometry& g, const Array& b, const Array& out, Visit&& visit) {
-        return TryDnn(what, out.device(), [&](const Dnn& dnn) {
-            Dtype dtype = out.dtype();
-            MathType math = GetMath(dtype);
-            Key key = MakeKey(kId, dnn, g, dtype, math);
-            PlanPtr plan = GetPlans().Find(key);
-            if (plan == nullptr) {
-                plan = std::make_shared<Plan>(g, dtype, math);
-                visit(*plan, [&](const auto&... operands) { Choose(dnn, plan.get(), operands...); });
-                if (plan->algorithm.has_value() && math != MathType::kFma) {
-                    plan->convolution.SetMath(plan->algorithm->math);
-                }
-                GetPlans().Add(key, plan);
-            }
-            if (!plan->algorithm.has_value()) throw cudnn::Failure{cudnn::Status::kNotSupported};
-            visit(*plan, [&](const auto&... operands) { Compute(dnn, *plan, b, operands...); });
+void RunPlan(const Dnn& dnn, const ConvolutionPlan& plan, const Operands& operands) {
+    StoragePtr workspace;
+    if (plan.memory() != 0) workspace = operands.y.device().Allocate(static_cast<size_t>(plan.memory()));
+    dnn.Use([&](cudnn::Handle handle) {
+        plan.Run(handle, operands.x.raw_data(), operands.w.raw_data(), operands.y.raw_data(),
+                 workspace ? workspace->data() : nullptr);
+    });
+}
+
+// The time of a plan in milliseconds, infinite if it fails.
+float Measure(const Dnn& dnn, const ConvolutionPlan& plan, const Operands& operands) {
+    try {
+        RunPlan(dnn, plan, operands);
+        return Timer{dnn.stream()}.Measure([&] {
+            for (int i = 0; i < kTimedRuns; ++i) RunPlan(dnn, plan, operands);
         });
+    } catch (const cudnn::Failure&) {
+        return std::numeric_limits<float>::infinity();
     }
+}
 
-private:
-    // The first algorithm, from the fastest, that keeps to the settings.
-    template <class A, class B, class C>
-    static void Choose(const Dnn& dnn, Plan* plan, const A& a_desc, const Array& a, const B& b_desc, const Array& b,
-                       const C& out_desc, const Array& out) {
-        const DnnSettings& settings = dnn.settings();
-        size_t limit =
-                std::min(static_cast<size_t>(settings.max_workspace), GetCudaDevice(out.device()).GetFreeBytes());
-        Algorithm found[kMaxAlgorithms];
-        int count = 0;
-        try {
-            if (settings.autotune) {
-                StoragePtr workspace = out.device().Allocate(limit);
-                dnn.Call(kMeasure, a_desc.get(), a.raw_data(), b_desc.get(), b.raw_data(), plan->convolution.get(),
-                         out_desc.get(), out.raw_data(), kMaxAlgorithms, &count, found, workspace->data(), limit);
-            } else {
-                dnn.Call(kGuess, a_desc.get(), b_desc.get(), plan->convolution.get(), out_desc.get(), kMaxAlgorithms,
-                         &count, found);
-            }
-        } catch (const cudnn::Failure& failure) {
-            if (!failure.IsNotSupported()) throw;
-        }
-        for (int i = 0; i < count; ++i) {
-            bool is_usable = found[i].status == cudnn::Status::kSuccess && found[i].memory <= limit;
-            bool is_deterministic = found[i].determinism == cudnn::Determinism::kYes;
-            if (!is_usable || (settings.deterministic && !is_deterministic)) continue;
-            plan->algorithm = found[i];
-            return;
-        }
-        WarnOfPlainKernel(out.dtype(), a.shape(), b.shape(), limit);
+// The plan that keeps to the settings and is the fastest, or nothing.
+std::optional<ConvolutionPlan> ChoosePlan(const Dnn& dnn, const ConvolutionTask& task, const Operands& operands) {
+    bool measures = dnn.settings().autotune;
+    std::vector<ConvolutionPlan> plans =
+            dnn.Use([&](cudnn::Handle handle) { return FindPlans(handle, task, measures ? kMaxMeasured : size_t{1}); });
+    if (plans.empty()) return std::nullopt;
+    size_t best = 0;
+    if (measures) {
+        std::vector<float> times;
+        for (const ConvolutionPlan& plan : plans) times.push_back(Measure(dnn, plan, operands));
+        best = std::min_element(times.begin(), times.end()) - times.begin();
     }
+    return std::move(plans[best]);
+}
 
-    template <class A, class B, class C>
-    static void Compute(const Dnn& dnn, const Plan& plan, const Array& bias, const A& a_desc, const Array& a,
-                        const B& b_desc, const Array& b, const C& out_desc, const Array& out) {
-        const Algorithm& algorithm = *plan.algorithm;
-        const void* one = One(out.dtype());
-        StoragePtr workspace;
-        if (algorithm.memory != 0) workspace = out.device().Allocate(algorithm.memory);
-        dnn.Call(kRun, one, a_desc.get(), a.raw_data(), b_desc.get(), b.raw_data(), plan.convolution.get(),
-                 algorithm.number, workspace ? workspace->data() : nullptr, algorithm.memory, Zero(out.dtype()),
-                 out_desc.get(), out.raw_data());
-        if constexpr (std::is_same_v<C, TensorDescriptor>) {
-            if (!bias) return;
-            std::vector<int> shape(std::max<int>(out.ndim(), 4), 1);
-            shape[1] = static_cast<int>(bias.GetTotalSize());
-            TensorDescriptor bias_desc{out.dtype(), shape};
-            dnn.Call(&Functions::AddTensor, one, bias_desc.get(), bias.raw_data(), one, out_desc.get(), out.raw_data());
-        }
+ChoicePtr Choose(const Dnn& dnn, ConvolutionTask task, const Operands& operands) {
+    auto choice = std::make_shared<Choice>();
+    task.memory = std::min(dnn.settings().max_workspace,
+                           static_cast<int64_t>(GetCudaDevice(operands.y.device()).GetFreeBytes()));
+    try {
+        choice->plan = ChoosePlan(dnn, task, operands);
+    } catch (const cudnn::Failure& failure) {
+        if (!failure.IsNotSupported()) throw;
     }
-};
+    if (!choice->plan.has_value()) {
+        const Array& a = task.contraction == Contraction::kX ? operands.w : operands.x;
+        const Array& b = task.contraction == Contraction::kY ? operands.w : operands.y;
+        WarnOfPlainKernel(task.dtype, a.shape(), b.shape(), static_cast<size_t>(task.memory));
+    }
+    if (operands.b) {
+        const WindowGeometry& g = task.g;
+        bool is_y = task.contraction == Contraction::kY;
+        choice->bias.emplace(task.dtype,
+                             ShapeForDnn(g, g.batch, is_y ? g.out_channels : g.in_channels, is_y ? g.out : g.in));
+    }
+    return choice;
+}
 
-using Forward = Contraction<0, &Functions::GetConvolutionForwardAlgorithm_v7,
-                            &Functions::FindConvolutionForwardAlgorithmEx, &Functions::ConvolutionForward>;
-using BackwardData =
-        Contraction<1, &Functions::GetConvolutionBackwardDataAlgorithm_v7,
-                    &Functions::FindConvolutionBackwardDataAlgorithmEx, &Functions::ConvolutionBackwardData>;
-using BackwardFilter =
-        Contraction<2, &Functions::GetConvolutionBackwardFilterAlgorithm_v7,
-                    &Functions::FindConvolutionBackwardFilterAlgorithmEx, &Functions::ConvolutionBackwardFilter>;
+bool Fits(const WindowGeometry& g, const Operands& operands) {
+    return IsFloat(operands.x.dtype()) && FitsDnn(g) && FitsDnn(operands.x) && FitsDnn(operands.w) &&
+           FitsDnn(operands.y);
+}
 
-bool Fits(const WindowGeometry& g, const Array& x, const Array& w, const Array& y) {
-    return IsFloat(x.dtype()) && FitsDnn(g) && FitsDnn(x) && FitsDnn(w) && FitsDnn(y);
+bool Run(const char* what, Contraction contraction, const WindowGeometry& g, const Operands& operands) {
+    if (!Fits(g, operands)) return false;
+    const Array& out = operands.Get(contraction);
+    return TryDnn(what, out.device(), [&](const Dnn& dnn) {
+        Dtype dtype = out.dtype();
+        ConvolutionTask task{
+                contraction, g, dtype, GetRounding(dtype), dnn.settings().deterministic, operands.GetAlignment(), 0};
+        bool has_bias = static_cast<bool>(operands.b);
+        Key key = MakeKey(dnn, task, has_bias);
+        ChoicePtr choice = GetChoices().Find(key);
+        if (choice == nullptr) {
+            choice = Choose(dnn, task, operands);
+            GetChoices().Add(key, choice);
+        }
+        if (!choice->plan.has_value()) throw cudnn::Failure{cudnn::Status::kNotSupported};
+        RunPlan(dnn, *choice->plan, operands);
+        if (!has_bias) return;
+        dnn.Call(&cudnn::Functions::AddTensor, One(dtype), choice->bias->bias.get(), operands.b.raw_data(), One(dtype),
+                 choice->bias->out.get(), out.raw_data());
+    });
 }
 
 }  // namespace
 
 bool CudnnConv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
-    return Fits(g, x, w, y) &&
-           Forward::Run("conv", g, b, y, [&](const Plan& plan, auto&& f) { f(plan.x, x, plan.w, w, plan.y, y); });
+    return Run("conv", Contraction::kY, g, {x, w, b, y});
 }
 
 bool CudnnConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
-    return Fits(g, x, w, y) && BackwardData::Run("conv_transpose", g, b, x, [&](const Plan& plan, auto&& f) {
-               f(plan.w, w, plan.y, y, plan.x, x);
-           });
+    return Run("conv_transpose", Contraction::kX, g, {x, w, b, y});
 }
 
 bool CudnnConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
-    return Fits(g, x, w, y) && BackwardFilter::Run("conv", g, Array{}, w, [&](const Plan& plan, auto&& f) {
-               f(plan.x, x, plan.y, y, plan.w, w);
-           });
+    return Run("conv", Contraction::kW, g, {x, w, Array{}, y});
 }
 
 }  // namespace chainerx::cuda

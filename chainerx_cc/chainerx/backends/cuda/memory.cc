@@ -31,6 +31,7 @@ MemoryPool::MemoryPool(int device, StreamSet& streams) : device_{device}, stream
 void MemoryPool::Close() noexcept {
     cudaDeviceSynchronize();
     FreePassed();
+    FreeKept();
 }
 
 void* MemoryPool::Allocate(size_t bytes, cudaStream_t stream) {
@@ -53,7 +54,9 @@ void* MemoryPool::TryAllocate(size_t bytes, cudaStream_t stream) {
     void* block = nullptr;
     cudaError_t error = cudaErrorMemoryAllocation;
     if (used >= bytes && used <= limit_.load(std::memory_order_relaxed)) {
-        error = cudaMallocAsync(&block, bytes, stream);
+        size_t rounded = KeptBlocks::Round(bytes);
+        if (stream == nullptr) block = kept_.Take(rounded);
+        error = block != nullptr ? cudaSuccess : cudaMallocAsync(&block, rounded, stream);
     }
     if (error == cudaSuccess) {
         size_t peak = peak_used_.load(std::memory_order_relaxed);
@@ -65,6 +68,10 @@ void* MemoryPool::TryAllocate(size_t bytes, cudaStream_t stream) {
     if (error != cudaErrorMemoryAllocation) ThrowCudaError(error, "cudaMallocAsync");
     cudaGetLastError();
     return nullptr;
+}
+
+void MemoryPool::FreeUnshared(void* block, size_t bytes, cudaStream_t stream) noexcept {
+    StreamSet::Owner owner = FreeInStream(block, std::max<size_t>(bytes, 1), stream);
 }
 
 void MemoryPool::Free(void* block, size_t bytes, cudaStream_t stream) noexcept {
@@ -87,8 +94,9 @@ void MemoryPool::Free(void* block, size_t bytes, cudaStream_t stream) noexcept {
 }
 
 StreamSet::Owner MemoryPool::FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept {
+    bool is_kept = stream == nullptr && kept_.Keep(block, KeptBlocks::Round(bytes));
     // Errors of earlier kernels show here again; the next synchronization raises them.
-    cudaFreeAsync(block, stream);
+    if (!is_kept) cudaFreeAsync(block, stream);
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     return streams_.RemoveUser(stream);
 }
@@ -108,10 +116,15 @@ void MemoryPool::FreePassed() {
     waiting_count_.store(waiting_.size(), std::memory_order_relaxed);
 }
 
+void MemoryPool::FreeKept() {
+    for (void* block : kept_.TakeAll()) cudaFreeAsync(block, nullptr);
+}
+
 void MemoryPool::FreeUnused() {
     BlockingScope blocking;
     Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     FreePassed();
+    FreeKept();
     Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // which frees them
     Check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
 }

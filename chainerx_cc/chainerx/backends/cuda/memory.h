@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chainerx/backends/cuda/event.h"
+#include "chainerx/backends/cuda/kept_blocks.h"
 #include "chainerx/backends/cuda/stream.h"
 #include "chainerx/core/memory_statistics.h"
 
@@ -32,6 +33,8 @@ public:
     void* Allocate(size_t bytes, cudaStream_t stream);
     // `stream`: the one of the allocation. Other streams that have work to do may use the block.
     void Free(void* block, size_t bytes, cudaStream_t stream) noexcept;
+    // The same, of a block that no other stream uses.
+    void FreeUnshared(void* block, size_t bytes, cudaStream_t stream) noexcept;
 
     // Lets another GPU reach the memory, if the two are connected.
     void AllowAccess(int device);
@@ -54,10 +57,12 @@ private:
     [[nodiscard]] StreamSet::Owner FreeInStream(void* block, size_t bytes, cudaStream_t stream) noexcept;
     // Frees blocks that other streams no longer use.
     void FreePassed();
+    void FreeKept();
 
     int device_;
     cudaMemPool_t pool_{};
     StreamSet& streams_;
+    KeptBlocks kept_;
     std::atomic<size_t> limit_;
     std::atomic<size_t> used_{0};
     std::atomic<size_t> peak_used_{0};

@@ -124,6 +124,10 @@ void CudaStream::WaitFor(Stream& other) {
     Check(cudaStreamWaitEvent(stream_, event.get(), 0), "cudaStreamWaitEvent");
 }
 
+std::unique_ptr<RecordedWork> CudaStream::Record(const std::function<void()>& submit) {
+    return GetCudaDevice(device()).Record(submit);
+}
+
 StreamPtr CudaStream::Wrap(uintptr_t handle, std::shared_ptr<void> owner) {
     if (handle <= kLegacyStream) return device().GetDefaultStream();
     if (handle == kThreadStream) {

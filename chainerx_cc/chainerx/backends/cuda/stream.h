@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -71,6 +72,8 @@ public:
     void Synchronize() override;
     bool IsDone() override;
     void WaitFor(Stream& other) override;
+    bool CanRecord() const override { return true; }
+    std::unique_ptr<RecordedWork> Record(const std::function<void()>& submit) override;
     uintptr_t handle() const override { return reinterpret_cast<uintptr_t>(stream_); }
     StreamPtr Wrap(uintptr_t handle, std::shared_ptr<void> owner) override;
     void LetWait(uintptr_t handle) override;

@@ -4,8 +4,6 @@
 #define CUDNN_DEPRECATED_ENUM
 #include <cudnn.h>
 
-#include <cstddef>
-
 #include "chainerx/backends/cuda/checks/same_call.h"
 #include "chainerx/backends/cuda/cudnn_api.h"
 
@@ -26,14 +24,7 @@ static_assert(kSame(Status::kNotSupported, CUDNN_STATUS_NOT_SUPPORTED));
 static_assert(kSame(DataType::kFloat32, CUDNN_DATA_FLOAT));
 static_assert(kSame(DataType::kFloat64, CUDNN_DATA_DOUBLE));
 static_assert(kSame(DataType::kFloat16, CUDNN_DATA_HALF));
-static_assert(kSame(TensorFormat::kChannelsFirst, CUDNN_TENSOR_NCHW));
-static_assert(kSame(MathType::kDefault, CUDNN_DEFAULT_MATH));
-static_assert(kSame(MathType::kTensor, CUDNN_TENSOR_OP_MATH));
-static_assert(kSame(MathType::kTensorAllowConversion, CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION));
-static_assert(kSame(MathType::kFma, CUDNN_FMA_MATH));
 static_assert(kSame(ConvolutionMode::kCrossCorrelation, CUDNN_CROSS_CORRELATION));
-static_assert(kSame(Determinism::kNo, CUDNN_NON_DETERMINISTIC));
-static_assert(kSame(Determinism::kYes, CUDNN_DETERMINISTIC));
 static_assert(kSame(NanPropagation::kYes, CUDNN_PROPAGATE_NAN));
 static_assert(kSame(PoolingMode::kAverageWithPadding, CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING));
 static_assert(kSame(PoolingMode::kAverageWithoutPadding, CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING));
@@ -43,18 +34,30 @@ static_assert(kSame(SoftmaxMode::kChannel, CUDNN_SOFTMAX_MODE_CHANNEL));
 static_assert(kSame(BatchNormMode::kSpatial, CUDNN_BATCHNORM_SPATIAL));
 static_assert(kSame(BatchNormMode::kSpatialPersistent, CUDNN_BATCHNORM_SPATIAL_PERSISTENT));
 
-#define CHAINERX_CHECK_MEMBER(type, ours, theirs) static_assert(offsetof(Algorithm, ours) == offsetof(type, theirs))
-#define CHAINERX_CHECK_ALGORITHM(type)                     \
-    static_assert(sizeof(Algorithm) == sizeof(type));      \
-    CHAINERX_CHECK_MEMBER(type, number, algo);             \
-    CHAINERX_CHECK_MEMBER(type, status, status);           \
-    CHAINERX_CHECK_MEMBER(type, time, time);               \
-    CHAINERX_CHECK_MEMBER(type, memory, memory);           \
-    CHAINERX_CHECK_MEMBER(type, determinism, determinism); \
-    CHAINERX_CHECK_MEMBER(type, math, mathType)
-CHAINERX_CHECK_ALGORITHM(cudnnConvolutionFwdAlgoPerf_t);
-CHAINERX_CHECK_ALGORITHM(cudnnConvolutionBwdDataAlgoPerf_t);
-CHAINERX_CHECK_ALGORITHM(cudnnConvolutionBwdFilterAlgoPerf_t);
+static_assert(kSame(AttributeType::kHandle, CUDNN_TYPE_HANDLE));
+static_assert(kSame(AttributeType::kDataType, CUDNN_TYPE_DATA_TYPE));
+static_assert(kSame(AttributeType::kInt64, CUDNN_TYPE_INT64));
+static_assert(kSame(AttributeType::kFloat, CUDNN_TYPE_FLOAT));
+static_assert(kSame(AttributeType::kDouble, CUDNN_TYPE_DOUBLE));
+static_assert(kSame(AttributeType::kPointer, CUDNN_TYPE_VOID_PTR));
+static_assert(kSame(AttributeType::kConvolutionMode, CUDNN_TYPE_CONVOLUTION_MODE));
+static_assert(kSame(AttributeType::kHeuristicMode, CUDNN_TYPE_HEUR_MODE));
+static_assert(kSame(AttributeType::kNumericalNote, CUDNN_TYPE_NUMERICAL_NOTE));
+static_assert(kSame(AttributeType::kDescriptor, CUDNN_TYPE_BACKEND_DESCRIPTOR));
+static_assert(kSame(AttributeType::kBehaviorNote, CUDNN_TYPE_BEHAVIOR_NOTE));
+static_assert(kSame(HeuristicMode::kFallback, CUDNN_HEUR_MODE_FALLBACK));
+static_assert(kSame(HeuristicMode::kA, CUDNN_HEUR_MODE_A));
+static_assert(kSame(NumericalNote::kTensorCore, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+static_assert(kSame(NumericalNote::kDownConvertInputs, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
+static_assert(kSame(NumericalNote::kNondeterministic, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+static_assert(kSame(BehaviorNote::kRuntimeCompilation, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION));
+
+#define CHAINERX_CHECK_DESCRIPTOR(ours, theirs, value) \
+    static_assert(kSame(DescriptorType::ours, CUDNN_BACKEND_##theirs##_DESCRIPTOR));
+CHAINERX_CUDNN_DESCRIPTORS(CHAINERX_CHECK_DESCRIPTOR)
+
+#define CHAINERX_CHECK_ATTRIBUTE(ours, theirs, value) static_assert(kSame(Attribute::ours, CUDNN_ATTR_##theirs));
+CHAINERX_CUDNN_ATTRIBUTES(CHAINERX_CHECK_ATTRIBUTE)
 
 }  // namespace
 }  // namespace chainerx::cuda::cudnn
