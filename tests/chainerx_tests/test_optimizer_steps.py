@@ -115,6 +115,9 @@ def test_parameters_share_launches(reference, n_states, scalars, most):
     # Tens fit a launch, and one of many elements takes no more.
     n, sizes = 2 + n_states, [3] * 60 * most + [10**5, 0]
     columns = [[chainerx.ones(size) for size in sizes] for _ in range(n)]
+    whole = chainerx.ones(sum(sizes))  # parameters may be parts of one array
+    ends = np.cumsum(sizes).tolist()
+    columns[0] = [whole[end - size : end] for size, end in zip(sizes, ends)]
     assert count_launches(lambda: _step(reference, columns, scalars)) <= most
 
 

@@ -45,9 +45,14 @@ void Check(const UpdateRule& rule, const std::vector<Array>& arrays, const std::
 bool ParametersOverlap(const std::vector<Array>& arrays, size_t count) {
     std::vector<std::pair<const char*, const char*>> ranges;
     for (size_t i = 0; i < count; ++i) {
-        const Storage& storage = *arrays[i].body()->storage;
-        const char* begin = static_cast<const char*>(storage.data());
-        ranges.emplace_back(begin, begin + storage.bytes());
+        const Array& a = arrays[i];
+        const char* begin = a.raw_data();
+        auto bytes = static_cast<size_t>(a.GetNBytes());
+        if (!a.IsContiguous()) {  // its elements may be anywhere
+            begin = static_cast<const char*>(a.body()->storage->data());
+            bytes = a.body()->storage->bytes();
+        }
+        ranges.emplace_back(begin, begin + bytes);
     }
     std::sort(ranges.begin(), ranges.end());
     for (size_t i = 1; i < ranges.size(); ++i) {
