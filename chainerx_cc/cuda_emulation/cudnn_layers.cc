@@ -1,4 +1,4 @@
-// Normalization, pooling, softmax and biases of the stand-in for cuDNN.
+// Normalization, pooling and biases of the stand-in for cuDNN.
 
 #include <algorithm>
 #include <cmath>
@@ -211,52 +211,6 @@ Status cudnnPoolingBackward(Handle handle, Pooling desc, const void* alpha, Tens
         for (size_t i = 0; i < results.size(); ++i) blend.Write(gxs, static_cast<int64_t>(i), results[i]);
     };
     return Submit("PoolingBackward", handle, is_valid, work, {{"mode", static_cast<int>(mode)}});
-}
-
-Status cudnnSoftmaxForward(Handle handle, SoftmaxAlgorithm algorithm, SoftmaxMode mode, const void* alpha,
-                           Tensor x_desc, const void* x, const void* beta, Tensor y_desc, void* y) {
-    bool is_valid = mode == SoftmaxMode::kChannel && *x_desc == *y_desc;
-    Blend blend{x_desc->type, alpha, beta};
-    auto work = [=, layout = Layout{x_desc}, xs = Elements{x_desc, x}, ys = Elements{y_desc, y}] {
-        for (int64_t row = 0; row < layout.batch * layout.positions; ++row) {
-            auto at = [&](int64_t c) { return layout.At(row / layout.positions, c, row % layout.positions); };
-            double max = -std::numeric_limits<double>::infinity();
-            for (int64_t c = 0; c < layout.channels; ++c) {
-                double value = xs[at(c)];
-                if (!(value <= max)) max = value;
-            }
-            double sum = 0;
-            for (int64_t c = 0; c < layout.channels; ++c) sum += std::exp(xs[at(c)] - max);
-            for (int64_t c = 0; c < layout.channels; ++c) {
-                double value = xs[at(c)] - max;
-                bool is_log = algorithm == SoftmaxAlgorithm::kLog;
-                blend.Write(ys, at(c), is_log ? value - std::log(sum) : std::exp(value) / sum);
-            }
-        }
-    };
-    return Submit("SoftmaxForward", handle, is_valid, work);
-}
-
-Status cudnnSoftmaxBackward(Handle handle, SoftmaxAlgorithm algorithm, SoftmaxMode mode, const void* alpha,
-                            Tensor y_desc, const void* y, Tensor gy_desc, const void* gy, const void* beta,
-                            Tensor gx_desc, void* gx) {
-    bool is_valid = mode == SoftmaxMode::kChannel && *y_desc == *gy_desc && *y_desc == *gx_desc;
-    Blend blend{y_desc->type, alpha, beta};
-    auto work = [=, layout = Layout{y_desc}, ys = Elements{y_desc, y}, gys = Elements{gy_desc, gy},
-                 gxs = Elements{gx_desc, gx}] {
-        bool is_log = algorithm == SoftmaxAlgorithm::kLog;
-        for (int64_t row = 0; row < layout.batch * layout.positions; ++row) {
-            auto at = [&](int64_t c) { return layout.At(row / layout.positions, c, row % layout.positions); };
-            double sum = 0;
-            for (int64_t c = 0; c < layout.channels; ++c) sum += gys[at(c)] * (is_log ? 1 : ys[at(c)]);
-            for (int64_t c = 0; c < layout.channels; ++c) {
-                double g = gys[at(c)];
-                double v = ys[at(c)];
-                blend.Write(gxs, at(c), is_log ? g - std::exp(v) * sum : v * (g - sum));
-            }
-        }
-    };
-    return Submit("SoftmaxBackward", handle, is_valid, work);
 }
 
 }  // extern "C"

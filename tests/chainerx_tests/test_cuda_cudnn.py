@@ -94,7 +94,6 @@ def _fixed_batch_norm(x, gamma, beta, mean, var):
 CONV = {'ConvolutionForward', 'ConvolutionBackwardData', 'ConvolutionBackwardFilter'}
 NORM = {'BatchNormalizationForwardTraining', 'BatchNormalizationBackward'}
 POOL = {'PoolingForward', 'PoolingBackward'}
-SOFTMAX = {'SoftmaxForward', 'SoftmaxBackward'}
 CASES = {
     'conv': (_conv(pad=1), [(2, 3, 5, 6), (4, 3, 3, 3), (4,)], {*CONV, 'AddTensor'}),
     'conv_no_bias': (_conv(stride=(2, 1), pad=(1, 2)), [(2, 3, 6, 5), (2, 3, 3, 2)], CONV),
@@ -124,10 +123,6 @@ CASES = {
     'average_pool_3d': (lambda x: chainerx.average_pool(x, 2), [(1, 2, 4, 2, 5)], POOL),
     'average_pool_in_padding': (lambda x: chainerx.average_pool(x, 2, 1, 2), [(1, 1, 3, 3)],
                                 set()),
-    'softmax': (lambda x: chainerx.softmax(x, axis=1), [(4, 5)], SOFTMAX),
-    'softmax_axis': (lambda x: chainerx.softmax(x, axis=1), [(2, 3, 2, 4)], SOFTMAX),
-    'softmax_first': (lambda x: chainerx.softmax(x, axis=0), [(4, 3)], SOFTMAX),
-    'log_softmax': (lambda x: chainerx.log_softmax(x, axis=-1), [(2, 3, 4)], SOFTMAX),
 }  # fmt: skip
 
 
@@ -164,7 +159,7 @@ def test_equal_to_the_plain_kernels(case, dtype):
 def test_calls(case, stand_in):
     function, shapes, expected = CASES[case]
     _run(function, shapes, 'float32', 'cuda:0')
-    assert {name for name in stand_in.calls() if name in {*CONV, *NORM, *POOL, *SOFTMAX, 'AddTensor',
+    assert {name for name in stand_in.calls() if name in {*CONV, *NORM, *POOL, 'AddTensor',
             'BatchNormalizationForwardInference'}} == expected  # fmt: skip
     with chainer.using_config('use_cudnn', 'never'):
         _run(function, shapes, 'float32', 'cuda:0')
@@ -341,9 +336,7 @@ class TestErrors:
             ('BatchNormalizationForwardInference', 'fixed_batch_norm', 'fixed_batch_norm'),
             ('PoolingForward', 'average_pool', 'average_pool'),
             ('PoolingBackward', 'average_pool', 'average_pool'),
-            ('SoftmaxForward', 'softmax', 'softmax'),
-            ('SoftmaxBackward', 'log_softmax', 'softmax'),
-            ('CreateTensorDescriptor', 'softmax', 'softmax'),
+            ('CreateTensorDescriptor', 'average_pool', 'average_pool'),
         ],
     )
     def test_errors_name_the_operation(self, function, case, op, stand_in):
@@ -388,7 +381,6 @@ class TestErrors:
             ('BatchNormalizationForwardTraining', 'batch_norm'),
             ('BatchNormalizationBackward', 'batch_norm'),
             ('PoolingForward', 'average_pool'),
-            ('SoftmaxForward', 'softmax'),
         ],
     )
     def test_what_is_not_supported_takes_the_plain_kernel(self, function, case, status, stand_in):
@@ -424,9 +416,9 @@ def test_in_a_stream():
     x = np.random.default_rng(0).standard_normal((2, 3, 5, 5)).astype('float32')
     stream = chainerx.Stream('cuda:0')
     with stream:
-        y = chainerx.softmax(chainerx.array(x, device='cuda:0') * 2, axis=1)
+        y = chainerx.average_pool(chainerx.array(x, device='cuda:0') * 2, 2)
         result = chainerx.to_numpy(y)
-    np.testing.assert_allclose(result, F.softmax(x * 2, axis=1).array, rtol=1e-5)
+    np.testing.assert_allclose(result, F.average_pooling_2d(x * 2, 2).array, rtol=1e-5)
 
 
 @_emulated

@@ -18,12 +18,6 @@ bool HasForm(const Array& a, const ArrayForm& form) {
     return a.shape() == form.shape && a.dtype() == form.dtype && a.strides() == form.strides;
 }
 
-}  // namespace
-
-const CopyBlocksKernel kCopyBlocksKernel{"copy_blocks"};
-
-namespace {
-
 void Bind(ArrayBody& body, const StoragePtr& storage, int64_t offset) {
     body.storage = storage;
     body.offset = offset;
@@ -138,7 +132,7 @@ void Plan::BindInputs(const std::vector<Array>& inputs, bool is_recorded) {
 }
 
 void Plan::BindOutputs(const std::vector<StoragePtr>& blocks, bool is_recorded) {
-    output_copies_.clear();
+    output_copies_.assign(parts_.segments.size(), {});
     for (size_t i = 0; i < blocks.size(); ++i) {
         PlanPlace place = is_recorded ? parts_.output_places[i] : PlanPlace{};
         bool has_place = place.bytes != 0;
@@ -147,7 +141,7 @@ void Plan::BindOutputs(const std::vector<StoragePtr>& blocks, bool is_recorded) 
         }
         if (!has_place) continue;
         const char* from = static_cast<const char*>(scratch_->data()) + place.offset;
-        output_copies_.push_back({from, blocks[i]->data(), static_cast<size_t>(place.bytes)});
+        output_copies_[place.segment].push_back({from, blocks[i]->data(), static_cast<size_t>(place.bytes)});
     }
 }
 
@@ -164,7 +158,8 @@ void Plan::Run(size_t segment) {
         for (RandomStream* target : draw.targets) *target = stream;
     }
     RunCalls(begin.call_end, end.call_end);
-    if (!output_copies_.empty()) kCopyBlocksKernel(*parts_.device, *parts_.device, output_copies_);
+    const std::vector<BlockCopy>& copies = output_copies_[segment];
+    if (!copies.empty()) kCopyBlocksKernel(*parts_.device, *parts_.device, copies);
     for (size_t i = begin.grad_end; i < end.grad_end; ++i) {
         PlanGrad& grad = parts_.grads[i];
         if (grad.result.has_value()) {
@@ -189,7 +184,6 @@ void Plan::BindScratch() {
 void Plan::EndRun() noexcept {
     is_running_ = false;
     outputs_.clear();
-    output_copies_.clear();
     streams_.clear();
     for (const auto* all : {&parts_.input_bindings, &parts_.output_bindings}) {
         for (const std::vector<PlanBinding>& bindings : *all) {

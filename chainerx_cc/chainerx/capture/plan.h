@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/capture/copy_blocks.h"
 #include "chainerx/capture/recorded_runs.h"
 #include "chainerx/capture/scratch.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/kernel_watch.h"
+#include "chainerx/ops/block_copies.h"
 
 namespace chainerx {
 
@@ -79,8 +79,9 @@ struct PlanBlock {
 
 // A place in the scratch memory for what is elsewhere in each run; recorded work needs fixed places.
 struct PlanPlace {
-    int64_t offset;
-    int64_t bytes;  // 0: none
+    int64_t offset{0};
+    int64_t bytes{0};   // 0: none
+    size_t segment{0};  // of all calls that use an output
 };
 
 // What a plan consists of.
@@ -164,10 +165,10 @@ private:
 
     PlanParts parts_;
     std::unique_ptr<RecordedRuns> recorded_runs_;
-    std::vector<double> seconds_;           // of each call, if runs are measured
-    std::vector<Array> outputs_;            // of the present run
-    std::vector<BlockCopy> output_copies_;  // at its end
-    StoragePtr scratch_;                    // that the calls are bound to
+    std::vector<double> seconds_;                        // of each call, if runs are measured
+    std::vector<Array> outputs_;                         // of the present run
+    std::vector<std::vector<BlockCopy>> output_copies_;  // at the end of each segment
+    StoragePtr scratch_;                                 // that the calls are bound to
     bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
     std::shared_ptr<const Program> program_;

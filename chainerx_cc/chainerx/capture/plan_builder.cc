@@ -19,6 +19,7 @@ constexpr int64_t kAlignment = 64;
 // of a step; outputs may be gradients of all parameters, which need not be there twice.
 constexpr int64_t kLargestInput = int64_t{64} << 20;
 constexpr int64_t kLargestOutput = int64_t{1} << 20;
+constexpr size_t kUnused = static_cast<size_t>(-1);
 
 int64_t Align(int64_t bytes) { return (std::max(bytes, int64_t{1}) + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -60,6 +61,7 @@ private:
     Recording& recording_;
     PlanParts parts_;
     std::unordered_map<const Storage*, Place> places_;                           // all but held ones
+    std::vector<std::pair<size_t, size_t>> output_uses_;                         // the first and the last call
     std::unordered_multimap<const Storage*, std::pair<Array, Array>> replaced_;  // arrays as recorded, as in the plan
 };
 
@@ -137,12 +139,17 @@ void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
 }
 
 void PlanBuilder::FindBlocks() {
+    output_uses_.assign(parts_.output_bytes.size(), {kUnused, kUnused});
     for (size_t i = 0; i < parts_.calls.size(); ++i) {
         CallVisitor visitor{[this, i](const Array& a) {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
                 parts_.blocks[place.index].last = i;
+            } else if (place.memory == PlanMemory::kOutput) {
+                auto& [first, last] = output_uses_[place.index];
+                if (last == kUnused) first = i;
+                last = i;
             } else if (place.memory == PlanMemory::kHeld && recording_.IsStandIn(*storage)) {
                 places_[storage] = {PlanMemory::kScratch, parts_.blocks.size()};
                 parts_.blocks.push_back({i, i, 0, static_cast<int64_t>(storage->bytes())});
@@ -250,7 +257,7 @@ void PlanBuilder::ReservePlaces(const std::vector<Array>& inputs) {
     parts_.output_places.resize(parts_.output_bytes.size());
     if (parts_.device->backend().FindKernel(kCopyBlocksKernel) == nullptr) return;
     auto reserve = [this](int64_t bytes) {
-        PlanPlace place{parts_.scratch_bytes, bytes};
+        PlanPlace place{parts_.scratch_bytes, bytes, 0};
         parts_.scratch_bytes += Align(bytes);
         return place;
     };
@@ -264,11 +271,18 @@ void PlanBuilder::ReservePlaces(const std::vector<Array>& inputs) {
             parts_.input_places[i] = reserve(bytes);
         }
     }
-    // Between segments the program sees and changes outputs.
-    if (parts_.segments.size() > 1) return;
+    // Between segments the program sees and changes outputs, so those of several segments have no place.
+    auto segment_of = [this](size_t call) {
+        auto it = std::upper_bound(parts_.segments.begin(), parts_.segments.end(), call,
+                                   [](size_t i, const PlanSegment& s) { return i < s.call_end; });
+        return static_cast<size_t>(it - parts_.segments.begin());
+    };
     for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
         auto bytes = static_cast<int64_t>(parts_.output_bytes[i]);
-        if (bytes <= kLargestOutput) parts_.output_places[i] = reserve(bytes);
+        auto [first, last] = output_uses_[i];
+        if (last == kUnused || segment_of(first) != segment_of(last) || bytes > kLargestOutput) continue;
+        parts_.output_places[i] = reserve(bytes);
+        parts_.output_places[i].segment = segment_of(first);
     }
 }
 

@@ -8,11 +8,14 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/block_copies.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/structured.h"
 
 namespace chainerx {
+
+const CopyBlocksKernel kCopyBlocksKernel{"copy_blocks"};
 
 Array AsType(const Array& a, Dtype dtype, bool copy) {
     if (a.dtype() == dtype && !copy) return a;

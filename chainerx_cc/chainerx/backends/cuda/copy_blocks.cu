@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "chainerx/backends/cuda/launch.h"
-#include "chainerx/capture/copy_blocks.h"
+#include "chainerx/ops/block_copies.h"
 
 namespace chainerx::cuda {
 namespace {

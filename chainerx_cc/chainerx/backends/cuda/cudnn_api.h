@@ -27,8 +27,6 @@ enum class DataType : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2 };
 enum class ConvolutionMode : int { kCrossCorrelation = 1 };
 enum class NanPropagation : int { kYes = 1 };
 enum class PoolingMode : int { kAverageWithPadding = 1, kAverageWithoutPadding = 2 };
-enum class SoftmaxAlgorithm : int { kAccurate = 1, kLog = 2 };
-enum class SoftmaxMode : int { kChannel = 1 };
 enum class BatchNormMode : int { kSpatial = 1, kSpatialPersistent = 2 };
 
 // Result, name without the prefix, parameters.
@@ -74,12 +72,6 @@ enum class BatchNormMode : int { kSpatial = 1, kSpatialPersistent = 2 };
        void* y))                                                                                                      \
     X(Status, PoolingBackward,                                                                                        \
       (Handle handle, Pooling desc, const void* alpha, Tensor y_desc, const void* y, Tensor gy_desc, const void* gy,  \
-       Tensor x_desc, const void* x, const void* beta, Tensor gx_desc, void* gx))                                     \
-    X(Status, SoftmaxForward,                                                                                         \
-      (Handle handle, SoftmaxAlgorithm algorithm, SoftmaxMode mode, const void* alpha, Tensor x_desc, const void* x,  \
-       const void* beta, Tensor y_desc, void* y))                                                                     \
-    X(Status, SoftmaxBackward,                                                                                        \
-      (Handle handle, SoftmaxAlgorithm algorithm, SoftmaxMode mode, const void* alpha, Tensor y_desc, const void* y,  \
-       Tensor gy_desc, const void* gy, const void* beta, Tensor gx_desc, void* gx))
+       Tensor x_desc, const void* x, const void* beta, Tensor gx_desc, void* gx))
 
 }  // namespace chainerx::cuda::cudnn

@@ -28,10 +28,6 @@ bool CudnnFixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, 
 bool CudnnAveragePool(const WindowGeometry& g, PoolPadding padding, const Array& x, const Array& y);
 bool CudnnAveragePoolGrad(const WindowGeometry& g, PoolPadding padding, const Array& gy, const Array& gx);
 
-// The softmax along an axis, or its logarithm.
-bool CudnnSoftmax(bool is_log, const Array& x, int axis, const Array& y);
-bool CudnnSoftmaxGrad(bool is_log, const Array& y, const Array& gy, int axis, const Array& gx);
-
 // Whether cuDNN has windows like these, which lie at every step that fits in an image of one to three dimensions.
 bool FitsDnn(const WindowGeometry& g);
 // Values for the spatial dimensions as cuDNN expects them: at least two, of which the first may be `filler`.

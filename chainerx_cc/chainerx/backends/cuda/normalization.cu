@@ -34,9 +34,15 @@ struct Channels {
     __device__ Group At(int64_t c) const { return {batch * spatial, c * spatial, spatial, channels * spatial}; }
 };
 
+struct RowGroup {
+    int64_t n;
+    int64_t begin;
+    __device__ int64_t At(int64_t i) const { return begin + i; }
+};
+
 struct Rows {
     int64_t width;
-    __device__ Group At(int64_t row) const { return {width, row * width, width, 0}; }
+    __device__ RowGroup At(int64_t row) const { return {width, row * width}; }
 };
 
 template <class C>
@@ -51,25 +57,19 @@ struct AddPairs {
 };
 
 // Sums two values for each element of a group; all threads of the block get the result.
-template <class C, class F>
-__device__ Pair<C> SumOver(const Group& group, F&& value) {
-    __shared__ Pair<C> total;
+template <class C, class G, class F>
+__device__ Pair<C> SumOver(const G& group, F&& value) {
     Pair<C> sum{C{0}, C{0}};
     for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
         Pair<C> v = value(group.At(i), i);
         sum = {sum.a + v.a, sum.b + v.b};
     }
-    sum = CombineBlock(AddPairs<C>{}, sum);
-    if (threadIdx.x == 0) total = sum;
-    __syncthreads();
-    sum = total;
-    __syncthreads();
-    return sum;
+    return CombineBlock(AddPairs<C>{}, sum);
 }
 
 // The mean and the variance of a group; deviations from the mean are summed in a second pass, so they do not cancel.
-template <class C, class T>
-__device__ Pair<C> Moments(const Group& group, const T* x) {
+template <class C, class G, class T>
+__device__ Pair<C> Moments(const G& group, const T* x) {
     C n = static_cast<C>(group.n);
     C mean = SumOver<C>(group, [x](int64_t k, int64_t) { return Pair<C>{static_cast<C>(x[k]), C{0}}; }).a / n;
     C var = SumOver<C>(group,
@@ -87,7 +87,7 @@ template <bool kByGroup, class T, class C, class Layout>
 __global__ void NormGroups(Layout layout, const T* x, const C* gamma, const C* beta, double eps, double decay,
                            double adjust, C* running_mean, C* running_var, T* y, C* mean, C* inv_std) {
     int64_t c = blockIdx.x;
-    Group group = layout.At(c);
+    auto group = layout.At(c);
     Pair<C> moments = Moments<C>(group, x);
     C scale = C{1} / math::Sqrt(moments.b + static_cast<C>(eps));
     for (int64_t i = threadIdx.x; i < group.n; i += kBlock) {
@@ -118,7 +118,7 @@ template <bool kByGroup, class T, class C, class Layout>
 __global__ void NormGradGroups(Layout layout, const T* x, const C* gamma, const T* gy, const C* mean, const C* inv_std,
                                T* gx, C* ggamma, C* gbeta) {
     int64_t c = blockIdx.x;
-    Group group = layout.At(c);
+    auto group = layout.At(c);
     C m = mean[c];
     C scale = inv_std[c];
     // Sums of the gradients of the normalized values, and of their products with these values.

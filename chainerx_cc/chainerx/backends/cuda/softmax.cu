@@ -1,7 +1,6 @@
 // Softmax, its logarithm, and the cross entropy of it.
 
 #include "chainerx/backends/cuda/block_reduce.h"
-#include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/report_fault.h"
 #include "chainerx/core/axis_sizes.h"
@@ -14,14 +13,47 @@
 namespace chainerx::cuda {
 namespace {
 
-// Elements of a row along the axis, which a warp walks along.
+// Rows from this number on fill the GPU with a thread each.
+constexpr int64_t kManyRows = 1 << 13;
+// Longer rows are for a block, or for a large one.
+constexpr int64_t kLongRow = 1 << 10;
+constexpr int64_t kVeryLongRow = 1 << 13;
+constexpr unsigned kLargeBlock = 1024;
+
+// How many threads walk along a row together: neighbours of elements that are neighbours in memory.
+template <unsigned kThreads>
+struct Team {
+    static constexpr unsigned kSize = kThreads;
+};
+
+template <class F>
+void VisitTeam(const AxisSizes& s, F&& f) {
+    if (s.inner > 1 && s.rows() >= kManyRows) return f(Team<1>{});
+    if (s.inner > 1 || s.n <= kLongRow) return f(Team<kWarp>{});
+    if (s.n <= kVeryLongRow) return f(Team<kBlock>{});
+    f(Team<kLargeBlock>{});
+}
+
+template <unsigned kThreads, class... Parameters, class... Arguments>
+void LaunchTeams(const char* what, const Device& device, const AxisSizes& s, void (*kernel)(AxisSizes, Parameters...),
+                 const Arguments&... arguments) {
+    constexpr unsigned kThreadsOfBlock = kThreads > kBlock ? kThreads : kBlock;
+    Launch(what, device, BlocksFor(s.rows() * kThreads, kThreadsOfBlock), kThreadsOfBlock, kernel, s, arguments...);
+}
+
+// Elements of a row along the axis, which a team walks along.
+template <unsigned kThreads>
 struct Row {
+    int64_t index;
     int64_t begin;
     int64_t step;
     unsigned lane;
 
-    __device__ Row(const AxisSizes& s, int64_t row)
-        : begin{row / s.inner * s.n * s.inner + row % s.inner}, step{s.inner}, lane{threadIdx.x % kWarp} {}
+    __device__ explicit Row(const AxisSizes& s)
+        : index{ThreadIndex() / kThreads},
+          begin{index / s.inner * s.n * s.inner + index % s.inner},
+          step{s.inner},
+          lane{threadIdx.x % kThreads} {}
     __device__ int64_t At(int64_t i) const { return begin + i * step; }
 };
 
@@ -31,43 +63,46 @@ struct Normalizer {
     C sum;  // of exp(x - max)
 };
 
-template <class C, class T>
-__device__ Normalizer<C> Normalize(const AxisSizes& s, const Row& row, const T* x) {
+template <class C, unsigned kThreads, class T>
+__device__ Normalizer<C> Normalize(const AxisSizes& s, const Row<kThreads>& row, const T* x) {
     C max = Lowest<C>();
-    for (int64_t i = row.lane; i < s.n; i += kWarp) max = math::Max(max, static_cast<C>(x[row.At(i)]));
-    max = CombineWarp(MaxOp<C>{}, max);
+#pragma unroll 4
+    for (int64_t i = row.lane; i < s.n; i += kThreads) max = math::Max(max, static_cast<C>(x[row.At(i)]));
+    max = CombineTeam<kThreads>(MaxOp<C>{}, max);
     C sum{0};
-    for (int64_t i = row.lane; i < s.n; i += kWarp) sum += math::Exp(static_cast<C>(x[row.At(i)]) - max);
-    return {max, CombineWarp(SumOp<C>{}, sum)};
+#pragma unroll 4
+    for (int64_t i = row.lane; i < s.n; i += kThreads) sum += math::Exp(static_cast<C>(x[row.At(i)]) - max);
+    return {max, CombineTeam<kThreads>(SumOp<C>{}, sum)};
 }
 
-template <bool is_log, class T>
+template <unsigned kThreads, bool is_log, class T>
 __global__ void SoftmaxRows(AxisSizes s, const T* x, T* y) {
     using C = typename ComputeType<T>::type;
-    int64_t index = ThreadIndex() / kWarp;
-    if (index >= s.rows()) return;
-    Row row{s, index};
+    Row<kThreads> row{s};
+    if (row.index >= s.rows()) return;
     Normalizer<C> z = Normalize<C>(s, row, x);
     C log_sum = z.max + math::Log(z.sum);
-    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+#pragma unroll 4
+    for (int64_t i = row.lane; i < s.n; i += kThreads) {
         C v = static_cast<C>(x[row.At(i)]);
         y[row.At(i)] = static_cast<T>(is_log ? v - log_sum : math::Exp(v - z.max) / z.sum);
     }
 }
 
-template <bool is_log, class T>
+template <unsigned kThreads, bool is_log, class T>
 __global__ void SoftmaxGradRows(AxisSizes s, const T* y, const T* gy, T* gx) {
     using C = typename ComputeType<T>::type;
-    int64_t index = ThreadIndex() / kWarp;
-    if (index >= s.rows()) return;
-    Row row{s, index};
+    Row<kThreads> row{s};
+    if (row.index >= s.rows()) return;
     C sum{0};
-    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+#pragma unroll 4
+    for (int64_t i = row.lane; i < s.n; i += kThreads) {
         C g = static_cast<C>(gy[row.At(i)]);
         sum += is_log ? g : g * static_cast<C>(y[row.At(i)]);
     }
-    sum = CombineWarp(SumOp<C>{}, sum);
-    for (int64_t i = row.lane; i < s.n; i += kWarp) {
+    sum = CombineTeam<kThreads>(SumOp<C>{}, sum);
+#pragma unroll 4
+    for (int64_t i = row.lane; i < s.n; i += kThreads) {
         C g = static_cast<C>(gy[row.At(i)]);
         C v = static_cast<C>(y[row.At(i)]);
         gx[row.At(i)] = static_cast<T>(is_log ? g - math::Exp(v) * sum : v * (g - sum));
@@ -76,33 +111,37 @@ __global__ void SoftmaxGradRows(AxisSizes s, const T* y, const T* gy, T* gx) {
 
 template <bool is_log>
 void Softmax(const Array& x, int8_t axis, const Array& y) {
-    if (x.GetTotalSize() == 0 || CudnnSoftmax(is_log, x, axis, y)) return;
+    if (x.GetTotalSize() == 0) return;
     AxisSizes s{x.shape(), axis};
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch("softmax", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxRows<is_log, T>, s, x.data<T>(),
-               y.data<T>());
+        VisitTeam(s, [&](auto team) {
+            LaunchTeams<team.kSize>("softmax", x.device(), s, &SoftmaxRows<team.kSize, is_log, T>, x.data<T>(),
+                                    y.data<T>());
+        });
     });
 }
 
 template <bool is_log>
 void SoftmaxGrad(const Array& y, const Array& gy, int8_t axis, const Array& gx) {
-    if (y.GetTotalSize() == 0 || CudnnSoftmaxGrad(is_log, y, gy, axis, gx)) return;
+    if (y.GetTotalSize() == 0) return;
     AxisSizes s{y.shape(), axis};
     VisitFloatDtype(y.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        Launch("softmax", y.device(), BlocksFor(s.rows() * kWarp), kBlock, &SoftmaxGradRows<is_log, T>, s, y.data<T>(),
-               gy.data<T>(), gx.data<T>());
+        VisitTeam(s, [&](auto team) {
+            LaunchTeams<team.kSize>("softmax", y.device(), s, &SoftmaxGradRows<team.kSize, is_log, T>, y.data<T>(),
+                                    gy.data<T>(), gx.data<T>());
+        });
     });
 }
 
 // `C`: the type of log_sum.
-template <class T, class C>
+template <unsigned kThreads, class T, class C>
 __global__ void CrossEntropyRows(AxisSizes s, const T* x, const int64_t* t, int64_t ignore_label, T* loss, C* log_sum,
                                  Fault* fault) {
-    int64_t index = ThreadIndex() / kWarp;
+    Row<kThreads> row{s};
+    int64_t index = row.index;
     if (index >= s.rows()) return;
-    Row row{s, index};
     Normalizer<C> z = Normalize<C>(s, row, x);
     if (row.lane != 0) return;
     C total = z.max + math::Log(z.sum);
@@ -137,9 +176,11 @@ void CrossEntropy(const Array& x, const Array& t, int64_t ignore_label, const Ar
     VisitFloatDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using C = typename ComputeType<T>::type;
-        Launch("softmax_cross_entropy", x.device(), BlocksFor(s.rows() * kWarp), kBlock, &CrossEntropyRows<T, C>, s,
-               x.data<T>(), t.data<int64_t>(), ignore_label, loss.data<T>(), log_sum.data<C>(),
-               GetCudaDevice(x.device()).fault());
+        VisitTeam(s, [&](auto team) {
+            LaunchTeams<team.kSize>("softmax_cross_entropy", x.device(), s, &CrossEntropyRows<team.kSize, T, C>,
+                                    x.data<T>(), t.data<int64_t>(), ignore_label, loss.data<T>(), log_sum.data<C>(),
+                                    GetCudaDevice(x.device()).fault());
+        });
     });
 }
 

@@ -28,9 +28,6 @@ static_assert(kSame(ConvolutionMode::kCrossCorrelation, CUDNN_CROSS_CORRELATION)
 static_assert(kSame(NanPropagation::kYes, CUDNN_PROPAGATE_NAN));
 static_assert(kSame(PoolingMode::kAverageWithPadding, CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING));
 static_assert(kSame(PoolingMode::kAverageWithoutPadding, CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING));
-static_assert(kSame(SoftmaxAlgorithm::kAccurate, CUDNN_SOFTMAX_ACCURATE));
-static_assert(kSame(SoftmaxAlgorithm::kLog, CUDNN_SOFTMAX_LOG));
-static_assert(kSame(SoftmaxMode::kChannel, CUDNN_SOFTMAX_MODE_CHANNEL));
 static_assert(kSame(BatchNormMode::kSpatial, CUDNN_BATCHNORM_SPATIAL));
 static_assert(kSame(BatchNormMode::kSpatialPersistent, CUDNN_BATCHNORM_SPATIAL_PERSISTENT));
 
