@@ -79,15 +79,24 @@ def _versions():
     return {**versions, **{name: value for name, value in found.items() if value}}
 
 
+def _sanitizer_reports(output):
+    """Number of errors that ``compute-sanitizer`` found in all processes.
+
+    Summaries also count what is not printed; a process that was killed has none.
+    """
+    summaries = re.findall(r'ERROR SUMMARY: (\d+) error|\((\d+) errors?, \d+ warning', output)
+    heads = re.findall(r'={9} (?!Warning|Info)\S.*\n={9} {2,}\S', output)
+    return max(sum(int(a or b) for a, b in summaries), len(heads))
+
+
 def summarize(output):
     """Counts and failed tests of an output of pytest or ``compute-sanitizer``."""
     counts = {}
     ends = re.findall(r'^=* ?(\d+ \w+(?:, \d+ \w+)*) in [\d.]+s', output, re.M)
     for number, what in re.findall(r'(\d+) (\w+)', ends[-1] if ends else ''):
         counts[what.removesuffix('s') if what == 'errors' else what] = int(number)
-    reports = re.findall(r'(?:ERROR SUMMARY: (\d+) error|\((\d+) errors?, \d+ warning)', output)
-    if reports:
-        counts['sanitizer reports'] = sum(int(a or b) for a, b in reports)
+    if '= COMPUTE-SANITIZER' in output:
+        counts['sanitizer reports'] = _sanitizer_reports(output)
     failures = re.findall(r'^(?:FAILED|ERROR) (\S+?::[\w:]+(?:\[.*?\](?= - |$))?)', output, re.M)
     return counts, failures
 
@@ -144,6 +153,8 @@ def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
     if is_late:
         status = f'failed: more than {seconds:.0f} seconds'
     counts, failures = summarize(output)
+    if status == 'passed' and counts.get('sanitizer reports'):
+        status = 'failed: the sanitizer reports errors'
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
         (logs / f'{name}.log').write_text(output)

@@ -33,6 +33,18 @@ def _is_current(stream: Any, device: chainerx.Device) -> bool:
     return stream.ptr == ptr or (ptr == 0 and stream.ptr in _DEFAULT)
 
 
+class _Exchange:
+    """A stream of ChainerX by CUDA's protocol for streams of other libraries."""
+
+    __slots__ = ('_stream',)
+
+    def __init__(self, stream: chainerx.Stream) -> None:
+        self._stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._stream.ptr
+
+
 def _wrap(stream: Any, device: chainerx.Device) -> chainerx.Stream:
     return chainerx.Stream(device, stream.ptr, stream)
 
@@ -66,10 +78,14 @@ def follow_chainerx(device: chainerx.Device) -> AbstractContextManager[Any]:
     if device.backend.name != 'cuda' or _is_current(_get_cupy_stream(device), device):
         return _NOTHING
     streams = _cupy.public.cupy.cuda
-    wanted = device.current_stream.ptr
-    stream: AbstractContextManager[Any] = (
-        streams.ExternalStream(wanted, device.index) if wanted else streams.Stream(null=True)
-    )
+    wanted = device.current_stream
+    stream: AbstractContextManager[Any]
+    if not wanted.ptr:
+        stream = streams.Stream(null=True)
+    elif hasattr(streams.Stream, 'from_external'):
+        stream = streams.Stream.from_external(_Exchange(wanted))
+    else:  # CuPy 13
+        stream = streams.ExternalStream(wanted.ptr, device.index)
     return stream
 
 

@@ -10,7 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainerx
-from tests.helpers.devices import CHX, IS_CUDA
+from tests.helpers.devices import CHX, IS_CUDA, needs_devices
 
 pytestmark = pytest.mark.chainerx
 
@@ -381,7 +381,7 @@ class TestMoves:
         for move, device in (
             (link.to_chx, 'native:0'),
             (lambda: link.to_device(CHX[1]), CHX[1]),
-            (link.from_chx, '@cupy:1' if IS_CUDA else '@numpy'),
+            (link.from_chx, CHX[1].replace('cuda', '@cupy') if IS_CUDA else '@numpy'),
         ):
             move()
             assert link.W.device == chainer.get_device(device)
@@ -470,6 +470,7 @@ class TestErrors:
         loss.backward()
         np.testing.assert_allclose(_numpy(x.grad), [2, 4])
 
+    @needs_devices(2)
     @pytest.mark.parametrize(
         'f, name',
         [
@@ -490,6 +491,7 @@ class TestErrors:
                 f(chainer.as_variable(x), chainer.as_variable(y))
             assert CHX[0] in str(e.value) and '@numpy' in str(e.value)
 
+    @needs_devices(2)
     def test_mixed_devices_in_links(self):
         a = np.ones((2, 3), np.float32)
         link = L.Linear(3, 2)

@@ -12,7 +12,7 @@ import chainerx
 from chainer import backend, functions as F
 from chainer.backends import cuda
 from chainer.utils import type_check
-from tests.helpers.devices import CHX, IS_CUDA
+from tests.helpers.devices import CHX, IS_CUDA, needs_devices
 
 pytestmark = pytest.mark.chainerx
 # What functions see that fall back
@@ -212,6 +212,7 @@ class TestBackward:
         with pytest.raises(type_check.InvalidType):
             _var(np.ones(2, np.float32)) + _var(np.ones(3, np.float32))
 
+    @needs_devices(2)
     def test_different_devices(self):
         for f in (lambda x, y: x + y, lambda x, y: TwoOutputs().apply((x, y))[0]):
             with pytest.raises(chainerx.ChainerxError) as e:

@@ -2,9 +2,7 @@
 
 import pytest
 from helpers import mpi
-from helpers.devices import IS_CUDA
-
-import chainerx
+from helpers.devices import IS_CUDA, needs_devices
 
 CODE = """
 import numpy
@@ -80,10 +78,8 @@ def test_nccl(wire):
     run('pure_nccl', wire, 2)
 
 
-@pytest.mark.skipif(
-    not IS_CUDA or chainerx.get_backend('cuda').get_device_count() < 2,
-    reason='needs two GPUs of ChainerX',
-)
+@needs_devices(2)
+@pytest.mark.skipif(not IS_CUDA, reason="needs ChainerX's backend 'cuda'")
 @pytest.mark.parametrize('wire', [None, 'float16'])
 @pytest.mark.parametrize('name', ['naive', 'non_cuda_aware', 'pure_nccl'])
 def test_chainerx(name, wire):

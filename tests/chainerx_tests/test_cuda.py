@@ -19,6 +19,7 @@ import chainer.links as L
 import chainerx
 from chainerx import _core
 from tests.helpers.cuda_emulation import is_emulated
+from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,9 +85,8 @@ print(has_context(0), has_context(1))
 """
 
 
+@needs_devices(2)
 def test_opens_no_context_on_other_devices():
-    if chainerx.get_backend('cuda').get_device_count() < 2:
-        pytest.skip('one GPU is here')
     driver = _emulated_library() if is_emulated() else 'libcuda.so.1'
     assert run_python(_OTHER_DEVICE, DRIVER=driver).stdout.split() == ['False', 'True']
 
@@ -397,6 +397,7 @@ class TestEmulation:
         assert x.tolist() == [1, 2, 3]
         assert runtime.cudaFreeHost(pointer) == 0
 
+    @needs_devices(4)
     def test_the_current_device_stays(self):
         runtime = ctypes.CDLL(_emulated_library())
         device = ctypes.c_int()
@@ -420,6 +421,7 @@ class TestEmulation:
         finally:
             runtime.cudaSetDevice(0)
 
+    @needs_devices(3)
     def test_several_devices(self):
         x = chainerx.array(_random(3), device='cuda:1')
         y = x.to_device('cuda:2')

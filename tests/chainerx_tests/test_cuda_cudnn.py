@@ -17,6 +17,7 @@ import chainer.functions as F
 import chainerx
 from chainer.backends import cuda
 from chainer.warnings import PerformanceWarning
+from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
 
 TOLERANCE = {'float16': 4e-3, 'float32': 2e-5, 'float64': 1e-12}
@@ -422,6 +423,7 @@ def test_in_a_stream():
 
 
 @_emulated
+@needs_devices(2)
 def test_other_devices():
     x = chainerx.ones((1, 2, 3, 3), 'float32', device='cuda:1')
     assert chainerx.conv(x, x).tolist() == [[[[18]]]]

@@ -16,6 +16,7 @@ import pytest
 import chainerx
 from chainer.backends import _streams
 from tests.helpers.cuda_emulation import is_emulated
+from tests.helpers.devices import needs_devices
 
 pytestmark = pytest.mark.skipif(not is_emulated(), reason='makes streams of the emulation')
 
@@ -92,6 +93,7 @@ class TestForeignStreams:
             assert stream.done
             assert _is(x, 2)
 
+    @needs_devices(2)
     def test_of_another_device(self):
         foreign = Foreign(1)
         with _wrap(foreign, 'cuda:1'):

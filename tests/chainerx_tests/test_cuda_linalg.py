@@ -10,6 +10,7 @@ import pytest
 import chainerx
 from chainerx import linalg
 from tests.helpers.cuda_emulation import copy_backend, is_emulated
+from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
 
 TOLERANCE = {'float32': 2e-4, 'float64': 1e-10}
@@ -198,7 +199,7 @@ def test_in_streams(n):
         np.testing.assert_allclose(chainerx.to_numpy(r), np.linalg.qr(a, 'r'), atol=1e-10)
 
 
-@pytest.mark.skipif(not is_emulated(), reason='needs two devices')
+@needs_devices(2)
 def test_other_devices():
     x = chainerx.array(_positive(40, 40), device='cuda:1')
     np.testing.assert_allclose(chainerx.to_numpy(linalg.inv(x).dot(x)), np.eye(40), atol=1e-10)

@@ -12,6 +12,7 @@ import pytest
 
 import chainerx
 from tests.helpers.cuda_emulation import is_emulated
+from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
 
 MIB = 1 << 20
@@ -257,10 +258,14 @@ class TestCopies:
         chainerx.array(_values(1 << 18), device=device)
         assert not device.current_stream.done
 
-    @pytest.mark.parametrize('other', [1, 2], ids=['connected', 'through_the_host'])
+    @pytest.mark.parametrize(
+        'other',
+        [
+            pytest.param(1, id='connected', marks=needs_devices(2)),
+            pytest.param(2, id='through_the_host', marks=needs_devices(3)),
+        ],
+    )
     def test_between_devices(self, other):
-        if chainerx.get_backend('cuda').get_device_count() <= other:
-            pytest.skip('needs more GPUs')
         a = _values(100000)
         x = chainerx.array(a, device='cuda:0') + 1
         y = x.to_device(f'cuda:{other}')
@@ -269,9 +274,8 @@ class TestCopies:
         del y
         np.testing.assert_array_equal(chainerx.to_numpy(z), (a + 1) * 2)
 
+    @needs_devices(2)
     def test_between_devices_in_streams(self):
-        if chainerx.get_backend('cuda').get_device_count() < 2:
-            pytest.skip('needs two GPUs')
         here, there = chainerx.Stream('cuda:0'), chainerx.Stream('cuda:1')
         with here, there:
             x = chainerx.full(10000, 2, 'float32', device='cuda:0') * 3
@@ -279,6 +283,7 @@ class TestCopies:
             del x
             assert (chainerx.to_numpy(y) == 7).all()
 
+    @needs_devices(2)
     @pytest.mark.skipif(not DEFERS_WORK, reason='a second GPU may be done by then')
     def test_between_devices_without_the_host(self):
         x = chainerx.ones(1000, device='cuda:0')

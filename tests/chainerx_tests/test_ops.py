@@ -10,6 +10,7 @@ from op_table import ROWS
 from op_table.row import ALL
 
 import chainerx
+from tests.helpers.devices import CHX
 
 CASES = [pytest.param(row, i, id=f'{row.name}-{i}') for row in ROWS for i in range(len(row.cases))]
 GRAD_CASES = [case for case in CASES if case.values[0].grad]
@@ -119,7 +120,7 @@ def test_numbers(row):
             with pytest.raises(chainerx.DtypeError):
                 f(number)
             continue
-        other = chainerx.get_default_device().backend.get_device(1)
+        other = chainerx.get_device(CHX[1])
         with chainerx.using_device(other):
             actual = f(number)
         assert actual.device is other

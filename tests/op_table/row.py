@@ -29,6 +29,7 @@ class Row:
         grad_inputs: Indices of the floating point inputs that have a gradient; all unless given.
         ulp: The most that float32 results of any input may be off in units in the last place, and
             the range that is sampled densely: ``(bound, low, high)``.
+        gpu_ulp: That bound on GPUs, where CUDA's functions need another one.
         wrong: Calls that only this op must refuse: pairs of the error and a function of the op.
         allows: What this op takes although others refuse it: ``'devices'`` that differ, ``'repeated axes'``,
             ``'NumPy indices'``.
@@ -38,7 +39,7 @@ class Row:
     """
 
     def __init__(self, name, reference, cases, dtypes=FLOATS, result='same', *, grad=True, double=True, elementwise=False,
-                 call=None, tolerance=1, grad_inputs=None, ulp=None, wrong=(), allows=(), bench=()):
+                 call=None, tolerance=1, grad_inputs=None, ulp=None, gpu_ulp=None, wrong=(), allows=(), bench=()):
         self.name = name
         self.reference = reference
         self.cases = [(c[:-1], c[-1]) if isinstance(c[-1], dict) else (c, {}) for c in map(tuple, cases)]
@@ -52,6 +53,7 @@ class Row:
                           'float32': 2e-6 * tolerance, 'float64': 1e-12 * tolerance}
         self.grad_inputs = grad_inputs
         self.ulp = ulp
+        self.gpu_ulp = gpu_ulp
         self.wrong = wrong
         self.allows = allows
         self.bench = benchmarks.elementwise(name, self.cases[0][0], bench) if elementwise else bench

@@ -18,6 +18,8 @@ import gpu_carry  # noqa: E402
 import gpu_parts  # noqa: E402
 import gpu_verify  # noqa: E402
 
+SANITIZER = '========= COMPUTE-SANITIZER\n'
+
 
 def run(*arguments):
     return subprocess.run(
@@ -74,13 +76,28 @@ def test_arguments():
             ['tests/a.py::test_b[x - y]', 'tests/a.py::test_c'],
         ),
         (
-            '5 passed in 1.0s\n========= ERROR SUMMARY: 7 errors\n',
+            f'{SANITIZER}5 passed in 1.0s\n========= ERROR SUMMARY: 7 errors\n',
             {'passed': 5, 'sanitizer reports': 7},
             [],
         ),
+        (  # of several processes
+            f'{SANITIZER}========= ERROR SUMMARY: 3 errors\n5 passed in 1.0s\n'
+            '========= ERROR SUMMARY: 0 errors\n========= ERROR SUMMARY: 4 errors\n',
+            {'passed': 5, 'sanitizer reports': 7},
+            [],
+        ),
+        (  # of a process that was killed, and of one that goes on
+            f'{SANITIZER}..========= Invalid __global__ read of size 4 bytes\n'
+            '=========     at kernel+0x10\n=========     by thread (0,0,0) in block (0,0,0)\n'
+            '========= \n.\n3 passed in 1.0s\n========= Target application returned an error\n'
+            '========= ERROR SUMMARY: 0 errors\n',
+            {'passed': 3, 'sanitizer reports': 1},
+            [],
+        ),
         (
-            '5 passed in 1.0s\n'
-            '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n',
+            f'{SANITIZER}5 passed in 1.0s\n'
+            '========= Warning: Race reported between Read access at a and Write access at b\n'
+            '=========     at kernel\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n',
             {'passed': 5, 'sanitizer reports': 0},
             [],
         ),
@@ -159,6 +176,31 @@ def test_late_part_has_counts(monkeypatch, tmp_path):
     assert result['status'] == 'failed: more than 10 seconds'
     assert result['counts'] == {'failed': 1}
     assert [name.rpartition('::')[2] for name in result['failures']] == ['test_wrong']
+
+
+def test_reports_of_the_sanitizer_fail_a_part(monkeypatch):
+    """Whatever the status of the process that is run first."""
+    text = f'{SANITIZER}1 passed in 1.0s\n========= ERROR SUMMARY: {{}} error(s)\n'
+    for n, status in (0, 'passed'), (1, 'failed: the sanitizer reports errors'):
+        command = [sys.executable, '-c', f'print({text.format(n)!r})']
+        monkeypatch.setitem(gpu_parts.PARTS, 'memcheck-some', (command, {}))
+        assert gpu_verify.run_part('memcheck-some', [], False, '', 60)['status'] == status
+
+
+def test_other_plugins_of_pytest_are_off(monkeypatch, tmp_path):
+    """Their warnings would be errors."""
+    (tmp_path / 'warns.py').write_text('import warnings\nwarnings.warn("no xdist, please")\n')
+    folder = tmp_path / 'warns-1.0.dist-info'
+    folder.mkdir()
+    (folder / 'METADATA').write_text('Metadata-Version: 2.1\nName: warns\nVersion: 1.0\n')
+    (folder / 'entry_points.txt').write_text('[pytest11]\nwarns = warns\n')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    command, variables = gpu_parts.PARTS['first']
+    command = [*command[: command.index('-m', 3)], '-W', 'error', __file__, '-k', 'test_table']
+    monkeypatch.setitem(gpu_parts.PARTS, 'some', (command, variables))
+    assert gpu_verify.run_part('some', [], False, '', 300)['status'] == 'passed'
+    monkeypatch.setitem(gpu_parts.PARTS, 'some', (command, {}))
+    assert gpu_verify.run_part('some', [], False, '', 300)['status'] != 'passed'
 
 
 def test_carried_folder(monkeypatch, tmp_path, capsys):

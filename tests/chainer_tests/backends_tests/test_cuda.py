@@ -257,7 +257,11 @@ class TestCupy:
         numpy.testing.assert_array_equal(cuda.to_cpu(kernel(x)), [0, 2, 4, 6])
         total = cuda.reduce('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'test_sum')(x)
         assert float(total) == 6
-        fused = cuda.fuse(lambda x: x * 2 + 1)
+
+        @cuda.fuse
+        def fused(x):  # a lambda has no name for its kernel
+            return x * 2 + 1
+
         numpy.testing.assert_array_equal(cuda.to_cpu(fused(x)), [1, 3, 5, 7])
 
     def test_devices(self):

@@ -218,6 +218,12 @@ class TestConcatWithAsyncTransfer:
             numpy.testing.assert_array_equal(
                 chainer.get_device('@numpy').send(y), 2 * x + t[:, None]
             )
+
+    @pytest.mark.chainerx
+    @pytest.mark.multi_gpu(2)
+    def test_second_device_of_chainerx(self):
+        converter, x = dataset.ConcatWithAsyncTransfer(), numpy.zeros((3, 2), 'f')
+        converter([x], 'cuda:0')
         with pytest.raises(ValueError, match='device must be the one of the first call, cuda:0'):
             converter([x], 'cuda:1')
 

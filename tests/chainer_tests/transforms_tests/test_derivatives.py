@@ -65,6 +65,8 @@ def _call(row, arrays):
 @pytest.mark.filterwarnings('ignore::DeprecationWarning')
 def test_jvp_of_every_function(name, device):
     row = ROWS[name]
+    if row.noisy and device.startswith('cuda'):
+        pytest.skip('other noise')
     f, inputs = _call(
         row, [np.asarray(x, 'd' if x.dtype.kind == 'f' else None) for x in row.inputs]
     )

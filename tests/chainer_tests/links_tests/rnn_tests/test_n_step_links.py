@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.functions import devices, no_fallback
+from helpers.functions import no_fallback
 
 import chainer
 from chainer import functions as F, links as L
@@ -203,7 +203,9 @@ def test_lists_of_parameters_follow_copies(make_copy):
         assert all(getattr(layer, f'b{j}') is b for j, b in enumerate(bs))
 
 
-@pytest.mark.parametrize('device', devices())
+@pytest.mark.parametrize(
+    'device', ['@numpy', pytest.param(CHX[0], marks=[pytest.mark.chainerx, drawn_by_numpy])]
+)
 def test_directions_have_their_own_dropout(device):
     """The masks are drawn one after the other, and both devices draw the same ones."""
     link = L.NStepBiRNNTanh(2, 3, 2, 0.5).to_device(device)

@@ -152,8 +152,12 @@ def fuse(*args, **kwargs):
     """Runs the function as it is: fusing changes no result."""
 
     def wrapper(f, kernel_name=None):
+        name = kernel_name or f.__name__
+
         @functools.wraps(f)
         def fused(*args):
+            if not name.isidentifier():
+                raise ValueError(f'Invalid kernel name: "{name}"')
             if any(isinstance(x, numpy.ndarray) for x in args) and any(
                 isinstance(x, ndarray) for x in args
             ):

@@ -16,13 +16,18 @@ _REAL = frozenset(
 )
 
 
+def _other_seed(seed):
+    """What NumPy's generator is seeded with, so that it draws other numbers than NumPy's own."""
+    return None if seed is None else [int(seed), 1]
+
+
 class RandomState:
     def __init__(self, seed=None, method=100):
         _device.initialize()
-        self._host = numpy.random.RandomState(None if seed is None else int(seed))
+        self._host = numpy.random.RandomState(_other_seed(seed))
 
     def seed(self, seed=None):
-        self._host.seed(seed)
+        self._host.seed(_other_seed(seed))
 
     def _draw(self, name, kind, args, kwargs):
         known = _signature(kind)

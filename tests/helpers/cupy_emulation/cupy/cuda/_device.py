@@ -5,7 +5,11 @@ import threading
 
 from cupy._api import MAJOR
 
-COUNT = int(os.environ.get('CUPY_EMULATION_DEVICES') or 4)
+COUNT = int(
+    os.environ.get('CUPY_EMULATION_DEVICES')
+    or os.environ.get('CHAINERX_CUDA_EMULATION_DEVICES')  # both see the same GPUs
+    or 4
+)
 
 
 _ERRORS = {

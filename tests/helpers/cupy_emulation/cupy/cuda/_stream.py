@@ -3,7 +3,9 @@
 import itertools
 import threading
 import time
+import warnings
 
+from cupy._api import MAJOR
 from cupy.cuda import _device
 
 _pointers = itertools.count(0x1000, 16)
@@ -115,8 +117,23 @@ Stream.null = Stream(null=True)
 Stream.ptds = Stream(ptds=True)
 
 
+if MAJOR >= 14:
+
+    def _from_external(cls, obj):
+        stream = cls.__new__(cls)
+        _version, stream.ptr = obj.__cuda_stream__()
+        stream.device_id, stream._previous, stream._external = -1, [], obj
+        return stream
+
+    _from_external.__name__ = 'from_external'
+    Stream.from_external = classmethod(_from_external)
+
+
 class ExternalStream(_Work):
     def __init__(self, ptr, device_id=-1):
+        if MAJOR >= 14:
+            text = 'ExternalStream is deprecated. Use Stream.from_external() instead'
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
         self.ptr, self.device_id = ptr, device_id
         self._previous = []
 
