@@ -288,6 +288,19 @@ class TestEngines:
             assert y.tolist() == [[[[9 * (5 + start + i + 4 * j) for i in (0, 1)] for j in (0, 1)]]]
         assert 'ConvolutionForward' in stand_in.calls()
 
+    def test_recorded_as_a_graph(self, stand_in):
+        w = chainerx.ones((2, 2, 1, 1), 'float32', device='cuda:0')
+
+        def convolve_thrice(x):
+            return chainerx.conv(chainerx.conv(chainerx.conv(x, w), w), w)
+
+        compiled = chainer.compile(convolve_thrice)
+        for value in range(6):
+            stand_in.calls()
+            x = chainerx.full((1, 2, 3, 115), value, 'float32', device='cuda:0')
+            np.testing.assert_array_equal(chainerx.to_numpy(compiled(x)), 8 * value)
+        assert 'ConvolutionForward' not in stand_in.calls()
+
     def test_streams_take_turns(self, stand_in):
         def convolve(factor):
             x = chainerx.ones((1, 1, 3, 3), 'float32', device='cuda:0')
