@@ -1,7 +1,9 @@
 """Messages of a step that travel while it computes: parameters ahead of use, gradients after it.
 
-All ranks make the same calls in the same order, so a step needs what the step before needed, on all
-of them. Where it does not, all see so at the same call, and from then on each call waits.
+A :class:`Step` notes the order in which calls, and later their backward, need parameters. The next
+step starts to gather along this order, as far as there is room, before the calls come. All ranks
+make the same calls in the same order, so they start the same messages. A call that differs from
+the order does so on all ranks: all drop what has come ahead, and from then on each call waits.
 """
 
 from __future__ import annotations
@@ -54,16 +56,24 @@ class Need:
 
 
 class _Arrival:
-    """Parameters that are on their way to memory, or still there.
+    """Parameters that come ahead of a need, or that are still there.
+
+    Args:
+        memory: Where they come.
+        n_bytes: Their size.
+        pairs: Parts with their arrays, of which they come; none if they are still there.
 
     Attributes:
-        pending: What fills the memory; ``None`` if it has not been released.
+        pending: What fills the memory, ``None`` if nothing does.
 
     """
 
-    def __init__(self, memory: Memory, n_bytes: int) -> None:
+    def __init__(
+        self, memory: Memory, n_bytes: int, pairs: Sequence[tuple[parts.Part, Any]]
+    ) -> None:
         self.memory = memory
         self.n_bytes = n_bytes
+        self.pairs = pairs
         self.pending: Pending | None = None
 
 
@@ -85,9 +95,11 @@ class Step:
         self.gradients = Departures(comm)
         self._comm = comm
         self._order = order
-        self._calls: list[Whole | None] = []  # those whose backward gathers again
+        # The calls so far; `None` for one whose backward does not gather its parameters again.
+        self._calls: list[Whole | None] = []
+        # For what comes next in the order, after as many needs as this step has had.
         self._queue: collections.deque[_Arrival] = collections.deque()
-        self._room = BYTES
+        self._room = BYTES  # that nothing in the queue takes
         self._is_running = False
 
     def __enter__(self) -> Self:
@@ -130,10 +142,9 @@ class Step:
         if not self._is_running:
             return None
         need = Need(whole, is_backward)
-        index = len(self.needs)
-        self.needs.append(need)
-        if not (index < len(self._order) and self._order[index].matches(need)):
+        if not self._expects(need):
             self.stop()
+        self.needs.append(need)
         if not self._queue:
             return None
         arrival = self._queue.popleft()
@@ -144,6 +155,11 @@ class Step:
             arrival.pending.wait()
         arrival.memory.is_filled = True
         return arrival.memory
+
+    def _expects(self, need: Need) -> bool:
+        """Tells whether the order has this need next."""
+        index = len(self.needs)
+        return index < len(self._order) and self._order[index].matches(need)
 
     def number(self) -> int:
         """Returns the number of the next call of a link."""
@@ -170,47 +186,35 @@ class Step:
             self._start_next()
 
     def _start_next(self) -> None:
-        group: list[tuple[_Arrival, Any]] = []
-        n_bytes = 0
+        """Fills the queue as far as there is room; small parameters travel together."""
+        group: list[_Arrival] = []
         for i in range(len(self.needs) + len(self._queue), len(self._order)):
             need = self._order[i]
-            found = self._arrival_of(need) if need.n_bytes <= self._room else None
-            if found is None:
+            arrival = self._arrival_of(need) if need.n_bytes <= self._room else None
+            if arrival is None:
                 break
-            self._room -= need.n_bytes
-            self._queue.append(found[0])
-            if not found[1]:
-                continue
-            group.append(found)
-            n_bytes += need.n_bytes
-            if n_bytes >= JOINED:
-                self._start(group)
-                group, n_bytes = [], 0
+            self._room -= arrival.n_bytes
+            self._queue.append(arrival)
+            if arrival.pairs:
+                group.append(arrival)
+            if sum([member.n_bytes for member in group]) >= JOINED:
+                _start(group)
+                group = []
         if group:
-            self._start(group)
+            _start(group)
 
-    def _arrival_of(self, need: Need) -> tuple[_Arrival, Any] | None:
-        """Returns where parameters come, and pairs of parts and arrays of which they come.
-
-        There are no pairs if the parameters are there, and stay until they are needed; ``None`` if
-        the call that needs them in backward has not been.
-        """
+    def _arrival_of(self, need: Need) -> _Arrival | None:
+        """Prepares to gather for a need; ``None`` if the call that it is backward of is to come."""
         if not need.is_backward:
             arrays = [_arrays.plain(param.array) for param in need.params]
             memory = parts.memory_of(need.own, arrays)
-            return _Arrival(memory, need.n_bytes), list(zip(need.own, arrays))
+            return _Arrival(memory, need.n_bytes, list(zip(need.own, arrays)))
         whole = self._calls[need.call] if need.call < len(self._calls) else None
         if whole is None:
             return None
+        # Within the call, its parameters are there, and may stay.
         whole.is_kept = whole.memory.is_filled
-        return _Arrival(whole.memory, need.n_bytes), [] if whole.is_kept else whole.pairs()
-
-    def _start(self, group: list[tuple[_Arrival, Any]]) -> None:
-        pairs = [pair for _, pairs in group for pair in pairs]
-        arrays = [array for arrival, _ in group for array in arrival.memory.arrays]
-        pending = parts.start_gather(pairs, arrays)
-        for arrival, _ in group:
-            arrival.pending = pending
+        return _Arrival(whole.memory, need.n_bytes, [] if whole.is_kept else whole.pairs())
 
     def stop(self) -> None:
         """Forgets what comes next, and what has come for it; collective."""
@@ -227,6 +231,15 @@ class Step:
         """Waits for all messages, and gives the parameters their gradients; collective."""
         self.stop()
         self.gradients.finish()
+
+
+def _start(group: Sequence[_Arrival]) -> None:
+    """Starts to gather all of a group at once."""
+    pairs = [pair for arrival in group for pair in arrival.pairs]
+    arrays = [array for arrival in group for array in arrival.memory.arrays]
+    pending = parts.start_gather(pairs, arrays)
+    for arrival in group:
+        arrival.pending = pending
 
 
 class Departures:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -70,6 +71,7 @@ namespace {
 // A stream runs its work at the latest when so much is waiting.
 constexpr size_t kMostWaiting = 256;
 
+std::atomic<int64_t> g_launches{0};
 thread_local int t_device = 0;
 thread_local cudaError_t t_error = cudaSuccess;
 thread_local int t_pushed = 0;
@@ -470,11 +472,15 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
     return Submit(stream, [=] { std::memmove(to, from, bytes); });
 }
 
+// For tests: the number of grids so far.
+extern "C" int64_t cudaEmulatedLaunches() { return g_launches; }
+
 cudaError_t cudaEmulateLaunch(const cudaLaunchConfig_t& config, Work thread) {
     const dim3& g = config.gridDim;
     const dim3& b = config.blockDim;
     bool is_valid = g.x > 0 && g.x <= 0x7fffffffU && g.y > 0 && g.y <= 65535 && g.z > 0 && g.z <= 65535 && b.x > 0 &&
                     b.y > 0 && b.z > 0 && b.z <= 64 && uint64_t{b.x} * b.y * b.z <= 1024;
     if (!is_valid) return Fail(cudaErrorInvalidConfiguration);
+    ++g_launches;
     return Submit(config.stream, [g, b, thread = std::move(thread)] { cuda_emulation::RunGrid(g, b, thread); });
 }

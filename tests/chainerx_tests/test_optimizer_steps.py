@@ -6,6 +6,7 @@ from helpers.update_rules import ROWS, adam
 
 import chainerx
 from chainerx import _core
+from tests.helpers.cuda_emulation import count_launches, is_emulated
 
 DTYPES = 'float16', 'float32', 'float64'
 TOL = {'float16': 3e-3, 'float32': 1e-6, 'float64': 1e-14}
@@ -68,6 +69,62 @@ def test_arrays_that_are_not_contiguous(reference, n_states, scalars):
 def test_many_elements(dtype):
     rows = [_values(4, dtype, (n,), n) for n in (1, 32768, 32769, 7, 100000, 0, 3, *[900] * 80)]
     _check(adam, 2, [0.2, 0.1, 0.01, 1e-3, 1.5, 0.05, 0.2, 0.3], rows)
+
+
+#: Around the elements that a block of a GPU takes, of each dtype. A launch takes less than 130 parameters.
+SIZES = [0, 1, 3, 0, 511, 512, 513, 8, 1023, 1024, 1025, 2047, 2048, 2049, 0, *[5] * 120, 1030, 0]
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@all_cases
+def test_many_parameters(reference, n_states, scalars, dtype):
+    """Each is a view of an array, of which the other elements keep their values."""
+    ends = np.cumsum(SIZES)
+    starts = [i // 2 % 2 for i in range(len(SIZES))]  # some arrays are aligned
+    rng = np.random.default_rng(0)
+    # The first state is larger: some rules take the root of its distance from squares of others.
+    ranges = [(1, 1.2) if k == 2 else (0.1, 0.2) for k in range(2 + n_states)]
+    columns = [rng.uniform(*r, ends[-1]).astype(dtype) for r in ranges]
+    new, *states = reference(*(c.astype('float64') for c in columns), *scalars)
+
+    def split(column):
+        return np.split(column, ends[:-1])
+
+    guarded = [
+        [chainerx.array(np.pad(v, (i, 1), constant_values=7)) for i, v in zip(starts, split(c))]
+        for c in columns
+    ]
+    _step(reference, [[x[i:-1] for i, x in zip(starts, c)] for c in guarded], scalars)
+    for arrays, expected in zip(guarded, (new, columns[1], *states), strict=True):
+        expected = [np.pad(e, (i, 1), constant_values=7) for i, e in zip(starts, split(expected))]
+        got = np.concatenate([chainerx.to_numpy(x) for x in arrays])
+        np.testing.assert_allclose(got, np.concatenate(expected), rtol=TOL[dtype], atol=TOL[dtype])
+
+
+def test_gradients_that_are_misaligned():
+    p, g = _values(2, 'float32', (1030,))
+    x = chainerx.array(p)
+    _core._sgd_update([x, chainerx.array(np.pad(g, 1))[1:-1]], [0.5])
+    chainerx.testing.assert_array_equal(x, p - np.float32(0.5) * g)
+
+
+@pytest.mark.skipif(not is_emulated(), reason='counts the launches of the emulation')
+@pytest.mark.parametrize('most', [1, 2])
+@all_cases
+def test_parameters_share_launches(reference, n_states, scalars, most):
+    # Tens fit a launch, and one of many elements takes no more.
+    n, sizes = 2 + n_states, [3] * 60 * most + [10**5, 0]
+    columns = [[chainerx.ones(size) for size in sizes] for _ in range(n)]
+    whole = chainerx.ones(sum(sizes))  # parameters may be parts of one array
+    ends = np.cumsum(sizes).tolist()
+    columns[0] = [whole[end - size : end] for size, end in zip(sizes, ends)]
+    assert count_launches(lambda: _step(reference, columns, scalars)) <= most
+
+
+@pytest.mark.skipif(not is_emulated(), reason='counts the launches of the emulation')
+def test_empty_parameters_need_no_launch():
+    arrays = [chainerx.ones((0, 3)) for _ in range(4)]
+    assert count_launches(lambda: _core._sgd_update(arrays, [0.5])) == 0
 
 
 @pytest.mark.parametrize('n', [3, 300])

@@ -1,5 +1,6 @@
 """The emulation of CUDA that ``python tools/build.py --test`` builds."""
 
+import ctypes
 import os
 import shutil
 from pathlib import Path
@@ -17,3 +18,13 @@ def copy_backend(folder):
     # Of the emulation; the backend looks for it beside its folder.
     (folder / 'path' / 'libcuda_emulation.so').symlink_to(build / 'libcuda_emulation.so')
     return str(folder / 'path')
+
+
+def count_launches(f):
+    """Calls a function; returns how many kernels it launches."""
+    path = Path(os.environ['CHAINERX_PATH'], 'libcuda_emulation.so')
+    count = ctypes.CDLL(str(path)).cudaEmulatedLaunches
+    count.restype = ctypes.c_int64
+    before = count()
+    f()
+    return count() - before

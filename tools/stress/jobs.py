@@ -40,6 +40,8 @@ WRONG_CALLS = {
     'unequal shapes': ('shape',),
 }
 HANGS = 'stop of a rank', *WRONG_CALLS  # what the watchdog ends, unless MPI does
+#: What may happen before the ranks train.
+EARLY = 'signal to the launcher', 'kill of the launcher', 'kill of a rank', 'stop of a rank'
 _SHARED_MEMORY = Path('/dev/shm')
 _INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
 
@@ -136,6 +138,20 @@ def _wait_for_ranks(child: guard.Child, folder: Path) -> list[int]:
     return [int(path.read_text().split()[0]) for path in paths]
 
 
+def _wait_for_rank(child: guard.Child, rank: int) -> int:
+    """Waits until a rank starts; returns its process."""
+    limit = time.monotonic() + START_SECONDS
+    while time.monotonic() < limit:
+        for pid in sorted(child.members()):  # it is the first of its processes
+            command = guard.describe_process(pid)
+            if '-m chainermn._program' in command and '_supervisor' not in command:
+                with contextlib.suppress(OSError):
+                    environment = Path(f'/proc/{pid}/environ').read_text().split('\0')
+                    if f'PMI_RANK={rank}' in environment:
+                        return pid
+    raise guard.Finding(f'rank {rank} does not start\n{child.describe()}')
+
+
 def _cut(pid: int) -> None:
     """Cuts the link between the hosts of a job."""
     environment = Path(f'/proc/{pid}/environ').read_text()
@@ -201,7 +217,7 @@ def case(rng: random.Random) -> dict[str, int]:
         'wrong': None,
         'sharded': rng.choice([False, False, 'parameters']),
     }
-    is_early = way in ('signal to the launcher', 'kill of the launcher') and rng.random() < 0.4
+    is_early = way in EARLY and rng.random() < 0.4
     moment = rng.uniform(0, 3 if is_early else 0.5)
     number = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     rank = rng.randrange(N_RANKS)
@@ -212,7 +228,10 @@ def case(rng: random.Random) -> dict[str, int]:
     folder.mkdir()
     before = {path.name for path in _SHARED_MEMORY.iterdir()}
     child = _start(folder.resolve(), way, options)
-    pids = [] if is_early else _wait_for_ranks(child, folder)
+    if not is_early:
+        pid = _wait_for_ranks(child, folder)[rank]
+    elif 'of a rank' in way:
+        pid = _wait_for_rank(child, rank)
     time.sleep(moment)
     seconds: float = END_SECONDS
     if way == 'signal to the launcher':
@@ -220,11 +239,11 @@ def case(rng: random.Random) -> dict[str, int]:
     elif way == 'kill of the launcher':
         child.process.kill()
     elif way == 'kill of a rank':
-        os.kill(pids[rank], signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
     elif way == 'stop of a rank':
-        os.kill(pids[rank], signal.SIGSTOP)
+        os.kill(pid, signal.SIGSTOP)
     elif way == 'cut link':
-        _cut(pids[0])
+        _cut(pid)
     if way in HANGS:
         seconds += TIMEOUT
     if way in WRONG_CALLS:

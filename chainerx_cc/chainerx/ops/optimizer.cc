@@ -1,5 +1,8 @@
 #include "chainerx/ops/optimizer.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -38,6 +41,25 @@ void Check(const UpdateRule& rule, const std::vector<Array>& arrays, const std::
 }
 
 }  // namespace
+
+bool ParametersOverlap(const std::vector<Array>& arrays, size_t count) {
+    std::vector<std::pair<const char*, const char*>> ranges;
+    for (size_t i = 0; i < count; ++i) {
+        const Array& a = arrays[i];
+        const char* begin = a.raw_data();
+        auto bytes = static_cast<size_t>(a.GetNBytes());
+        if (!a.IsContiguous()) {  // its elements may be anywhere
+            begin = static_cast<const char*>(a.body()->storage->data());
+            bytes = a.body()->storage->bytes();
+        }
+        ranges.emplace_back(begin, begin + bytes);
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (size_t i = 1; i < ranges.size(); ++i) {
+        if (ranges[i].first < ranges[i - 1].second) return true;
+    }
+    return false;
+}
 
 void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars) {
     Check(rule, arrays, scalars);

@@ -209,6 +209,9 @@ struct UpdateRule : KernelSlot<void(const std::vector<double>& scalars, const st
 CHAINERX_UPDATE_RULES(CHAINERX_DECLARE_UPDATE_RULE)
 #undef CHAINERX_DECLARE_UPDATE_RULE
 
+// Whether parameters, the first `count` arrays, lie in the same memory, so that one must be updated after the other.
+bool ParametersOverlap(const std::vector<Array>& arrays, size_t count);
+
 // One step on any number of parameters, with arrays as a kernel takes them. Changes nothing if an argument is wrong.
 void UpdateParameters(const UpdateRule& rule, const std::vector<Array>& arrays, const std::vector<double>& scalars);
 

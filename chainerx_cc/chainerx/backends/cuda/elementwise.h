@@ -8,18 +8,13 @@
 
 #include "chainerx/backends/cuda/launch.h"
 #include "chainerx/backends/cuda/layout.h"
+#include "chainerx/backends/cuda/pack.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/ops/elementwise.h"
 
 namespace chainerx::cuda {
-
-// Elements that move as one access to memory.
-template <class T, int N>
-struct alignas(sizeof(T) * N) Pack {
-    T values[N];
-};
 
 // The types of one op for one dtype. Inputs have the type T, but the condition of a selection is bool.
 template <class Op, class T>
@@ -75,7 +70,6 @@ struct FlatOperands {
     CHAINERX_HOST_DEVICE bool IsNumber(int k) const { return in[k] == nullptr || fixed[k]; }
 };
 
-// The loops over a pack are unrolled and their counts are constant: only so it stays in registers.
 template <class T, int N>
 __device__ void LoadFlat(const char* data, bool fixed, const char* number, int64_t first, int count, bool whole,
                          Pack<T, N>* to) {
@@ -85,13 +79,7 @@ __device__ void LoadFlat(const char* data, bool fixed, const char* number, int64
         for (int j = 0; j < N; ++j) to->values[j] = value;
         return;
     }
-    const T* p = reinterpret_cast<const T*>(data) + first;
-    if (whole) {
-        *to = *reinterpret_cast<const Pack<T, N>*>(p);
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < N; ++j) to->values[j] = j < count ? p[j] : T{};
+    *to = LoadPack<N>(reinterpret_cast<const T*>(data) + first, count, whole);
 }
 
 template <class Op, class T>
@@ -126,15 +114,7 @@ __global__ void FlatKernel(const __grid_constant__ Op op, int64_t n,
             y.values[j] = Apply<R>(op, Widen(x0.values[j]), Widen(x1.values[j]), Widen(x2.values[j]));
         }
     }
-    R* out = reinterpret_cast<R*>(operands.out) + first;
-    if (whole) {
-        *reinterpret_cast<Pack<R, kCount>*>(out) = y;
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-        if (j < count) out[j] = y.values[j];
-    }
+    StorePack(y, reinterpret_cast<R*>(operands.out) + first, count, whole);
 }
 
 // Operands with any strides.

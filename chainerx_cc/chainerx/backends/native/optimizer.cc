@@ -3,7 +3,6 @@
 #include "chainerx/ops/optimizer.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -17,21 +16,6 @@ namespace {
 
 // The number of elements that makes a thread worthwhile.
 constexpr int64_t kGrain = 32768;
-
-// Whether parameters lie in the same memory, so that one must be updated after the other.
-bool Overlap(const Array* params, int64_t count) {
-    std::vector<std::pair<const char*, const char*>> ranges;
-    for (int64_t i = 0; i < count; ++i) {
-        const Storage& storage = *params[i].body()->storage;
-        const char* begin = static_cast<const char*>(storage.data());
-        ranges.emplace_back(begin, begin + storage.bytes());
-    }
-    std::sort(ranges.begin(), ranges.end());
-    for (size_t i = 1; i < ranges.size(); ++i) {
-        if (ranges[i].first < ranges[i - 1].second) return true;
-    }
-    return false;
-}
 
 // Updates contiguous arrays. Threads divide the elements of all parameters, so many small parameters cost no more than
 // a large one.
@@ -68,7 +52,7 @@ void Update(const std::vector<double>& scalars, const std::vector<Array>& arrays
     bool is_long = total > kGrain;
     bool is_flat = std::all_of(arrays.begin(), arrays.end(), [](const Array& a) { return a.IsContiguous(); });
     // A single thread works in order anyway.
-    if (count > 1 && (is_long || !is_flat) && Overlap(arrays.data(), count)) {
+    if (count > 1 && (is_long || !is_flat) && ParametersOverlap(arrays, count)) {
         for (int64_t i = 0; i < count; ++i) {
             std::vector<Array> one;
             for (int k = 0; k < kWidth; ++k) one.push_back(arrays[k * count + i]);
