@@ -85,19 +85,6 @@ double GetDivisor(const WindowGeometry& g, PoolingMode mode, int64_t output) {
 
 extern "C" {
 
-Status cudnnAddTensor(Handle handle, const void* alpha, Tensor a_desc, const void* a, const void* beta, Tensor c_desc,
-                      void* c) {
-    bool is_valid = a_desc->type == c_desc->type && a_desc->shape.size() == c_desc->shape.size() &&
-                    a_desc->size() == c_desc->shape[1] && a_desc->shape[1] == c_desc->shape[1];
-    Blend blend{c_desc->type, alpha, beta};
-    auto work = [layout = Layout{c_desc}, from = Elements{a_desc, a}, to = Elements{c_desc, c}, blend] {
-        for (int64_t k = 0; k < layout.channels; ++k) {
-            layout.ForChannel(k, [&](int64_t i) { blend.Write(to, i, from[k]); });
-        }
-    };
-    return Submit("AddTensor", handle, is_valid, work);
-}
-
 Status cudnnBatchNormalizationForwardTraining(Handle handle, BatchNormMode mode, const void* alpha, const void* beta,
                                               Tensor x_desc, const void* x, Tensor y_desc, void* y,
                                               Tensor parameter_desc, const void* gamma, const void* bias, double factor,

@@ -5,6 +5,7 @@
 
 #include "chainerx/backends/cuda/cudnn_kernels.h"
 #include "chainerx/backends/cuda/launch.h"
+#include "chainerx/backends/cuda/pack.h"
 #include "chainerx/core/compute_type.h"
 #include "chainerx/core/convert.h"
 #include "chainerx/ops/convolution.h"
@@ -103,12 +104,56 @@ void ConvByElements(const char* what, const WindowGeometry& g, const Array& from
     });
 }
 
+// Adds b to y (batch, channels, plane), of at most 2^31 elements, in place. A thread has 16 bytes.
+template <class T>
+__global__ void AddBiasElements(uint32_t n, uint32_t channels, uint32_t plane, bool is_aligned, const T* b, T* y) {
+    constexpr uint32_t kCount = 16 / sizeof(T);
+    uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * kCount;
+    if (first >= n) return;
+    int count = static_cast<int>(n - first < kCount ? n - first : kCount);
+    bool is_whole = is_aligned && count == kCount;
+    Pack<T, kCount> pack = LoadPack<kCount>(y + first, count, is_whole);
+    uint32_t channel = first / plane % channels;
+    uint32_t left = plane - first % plane;
+#pragma unroll
+    for (uint32_t j = 0; j < kCount; ++j) {
+        if (left == 0) {
+            left = plane;
+            channel = channel + 1 == channels ? 0 : channel + 1;
+        }
+        --left;
+        pack.values[j] = Finish<T>(static_cast<SumOf<T>>(pack.values[j]) + static_cast<SumOf<T>>(b[channel]));
+    }
+    StorePack(pack, y + first, count, is_whole);
+}
+
+void AddBias(const char* what, const Array& b, const Array& y) {
+    int64_t channels = y.shape()[1];
+    int64_t plane = y.GetTotalSize() / y.shape()[0] / channels;
+    bool is_aligned = reinterpret_cast<uintptr_t>(y.raw_data()) % 16 == 0;
+    VisitFloatDtype(y.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        constexpr int64_t kCount = 16 / sizeof(T);
+        int64_t n = y.GetTotalSize();
+        Launch(what, y.device(), BlocksFor((n + kCount - 1) / kCount), kBlock, &AddBiasElements<T>, n, channels, plane,
+               is_aligned, b.data<T>(), y.data<T>());
+    });
+}
+
 void Conv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
-    if (!CudnnConv(g, x, w, b, y)) ConvByElements<true>("conv", g, x, w, b, y);
+    if (!CudnnConv(g, x, w, y)) {
+        ConvByElements<true>("conv", g, x, w, b, y);
+    } else if (b) {
+        AddBias("conv", b, y);
+    }
 }
 
 void ConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
-    if (!CudnnConvData(g, y, w, b, x)) ConvByElements<false>("conv_transpose", g, y, w, b, x);
+    if (!CudnnConvData(g, y, w, x)) {
+        ConvByElements<false>("conv_transpose", g, y, w, b, x);
+    } else if (b) {
+        AddBias("conv_transpose", b, x);
+    }
 }
 
 void ConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {

@@ -47,8 +47,6 @@ enum class BatchNormMode : int { kSpatial = 1, kSpatialPersistent = 2 };
     X(Status, BackendGetAttribute,                                                                                    \
       (GraphHandle desc, Attribute name, AttributeType type, int64_t size, int64_t * count, void* values))            \
     X(Status, BackendExecute, (Handle handle, GraphHandle plan, GraphHandle variant_pack))                            \
-    X(Status, AddTensor,                                                                                              \
-      (Handle handle, const void* alpha, Tensor a_desc, const void* a, const void* beta, Tensor c_desc, void* c))     \
     X(Status, BatchNormalizationForwardTraining,                                                                      \
       (Handle handle, BatchNormMode mode, const void* alpha, const void* beta, Tensor x_desc, const void* x,          \
        Tensor y_desc, void* y, Tensor parameter_desc, const void* gamma, const void* bias, double factor,             \

@@ -23,18 +23,16 @@ using cudnn::Contraction;
 using cudnn::ConvolutionPlan;
 using cudnn::ConvolutionTask;
 using cudnn::Rounding;
-using cudnn::TensorDescriptor;
 
 constexpr size_t kMaxChoices = 4096;
 constexpr size_t kMaxMeasured = 16;
 constexpr int kTimedRuns = 3;
 constexpr int64_t kAlignment = 16;  // the most that kernels look for
 
-// The arrays of y = w * x + b, of which one is computed; b may be null.
+// The arrays of y = w * x, of which one is computed.
 struct Operands {
     const Array& x;
     const Array& w;
-    const Array& b;
     const Array& y;
 
     const Array& Get(Contraction contraction) const {
@@ -61,30 +59,12 @@ Rounding GetRounding(Dtype dtype) {
     }
 }
 
-// How to add a bias.
-struct BiasDescriptors {
-    TensorDescriptor bias;
-    TensorDescriptor out;
-
-    BiasDescriptors(Dtype dtype, const std::vector<int>& shape) : bias{dtype, KeepChannels(shape)}, out{dtype, shape} {}
-
-private:
-    static std::vector<int> KeepChannels(const std::vector<int>& shape) {
-        std::vector<int> channels(shape.size(), 1);
-        channels[1] = shape[1];
-        return channels;
-    }
-};
-
-// How to compute a convolution.
-struct Choice {
-    std::optional<ConvolutionPlan> plan;  // nothing: none will do
-    std::optional<BiasDescriptors> bias;
-};
+// How to compute a convolution; nothing: no plan will do.
+using Choice = std::optional<ConvolutionPlan>;
 using ChoicePtr = std::shared_ptr<const Choice>;
 
 // Everything on which a choice depends.
-using Key = std::array<int64_t, 28>;
+using Key = std::array<int64_t, 27>;
 
 struct HashKey {
     size_t operator()(const Key& key) const {
@@ -94,14 +74,13 @@ struct HashKey {
     }
 };
 
-Key MakeKey(const Dnn& dnn, const ConvolutionTask& task, bool has_bias) {
+Key MakeKey(const Dnn& dnn, const ConvolutionTask& task) {
     const DnnSettings& s = dnn.settings();
     const WindowGeometry& g = task.g;
     Key key{static_cast<int64_t>(task.contraction),
             static_cast<int64_t>(task.dtype),
             static_cast<int64_t>(task.rounding),
             task.alignment,
-            has_bias,
             dnn.device(),
             s.autotune,
             s.deterministic,
@@ -111,7 +90,7 @@ Key MakeKey(const Dnn& dnn, const ConvolutionTask& task, bool has_bias) {
             g.in_channels,
             g.out_channels};
     // At most three dimensions. The sizes of y follow.
-    auto next = key.begin() + 13;
+    auto next = key.begin() + 12;
     for (int d = 0; d < g.ndim; ++d) {
         for (int64_t value : {g.in[d], g.kernel[d], g.stride[d], g.pad[d], g.dilation[d]}) *next++ = value;
     }
@@ -191,20 +170,14 @@ ChoicePtr Choose(const Dnn& dnn, ConvolutionTask task, const Operands& operands)
     task.memory = std::min(dnn.settings().max_workspace,
                            static_cast<int64_t>(GetCudaDevice(operands.y.device()).GetFreeBytes()));
     try {
-        choice->plan = ChoosePlan(dnn, task, operands);
+        *choice = ChoosePlan(dnn, task, operands);
     } catch (const cudnn::Failure& failure) {
         if (!failure.IsNotSupported()) throw;
     }
-    if (!choice->plan.has_value()) {
+    if (!choice->has_value()) {
         const Array& a = task.contraction == Contraction::kX ? operands.w : operands.x;
         const Array& b = task.contraction == Contraction::kY ? operands.w : operands.y;
         WarnOfPlainKernel(task.dtype, a.shape(), b.shape(), static_cast<size_t>(task.memory));
-    }
-    if (operands.b) {
-        const WindowGeometry& g = task.g;
-        bool is_y = task.contraction == Contraction::kY;
-        choice->bias.emplace(task.dtype,
-                             ShapeForDnn(g, g.batch, is_y ? g.out_channels : g.in_channels, is_y ? g.out : g.in));
     }
     return choice;
 }
@@ -221,33 +194,29 @@ bool Run(const char* what, Contraction contraction, const WindowGeometry& g, con
         Dtype dtype = out.dtype();
         ConvolutionTask task{
                 contraction, g, dtype, GetRounding(dtype), dnn.settings().deterministic, operands.GetAlignment(), 0};
-        bool has_bias = static_cast<bool>(operands.b);
-        Key key = MakeKey(dnn, task, has_bias);
+        Key key = MakeKey(dnn, task);
         ChoicePtr choice = GetChoices().Find(key);
         if (choice == nullptr) {
             choice = Choose(dnn, task, operands);
             GetChoices().Add(key, choice);
         }
-        if (!choice->plan.has_value()) throw cudnn::Failure{cudnn::Status::kNotSupported};
-        RunPlan(dnn, *choice->plan, operands);
-        if (!has_bias) return;
-        dnn.Call(&cudnn::Functions::AddTensor, One(dtype), choice->bias->bias.get(), operands.b.raw_data(), One(dtype),
-                 choice->bias->out.get(), out.raw_data());
+        if (!choice->has_value()) throw cudnn::Failure{cudnn::Status::kNotSupported};
+        RunPlan(dnn, **choice, operands);
     });
 }
 
 }  // namespace
 
-bool CudnnConv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y) {
-    return Run("conv", Contraction::kY, g, {x, w, b, y});
+bool CudnnConv(const WindowGeometry& g, const Array& x, const Array& w, const Array& y) {
+    return Run("conv", Contraction::kY, g, {x, w, y});
 }
 
-bool CudnnConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x) {
-    return Run("conv_transpose", Contraction::kX, g, {x, w, b, y});
+bool CudnnConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& x) {
+    return Run("conv_transpose", Contraction::kX, g, {x, w, y});
 }
 
 bool CudnnConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w) {
-    return Run("conv", Contraction::kW, g, {x, w, Array{}, y});
+    return Run("conv", Contraction::kW, g, {x, w, y});
 }
 
 }  // namespace chainerx::cuda

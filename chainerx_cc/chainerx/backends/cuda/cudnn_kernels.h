@@ -12,8 +12,8 @@
 
 namespace chainerx::cuda {
 
-bool CudnnConv(const WindowGeometry& g, const Array& x, const Array& w, const Array& b, const Array& y);
-bool CudnnConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& b, const Array& x);
+bool CudnnConv(const WindowGeometry& g, const Array& x, const Array& w, const Array& y);
+bool CudnnConvData(const WindowGeometry& g, const Array& y, const Array& w, const Array& x);
 bool CudnnConvWeight(const WindowGeometry& g, const Array& x, const Array& y, const Array& w);
 
 // Parameters and statistics are of the dtype of `mean`. The running statistics may be null.
