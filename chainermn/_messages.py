@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: Most bytes of one MPI call.
 LIMIT = 256 * 1024 * 1024
 _LENGTH = 8  # bytes of the length at the head of an object
+_FIRST = 248  # bytes of each object that ranks exchange at once
 
 
 def parts(buffer: Any, limit: int | None = None) -> Iterator[Any]:
@@ -87,13 +88,33 @@ def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = Non
 
 def exchange_objects(mpi_comm: Any, objects: Sequence[Any]) -> list[Any]:
     """Sends an object to each rank; returns those that the ranks send to this one."""
-    outgoing = [_pickle(obj) for obj in objects]
-    sizes = numpy.array([data.size for data in outgoing], numpy.int64)
-    incoming_sizes = numpy.empty_like(sizes)
-    mpi_comm.Alltoall(sizes, incoming_sizes)
-    incoming = [numpy.empty(size, numpy.uint8) for size in incoming_sizes]
-    exchange(mpi_comm, [*enumerate(outgoing)], [*enumerate(incoming)])
-    return [_unpickle(data[_LENGTH:]) for data in incoming]
+    with recorder.busy():
+        outgoing = [pickle.dumps(obj, pickle.HIGHEST_PROTOCOL) for obj in objects]
+    heads = [len(data).to_bytes(_LENGTH, 'little') + data[:_FIRST] for data in outgoing]
+    size = _LENGTH + _FIRST
+    theirs = bytearray(size * len(heads))
+    mpi_comm.Alltoall(b''.join([head.ljust(size, b'\0') for head in heads]), theirs)
+    incoming = [_begin(theirs[i : i + size]) for i in range(0, len(theirs), size)]
+    exchange(mpi_comm, _rest(outgoing), _rest(incoming))
+    with recorder.busy():
+        return [pickle.loads(data) for data in incoming]
+
+
+def _begin(head: bytearray) -> bytearray:
+    """Makes room for an object of which the head has come."""
+    data = bytearray(int.from_bytes(head[:_LENGTH], 'little'))
+    n = min(len(data), _FIRST)
+    data[:n] = head[_LENGTH : _LENGTH + n]
+    return data
+
+
+def _rest(objects: Sequence[bytes | bytearray]) -> list[tuple[int, Any]]:
+    """Returns what remains of objects for which heads are too small, with their ranks."""
+    return [
+        (rank, numpy.frombuffer(data, numpy.uint8)[_FIRST:])
+        for rank, data in enumerate(objects)
+        if len(data) > _FIRST
+    ]
 
 
 def any_rank(mpi_comm: Any, flag: bool) -> bool:

@@ -139,6 +139,15 @@ def test_objects(comm, monkeypatch):
         assert (status.Get_source(), status.Get_tag()) == (0, 5)
 
 
+def test_exchange_of_objects(comm):
+    """Small ones are complete at once; the rest of large ones comes later."""
+    rank, ranks = comm.rank, range(comm.size)
+    for size in (0, *range(215, 245), 10**5):
+        sent = [[(i, j, 'x' * (size if i < j else 3)) for j in ranks] for i in ranks]
+        received = _messages.exchange_objects(comm.arrays_comm, sent[rank])
+        assert received == [row[rank] for row in sent]
+
+
 def test_ranks_of_hosts(comm):
     assert (comm.intra_rank, comm.intra_size) == (comm.rank, comm.size)
     assert (comm.inter_rank, comm.inter_size) == (0, 1)
