@@ -432,6 +432,7 @@ class TestEmulation:
         del x, y
         gc.collect()
 
+    @needs_devices(2)
     def test_parallel_updater(self):
         def weights(devices):
             np.random.seed(0)

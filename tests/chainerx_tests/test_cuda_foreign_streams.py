@@ -184,7 +184,7 @@ class Producer:
 
 
 class TestDlpack:
-    @pytest.mark.parametrize('index', [0, 1])
+    @pytest.mark.parametrize('index', [0, pytest.param(1, marks=needs_devices(2))])
     def test_both_ways(self, index):
         x = _ones(f'cuda:{index}').reshape(2, -1)[:, ::2]
         assert x.__dlpack_device__() == (2, index)
