@@ -60,7 +60,10 @@ def _benchmark(script, *arguments):
 def _speed(kind, device):
     """Rows of the benchmarks, whose errors end one row each."""
     return {
-        f'benchmark-{kind}-{name}': (_benchmark('run', '--device', device, name), {})
+        f'benchmark-{kind}-{name}': (
+            _benchmark('run', '--device', device, '--compiled', name),
+            {},
+        )
         for name in ROWS
     }
 
