@@ -134,7 +134,8 @@ def run_part(name, extra, emulated, capability, seconds=SECONDS, logs=None):
         arch = capability.replace('.', '')
         environment['CHAINERX_NVCC_GENERATE_CODE'] = f'arch=compute_{arch},code=sm_{arch}'
     command = [*command, *(extra if 'pytest' in command else [])]
-    result = {'command': shlex.join([Path(command[0]).name, *command[1:]])}
+    shown = ['python' if word == sys.executable else word for word in command]
+    result = {'command': shlex.join([Path(shown[0]).name, *shown[1:]])}
     if shutil.which(command[0]) is None:
         return {**result, 'status': f'skipped: there is no {command[0]}'}
     print('+', result['command'], flush=True)
@@ -176,11 +177,14 @@ def _result(part):
 
 
 def _tables(report):
-    """Tables of the benchmarks, as lists of rows."""
+    """Tables of the benchmarks, as lists of rows; those with the same head are one."""
+    tables = {}
     for name, part in report['parts'].items():
         lines = [line for line in part.get('output', '').splitlines() if line.startswith('| ')]
         if lines and _is_benchmark(name):
-            yield [[cell.strip(' `') for cell in line.strip('|').split('|')] for line in lines]
+            rows = [[cell.strip(' `') for cell in line.strip('|').split('|')] for line in lines]
+            tables.setdefault(tuple(rows[0]), []).extend(rows[1:])
+    return [[head, *rows] for head, rows in tables.items()]
 
 
 def _list_table(rows, widths=None):
@@ -198,10 +202,12 @@ def table(reports):
     head = ['date', 'GPU', 'driver', 'what ran', 'result']
     rows = [head]
     for report in reports:
+        gpu = [report[key] for key in ('date', 'device', 'driver')]
         for name, part in report['parts'].items():
-            gpu = [report[key] for key in ('date', 'device', 'driver')]
-            rows.append([*(gpu if name == next(iter(report['parts'])) else [''] * 3), name])
-            rows[-1].append(_result(part))
+            if _is_benchmark(name) and part['status'] == 'passed':
+                continue  # has a row of its own below
+            rows.append([*gpu, name, _result(part)])
+            gpu = [''] * 3
     if len(rows) == 1:
         rows.append(['no GPU run recorded yet', '', '', '', ''])
     text = _list_table(rows, '12 20 14 24 30')

@@ -419,7 +419,7 @@ def compile(  # noqa: A001 - the name that users expect
     """Makes a function that runs without Python where its calls repeat.
 
     The function may be a whole training step (forward, backward, update) or a computation without
-    gradients, on ChainerX's native devices. The first calls run eagerly; one of them records the
+    gradients, on ChainerX's devices. The first calls run eagerly; one of them records the
     kernels that ChainerX runs. Later calls run these as one plan in C++, with the same results to
     the last bit, as long as all that the function reads is as it was: the forms of its arguments,
     the configuration, attributes of links, what closures and globals have. If something differs, a

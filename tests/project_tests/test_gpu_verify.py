@@ -111,17 +111,17 @@ def test_summary(output, counts, failures):
 def test_table():
     parts = {
         'cuda': {'status': 'passed', 'counts': {'passed': 9}, 'output': '| no table |'},
-        'benchmark-chainerx': {
-            'status': 'passed',
-            'counts': {},
-            'output': 'x\n| one step | A |\n|---|---|\n| `mlp` | 1 ms (0.50x) |\n',
-        },
+        'first': {'status': 'passed', 'counts': {}, 'output': ''},
     }
+    for name, cell in ('mlp', '1 ms (0.50x)'), ('cnn', '2 ms (2.00x)'):
+        output = f'x\n| one step | A |\n|---|---|\n| `{name}` | {cell} |\n'
+        parts[f'benchmark-{name}'] = {'status': 'passed', 'counts': {}, 'output': output}
     report = {'date': '2026-01-02', 'device': 'Some GPU', 'driver': '580', 'parts': parts}
     text = gpu_verify.table([report])
     assert '   * - 2026-01-02\n     - Some GPU\n     - 580\n     - cuda\n' in text
-    assert '     - passed (9 passed)\n   * -\n     -\n     -\n     - benchmark-chainerx\n' in text
-    assert 'Some GPU, 2026-01-02:\n' in text and '   * - mlp\n     - 1 ms (0.50x)\n' in text
+    assert '     - passed (9 passed)\n   * -\n     -\n     -\n     - first\n' in text
+    assert text.count('Some GPU, 2026-01-02:\n') == 1 and 'benchmark' not in text
+    assert '   * - mlp\n     - 1 ms (0.50x)\n   * - cnn\n     - 2 ms (2.00x)\n' in text
     assert 'no GPU run recorded yet' in gpu_verify.table([])
 
 

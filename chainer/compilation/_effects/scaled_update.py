@@ -29,7 +29,6 @@ class ScaledUpdate(PlannedUpdate):
         # there by one call, however many parameters there are.
         device = self._params[0]._array.device
         self._are_finite = chainerx.ones(len(self._params), 'bool', device=device)
-        self._test = undo.view(self._are_finite).all
         self.interruptions += 3
         reasons = [self.reason, 'Python reads whether gradients are finite, for the loss scale']
         self.reason = '; '.join(filter(None, reasons))
@@ -67,7 +66,7 @@ class ScaledUpdate(PlannedUpdate):
     def _run_stages(self, plan: Any, segment: int) -> int:
         opt = self._optimizer
         plan.run(segment)
-        if self._test():
+        if undo.view(self._are_finite).all():
             opt._loss_scaling_isnan = False
         else:
             opt.check_nan_in_grads()  # which warns, and names the parameter

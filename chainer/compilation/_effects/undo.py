@@ -15,7 +15,7 @@ _chx_ndarray = chainerx.ndarray
 
 
 def view(array: Any) -> numpy.ndarray[Any, Any]:
-    """Returns a NumPy array in the memory of an array of ChainerX."""
+    """Returns a NumPy array in the memory of an array of ChainerX, or a copy from a GPU."""
     # Without the graph, which would keep the array from giving its memory.
     memory: numpy.ndarray[Any, Any] = chainerx.to_numpy(array.as_grad_stopped(), copy=False)
     return memory
@@ -23,12 +23,12 @@ def view(array: Any) -> numpy.ndarray[Any, Any]:
 
 def save_contents(arrays: Iterable[Any]) -> Callable[[], None]:
     """Returns a function that writes the present contents of arrays again."""
-    # Views keep the memory alive, even if the program replaces the arrays meanwhile.
-    contents = [(view(array), view(array).copy()) for array in arrays]
+    # Arrays of the same memory keep it alive, even if the program replaces the arrays meanwhile.
+    contents = [(array.as_grad_stopped(), array.as_grad_stopped(True)) for array in arrays]
 
     def restore() -> None:
-        for memory, content in contents:
-            memory[...] = content
+        for array, content in contents:
+            array[...] = content
 
     return restore
 

@@ -51,7 +51,8 @@ struct Row {
 
     __device__ explicit Row(const AxisSizes& s)
         : index{ThreadIndex() / kThreads},
-          begin{index / s.inner * s.n * s.inner + index % s.inner},
+          // Divisions of long integers would take most of the time of a short row.
+          begin{s.inner == 1 ? index * s.n : index / s.inner * s.n * s.inner + index % s.inner},
           step{s.inner},
           lane{threadIdx.x % kThreads} {}
     __device__ int64_t At(int64_t i) const { return begin + i * step; }
