@@ -75,8 +75,8 @@ std::unique_ptr<RecordedWork> CudaDevice::Record(const std::function<void()>& su
     try {
         RecordingScope scope{*this, recorded_stream_};
         submit();
-    } catch (const DeviceError&) {
-        is_recorded = false;  // work that cannot be recorded; whoever does it in its place sees other errors again
+    } catch (...) {
+        is_recorded = false;  // nothing was done, so whoever does it in place of this sees other errors again
     }
     cudaGraph_t graph = nullptr;
     is_recorded &= cudaStreamEndCapture(recorded_stream_, &graph) == cudaSuccess;
