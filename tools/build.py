@@ -223,6 +223,7 @@ def run_emulated_cuda_tests(folder):
         'tests of the CUDA backend, emulated',
         # chainermn's are here without CuPy
         [*pytest, *(str(ROOT / t) for t in [*CUDA_TESTS, 'tests/chainermn_tests/test_gpus.py'])],
+        CHAINERX_CUDA_KEPT_BYTES='0',  # freed blocks are overwritten, so that late reads show
         **device,
     )
     tests = [

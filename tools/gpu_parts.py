@@ -50,6 +50,7 @@ def _sanitizer(tool, tests):
     command = [*_PYTEST, *timeout, 'tests/chainerx_tests/test_ops.py', '-k', tests]
     # It keeps the Python frames that it reports, and so their arrays.
     variables = {**_PLUGINS, **_ON_CUDA, 'CHAINER_SANITIZER': 'compute-sanitizer'}
+    variables['CHAINERX_CUDA_KEPT_BYTES'] = '0'  # or late reads would not show
     return ['compute-sanitizer', *options, *command], variables
 
 
