@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1
+# The tests start many processes, and each would compile all modules that it imports.
+unset PYTHONDONTWRITEBYTECODE
 
 fail() {  # MESSAGE
     echo "error: $*" >&2
@@ -45,6 +47,29 @@ use_python() {  # VERSION, or nothing for the python3 on PATH
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$folder/python3"
     chmod +x "$folder/python3"
     export PATH="$folder:$PATH"
+}
+
+# Has pip install a version of NumPy wherever this script asks for NumPy.
+use_numpy() {  # VERSION, or nothing for the newest
+    [ -n "${1:-}" ] || return 0
+    mkdir -p build
+    echo "numpy==$1.*" >build/constraints.txt
+    export PIP_CONSTRAINT=$PWD/build/constraints.txt
+}
+
+# Fails where the tests ran without the core or with another NumPy: many would pass.
+check_tested() {  # VERSION OF NUMPY, or nothing
+    .venv/bin/python - "${1:-}" <<'CODE'
+import sys
+
+import chainer
+import chainerx
+import numpy
+
+chainer.print_runtime_info()
+assert chainerx.is_available()
+assert f'{numpy.__version__}.'.startswith(f'{sys.argv[1]}.' * bool(sys.argv[1]))
+CODE
 }
 
 # Activates a virtual environment of this copy with an editable install; makes it if there is none.

@@ -1,5 +1,6 @@
 """What every test gets: fixed seeds, no display, marks that skip, a check for leaked devices."""
 
+import gc
 import os
 import pathlib
 import random
@@ -103,6 +104,12 @@ def pytest_collection_modifyitems(config, items):
         reason = _reason_to_skip(item)
         if reason:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish():
+    # Or each full collection of garbage, which many tests cause, would search all tests and modules.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

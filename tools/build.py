@@ -1,8 +1,9 @@
-"""Builds the ChainerX core with CMake: ``python tools/build.py [--test] [--type TYPE]``.
+"""Builds the ChainerX core with CMake: ``python tools/build.py [--type TYPE] [--test]``.
 
 Without arguments, it configures if needed, compiles changed files and installs the module into the
-source tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests;
-``sanitize.py`` runs them with a sanitizer.
+source tree, where an editable install finds it. ``--test`` also builds and runs the C++ tests
+(``sanitize.py`` runs them with a sanitizer) and runs Python tests on the emulated CUDA backend;
+``--emulated ARGUMENT ...`` only runs pytest with these arguments on that backend.
 
 ``setup.py`` calls the same functions for wheels. Both read these environment variables:
 
@@ -209,33 +210,38 @@ def run_tests(folder, **variables):
     )
 
 
-def run_emulated_cuda_tests(folder):
-    """Runs tests of ChainerX and Chainer on the CUDA backend that was compiled for the host."""
+def run_emulated(folder, arguments, **variables):
+    """Runs pytest on the CUDA backend that was compiled for the host."""
     pytest = [
         *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600'),
         *('--dist', 'worksteal'),  # some files take most of the time
     ]
-    device = {
-        'CHAINERX_PATH': str(folder / 'cuda_emulation'),
-        'CHAINERX_TEST_DEVICE': 'cuda:0',
-    }
     _run(
-        'tests of the CUDA backend, emulated',
+        'tests on the emulated CUDA backend',
+        pytest + arguments,
+        CHAINERX_PATH=str(folder / 'cuda_emulation'),
+        CHAINERX_TEST_DEVICE='cuda:0',
+        **variables,
+    )
+
+
+def run_emulated_cuda_tests(folder):
+    """Runs the tests of ChainerX and Chainer that concern the CUDA backend, emulated."""
+    run_emulated(
+        folder,
         # chainermn's are here without CuPy
-        [*pytest, *(str(ROOT / t) for t in [*CUDA_TESTS, 'tests/chainermn_tests/test_gpus.py'])],
+        [str(ROOT / test) for test in [*CUDA_TESTS, 'tests/chainermn_tests/test_gpus.py']],
         CHAINERX_CUDA_KEPT_BYTES='0',  # freed blocks are overwritten, so that late reads show
-        **device,
     )
     tests = [
         'chainer_tests',
         'smoke_tests',
         'example_tests/test_same_losses.py::test_20_losses[mnist/train_mnist.py -u 64 -e 2 -b 64]',
     ]
-    _run(
-        'tests of Chainer on the CUDA backend, emulated',
-        [*pytest, '-k', 'chainerx or cuda', *[str(ROOT / 'tests' / test) for test in tests]],
+    run_emulated(
+        folder,
+        ['-k', 'chainerx or cuda', *[str(ROOT / 'tests' / test) for test in tests]],
         CHAINER_TEST_CUPY='emulated',
-        **device,
     )
 
 
@@ -284,8 +290,19 @@ def main():
         action='store_true',
         help='also build and run the C++ tests, and tests of the CUDA backend on an emulation',
     )
+    parser.add_argument(
+        '--emulated',
+        nargs=argparse.REMAINDER,
+        metavar='ARGUMENT',
+        help='only run pytest with these arguments on the CUDA backend, emulated',
+    )
     args = parser.parse_args()
     try:
+        if args.emulated:
+            configure(BUILD, args.type, build_tests=True)
+            compile_all(BUILD, ['cuda_emulated'])
+            run_emulated(BUILD, args.emulated)
+            return
         build_chainerx(ROOT, args.type, args.test)
         if args.test:
             run_tests(BUILD)
