@@ -209,7 +209,7 @@ class CompiledFunction(Generic[_P, _R]):
     def _run_traced(self, call: Callable[[], Any], trace: Trace) -> Any:
         """Runs the first call, to find the code of which recordings look for names."""
         try:
-            trace.start()
+            trace.start(skips_updates=True)
             try:
                 value = call()
             finally:

@@ -17,6 +17,7 @@ from chainer.compilation._effects.numpy_draws import DrawnArray
 from chainer.compilation._effects.random_numbers import RandomNumbers
 from chainer.compilation._effects.reports import Reports
 from chainer.compilation._effects.states import States
+from chainer.compilation._effects.suppressed_warnings import Warnings
 from chainer.compilation._effects.updates import Updates
 from chainer.compilation._recorded import Recorded, environment
 from chainer.compilation._trace import Again, GraphBreak, current_line
@@ -95,6 +96,7 @@ class Recording:
             arguments,
             self._random,
             Reports(scope, self._updates),
+            Warnings(trace),
         )
 
     def prepare(self) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 
 import chainerx
+from chainer import optimizer
 from chainer.variable import Variable
 
 
@@ -88,7 +89,10 @@ _HARMLESS_NUMPY = frozenset(
 )
 #: What is answered to the listener of calls; see `python/call_listener.h`.
 _TELL_AGAIN, _IS_TRUSTED, _IS_PROGRAM = range(3)
+#: What runs the program's Python in an update.
+_UPDATES = optimizer.Optimizer.call_hooks.__code__, optimizer.UpdateRule.update.__code__
 _FINALIZER = '__del__'  # of something that happens to be collected now
+_SHOWS_WARNINGS = '_showwarnmsg'  # which Python calls of warnings that no filter suppresses
 _METHODS_THAT_WRITE_FILES = 'dump', 'tofile'
 _HARMLESS_NATIVE_MODULES = frozenset(
     (
@@ -142,6 +146,16 @@ def _is_import(frame: types.FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_filename.startswith('<frozen importlib')
 
 
+def _is_in_update(frame: types.FrameType) -> bool:
+    """Tells whether a hook or a rule of an update calls."""
+    caller: Any = frame.f_back
+    while caller is not None:
+        if caller.f_code in _UPDATES:
+            return True
+        caller = caller.f_back
+    return False
+
+
 class Trace:
     """Notes the code that runs while it is active.
 
@@ -149,6 +163,7 @@ class Trace:
         codes (dict): Code of the program that ran, by ``id``.
         graph_break (str): The first thing found that no plan repeats, or ``None``.
         backpropagated (list of Variables): What ``backward`` was called of.
+        warns (bool): Whether this package warned. A warning that is shown is a graph break.
         last_builtin: The function in C that code of the program called last.
 
     """
@@ -166,6 +181,7 @@ class Trace:
         self.codes: dict[int, types.CodeType] = {}
         self.graph_break: str | None = None
         self.backpropagated: list[Variable] = []
+        self.warns = False
         self.last_builtin: Any = None
         self._is_collecting = False
 
@@ -174,8 +190,12 @@ class Trace:
         if self.graph_break is None:
             self.graph_break = f'{what} ({current_line()})'
 
-    def start(self) -> None:
-        """Starts or goes on."""
+    def start(self, *, skips_updates: bool = False) -> None:
+        """Starts or goes on.
+
+        ``skips_updates``: whether to leave out what recordings leave out by stopping meanwhile.
+        """
+        self._skips_updates = skips_updates
         self._thread = threading.get_ident()
         # From Python 3.12 on, this rewrites the code that is running, so each start has its cost.
         # Around the callbacks of others, which run in this order both times.
@@ -211,6 +231,8 @@ class Trace:
         if path.startswith(_LIBRARIES) or _is_import(frame.f_back):
             self._on_library(frame)
             return _TELL_AGAIN
+        if self._skips_updates and _is_in_update(frame):
+            return _TELL_AGAIN
         self.codes[id(code)] = code
         return _IS_PROGRAM
 
@@ -226,6 +248,8 @@ class Trace:
         return _IS_TRUSTED
 
     def _on_library(self, frame: types.FrameType) -> None:
+        if frame.f_code.co_name == _SHOWS_WARNINGS:
+            self.note('a warning')
         # What this package calls is its own affair.
         entry, caller = frame, frame.f_back
         while caller is not None and (
@@ -250,7 +274,7 @@ class Trace:
 
     def _on_warning(self) -> None:
         if not self._is_collecting:
-            self.note('a warning')
+            self.warns = True
 
     def _on_builtin(self, function: Any) -> None:
         """Looks at a call of a function in C by the program."""

@@ -39,6 +39,8 @@ def state_of(link, *optimizers):
             if isinstance(value, (chainer.Variable, chainerx.ndarray, int, float)):
                 state[name, key] = bits(value)
     for name, param in link.namedparams():
+        if param is None:  # which the program has put in the place of a parameter
+            continue
         state[name, 'grad'] = bits(param._get_known_grad())
         rule = getattr(param, 'update_rule', None)  # a variable has none
         if rule is not None:

@@ -6,8 +6,10 @@ import collections
 import contextlib
 import linecache
 import random
+import sys
 import textwrap
-from typing import Any
+import types
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from helpers.compiled import Pair, array, bits, state_of
@@ -16,9 +18,15 @@ import chainer
 from tools.stress.guard import Finding
 from tools.stress.more_programs import MORE_PARTS
 from tools.stress.programs import PARTS, VALUES
-from tools.stress.training_program import CHANGES, OPTIMIZERS, PROGRAM, STEPS
+from tools.stress.training_program import CHANGES, FIRST, OPTIMIZERS, PROGRAM, STEPS
+from tools.stress.user_programs import USER_PARTS
 
-CALLS_PER_CASE = 500
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CALLS_PER_CASE = 2000
+CALLS_WITHOUT_PLAN = 60  # after so many, a program ends
+MAX_ERRORS = 10
 _FILE = '<program>'
 #: Entries of the configuration. Most calls have the first values.
 MODES = {
@@ -43,7 +51,9 @@ class _Program:
     """A program of a source, whose parts may be replaced while it runs."""
 
     def __init__(self, source: str) -> None:
-        self.names: dict[str, Any] = {'__name__': 'program'}
+        module = types.ModuleType('program')
+        sys.modules[module.__name__] = module  # which dataclasses look up
+        self.names = vars(module)
         exec(compile(source, _FILE, 'exec'), self.names)
         self.reporters = [chainer.Reporter(), chainer.Reporter(), _OwnReporter()]
         self.change('pass')
@@ -84,7 +94,7 @@ class _Pair(Pair):
 
 def _write(rng: random.Random) -> tuple[str, list[str]]:
     """Writes a program; returns it with what may change in it."""
-    chosen = rng.sample(PARTS + MORE_PARTS, rng.randint(1, 6))
+    chosen = rng.sample(PARTS + MORE_PARTS + USER_PARTS, rng.randint(1, 6))
     texts: dict[str, str] = {'outside': '', 'init': '', 'forward': ''}
     changes = list(CHANGES)
     for i, part in enumerate(chosen):
@@ -97,15 +107,17 @@ def _write(rng: random.Random) -> tuple[str, list[str]]:
         ]
     step = textwrap.indent(textwrap.dedent(rng.choice(STEPS)).strip(), ' ' * 8)
     first, second = rng.choices(OPTIMIZERS, k=2)
-    return PROGRAM.format(**texts, step=step, optimizer=first, second=second), changes
+    program = PROGRAM.format(
+        **texts, step=step, optimizer=first, second=second, first=rng.choice(FIRST)
+    )
+    return program, changes
 
 
-def _draw(rng: random.Random) -> tuple[Any, Any]:
-    """Draws the arguments of a call."""
-    draw = np.random.RandomState(rng.getrandbits(31))
-    n = rng.choice((3,) * 15 + (2, 4))
-    x, t = draw.rand(n, 6).astype('f'), draw.randint(0, 3, n).astype('i')
-    kind = rng.random()
+def _draw(form: random.Random, values: np.random.RandomState) -> tuple[Any, Any]:
+    """Draws the arguments of a call, of a form."""
+    n = form.choice((3,) * 15 + (2, 4))
+    x, t = values.rand(n, 6).astype('f'), values.randint(0, 3, n).astype('i')
+    kind = form.random()
     if kind < 0.02:
         x = x.astype('d')
     elif kind < 0.04:
@@ -120,9 +132,11 @@ def _draw(rng: random.Random) -> tuple[Any, Any]:
     return x, t
 
 
-def _run(pair: Pair, rng: random.Random, x: Any, t: Any, scale: float) -> None:
+def _run(pair: Pair, form: random.Random, values: np.random.RandomState) -> None:
     """Runs a step, mostly with arguments of one form."""
-    kind = rng.random()
+    x, t = _draw(form, values)
+    scale = form.choice((1.0,) * 15 + (1, 2.0))
+    kind = form.random()
     if kind < 0.9:
         pair.run(x, t, scale=scale)
     elif kind < 0.92:
@@ -138,52 +152,91 @@ def _run(pair: Pair, rng: random.Random, x: Any, t: Any, scale: float) -> None:
         pair.run(x, t, 1.0)  # too many
 
 
-def case(rng: random.Random) -> collections.Counter[str]:
-    """Runs a program with random changes.
+class _Modes:
+    """What a program finds around it: the configuration, the reporter, the generator."""
 
-    Args:
-        rng: Decides what the program is and what changes.
+    def __init__(self) -> None:
+        self._values = {'train': True}
 
-    Returns:
-        Numbers of calls, and of those that ran a plan.
-
-    Raises:
-        Finding: If a compiled program differs from the usual one.
-
-    """
-    source, changes = _write(rng)
-    linecache.cache[_FILE] = (len(source), None, source.splitlines(True), _FILE)
-    pair = _Pair(lambda: _Program(source))
-    function = pair.function
-    history: list[str] = []
-    modes = {'train': True}
-    for _ in range(CALLS_PER_CASE):
-        if rng.random() < 0.1:
-            line = rng.choice(changes).replace('{v}', rng.choice(VALUES))
-            history.append(line)
-            for program in pair.programs:
-                # Some lines do not suit the program, or what it has become.
-                with contextlib.suppress(Exception):
-                    program.change(line)
+    def change(self, rng: random.Random, pair: _Pair) -> None:
+        """Changes something, but mostly nothing."""
         if rng.random() < 0.05:
             name = rng.choice(list(MODES))
-            modes[name] = rng.choice(MODES[name])
+            self._values[name] = rng.choice(MODES[name])
         if rng.random() < 0.05:
             pair.number = rng.choice((None, *[0] * 10, 1, 2))
         pair.has_seed ^= rng.random() < 0.03
         if rng.random() < 0.2:
             # Refused programs are tried again more often.
-            function._budget.wait = function._budget.sleep = 0
-        arguments = _draw(rng)
-        scale = rng.choice((1.0,) * 15 + (1, 2.0))
+            pair.function._budget.wait = pair.function._budget.sleep = 0
+
+    @contextlib.contextmanager
+    def apply(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for name, value in self._values.items():
+                stack.enter_context(chainer.using_config(name, value))
+            yield
+
+
+def _change(rng: random.Random, pair: _Pair, changes: list[str]) -> str:
+    """Changes one thing in both programs; returns the line that does."""
+    line = rng.choice(changes).replace('{v}', rng.choice(VALUES))
+    for program in pair.programs:
+        # Some lines do not suit the program, or what it has become.
+        with contextlib.suppress(Exception):
+            program.change(line)
+    return line
+
+
+def case(rng: random.Random) -> collections.Counter[str]:
+    """Runs programs with random changes.
+
+    Args:
+        rng: Decides what the programs are and what changes.
+
+    Returns:
+        Numbers of programs, of calls, and of those that ran a plan.
+
+    Raises:
+        Finding: If a compiled program differs from the usual one.
+
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    while counts['calls'] < CALLS_PER_CASE:
+        counts['programs'] += 1
+        vars(chainer.config).clear()  # what changes of the last program have left there
+        counts += _run_program(rng, CALLS_PER_CASE - counts['calls'])
+    return counts
+
+
+def _run_program(rng: random.Random, calls: int) -> collections.Counter[str]:
+    source, changes = _write(rng)
+    linecache.cache[_FILE] = (len(source), None, source.splitlines(True), _FILE)
+    pair = _Pair(lambda: _Program(source))
+    function = pair.function
+    history: list[str] = []
+    modes = _Modes()
+    form = rng.getrandbits(32)
+    errors = 0  # in a row
+    # Many changes leave a program that raises an error at each call.
+    while function.calls < calls and errors < MAX_ERRORS:
+        if rng.random() < 0.1:
+            history.append(_change(rng, pair, changes))
+        modes.change(rng, pair)
+        # Some calls in a row have one form, as those of a program have: plans become stale between.
+        if rng.random() < 0.25:
+            form = rng.getrandbits(32)
+        values = np.random.RandomState(rng.getrandbits(31))
         try:
-            with contextlib.ExitStack() as stack:
-                for name, value in modes.items():
-                    stack.enter_context(chainer.using_config(name, value))
-                _run(pair, rng, *arguments, scale=scale)
+            with modes.apply():
+                _run(pair, random.Random(form), values)
         except (AssertionError, RuntimeError) as error:
             lines = '\n'.join(history)
             raise Finding(
                 f'{source}\n# changes\n{lines}\n{error!r}\n{function.report()}'
             ) from error
+        errors = 0 if pair.outcome[0] == 'result' else errors + 1
+        # Such a program tests that calls fall back, which takes few of them.
+        if function.calls >= CALLS_WITHOUT_PLAN and function.replays == 0:
+            break
     return collections.Counter(calls=function.calls, replays=function.replays)

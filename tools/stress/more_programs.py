@@ -129,7 +129,10 @@ MORE_PARTS = (
         '',
         ('model.double{i} = not model.double{i}',),
     ),
-    Part('h = F.checkpoint(lambda h: F.tanh(self.out(h))[:, :1] + h, h)'),
+    Part(
+        'k = lambda h: F.tanh(self.out(h))[:, :1] + h\n'
+        'h = F.checkpoint(k, h) if hasattr(F, "checkpoint") else F.forget(k, h)'
+    ),
     # Errors of the program, some of which it handles.
     Part(
         'if self.fails{i}:\n    raise ValueError(f"it fails {{self.fails{i}}}")',

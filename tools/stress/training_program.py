@@ -62,7 +62,7 @@ class Model(chainer.Chain):
             self.out = L.Linear(6, 3)
 {init}
     def forward(self, x, t):
-        h = x
+        h = {first}
 {forward}
         return self.out(h)
 
@@ -281,4 +281,6 @@ CHANGES = (
     'del model.out\nwith model.init_scope():\n    model.out = L.Linear(6, 3, nobias={v} == 1)\n'
     'model.to_device(DEVICE)\noptimizer.setup(model)',
 )  # fmt: skip
+#: What models begin with: some pass arrays on, others variables.
+FIRST = 'x', 'chainer.as_variable(x)', 'chainer.Variable(x)', 'F.identity(x)'
 OPTIMIZERS = 'SGD', 'Adam', 'MomentumSGD', 'RMSprop', 'AdaGrad', 'AdaDelta', 'AMSGrad', 'NesterovAG'

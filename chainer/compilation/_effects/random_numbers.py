@@ -98,10 +98,13 @@ class RandomNumbers(Observer):
         self._is_replacing = False
 
     def start(self) -> None:
+        self._replace()
+        self._state = _state_of_generator()
+
+    def _replace(self) -> None:
         if self._may_replace:
             numpy_draws.replaced.start()
             self._is_replacing = True
-        self._state = _state_of_generator()
 
     def stop(self) -> None:
         if self._is_replacing:
@@ -152,7 +155,11 @@ class RandomNumbers(Observer):
         if self._updates_draw:
             self._recorder.note('random numbers are drawn after an update that may draw some')
 
+    def note(self) -> None:
+        self.stop()  # what runs on its own calls the functions of NumPy
+
     def renew(self) -> None:
+        self._replace()
         if self._may_have_drawn:
             self._state = _state_of_generator()
             self._may_have_drawn = False

@@ -117,9 +117,10 @@ class _Listener(reporter.Reporter):
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         super().report(values, observer)
-        # Not within `report_scope`, where the program itself has what is reported.
+        # Within `report_scope`, the program itself has what is reported. What remains is that a
+        # reporter of a later call may not know the observer.
         if self.observation is not self._observation:
-            return
+            values = {}
         # As reporters do. With graphs, the values are a graph break, for the next call's have none.
         if not config.keep_graph_on_report:
             values = _trees.without_graphs(values)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _IMMUTABLE = 1 << 8  # a flag of classes
 #: Attributes of classes that no computation reads, unless code names them. Registered subclasses
 #: (``_abc_impl``) are a part of the environment.
-_NOT_READ = '__dict__', '__weakref__', '__doc__', '_abc_impl', '__annotations__'
+_NOT_READ = (
+    '__dict__ __weakref__ __doc__ _abc_impl __annotations__ __orig_bases__ __parameters__'
+).split()
 #: Those that Python reads where no code names them, such as `__len__`.
 _IMPLICIT = {
     name

@@ -12,10 +12,9 @@ from chainer.compilation._trace import GraphBreak
 if TYPE_CHECKING:
     from chainer.compilation._kinds.kind import Scope
 
-#: Attributes of optimizers and update rules that updates change, or that are watched otherwise.
-_OF_UPDATES = frozenset(
-    'target t epoch hyperparam update _state _pre_update_hooks _post_update_hooks'.split()
-)
+#: Public attributes of optimizers and update rules that updates change, or that are watched
+#: otherwise. Code that reads others by names which it makes reads no private ones.
+_OF_UPDATES = frozenset('target t epoch hyperparam update'.split())
 
 
 def _watch_optimizer(scope: Scope, value: Any, label: str) -> None:
@@ -61,7 +60,8 @@ def _watch_entries(
     read = (scope.names & attributes.keys()) | always
     if scope.reads_any:
         is_set = isinstance(value, optimizer.Hyperparameter)  # of numbers that may change at will
-        read |= set() if is_set else attributes.keys() - _OF_UPDATES
+        public = {name for name in attributes if not name.startswith('_')}
+        read |= set() if is_set else public - _OF_UPDATES
     for name in sorted(read - (followed or set())):
         scope.add(scope.watch.add_entry, f'{label}.{name}', attributes, name)
         if name in scope.names or name not in always:

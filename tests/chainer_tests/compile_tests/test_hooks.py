@@ -10,6 +10,7 @@ from helpers.compiled import DEVICE, Pair, array, state_of
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 from chainer import optimizer_hooks as hooks, optimizers
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.planned_update import PlannedUpdate
@@ -251,6 +252,76 @@ def test_hooks_of_the_program_run_eagerly(make, loss_scale):
         pair.run(batch(i))
     assert pair.function.replays >= 5
     assert [type(update) for update in updates(pair)] == [EagerUpdate]
+
+
+class Noisy(Training):
+    def step(self, x):
+        noise = chainerx.array(np.random.normal(size=3).astype('f'), device=DEVICE)
+        super().step(x + noise)
+
+
+def warm_up(opt):
+    opt.lr = 0.1 * min(1, opt.t / 5)
+
+
+def warm_up_rule(rule, param):
+    rule.hyperparam.lr = 0.1 * min(1, rule.t / 5)
+
+
+class WarmUp(optimizers.sgd.SGDRule):
+    def update_core(self, param):
+        warm_up_rule(self, param)
+        super().update_core(param)
+
+
+class OwnSGD(optimizers.SGD):
+    def create_update_rule(self):
+        return WarmUp(self.hyperparam)
+
+
+@pytest.mark.parametrize('program', [Training, Noisy])
+@pytest.mark.parametrize(
+    ('optimizer', 'add'),
+    [
+        (optimizers.SGD, lambda p: p.optimizer.add_hook(warm_up, 'own')),
+        (optimizers.SGD, lambda p: p.rules[0].add_hook(warm_up_rule, 'own')),
+        (OwnSGD, lambda p: None),
+    ],
+    ids=['hook', 'hook of a rule', 'rule'],
+)
+def test_python_in_an_update_reads_what_updates_change(optimizer, add, program):
+    pair = Pair(lambda: program(optimizer))
+    change(pair, add)
+    for i in range(8):
+        pair.run(batch(i))
+    assert pair.function.replays >= 4, pair.function.report()
+    assert not is_planned(pair)
+
+
+FACTOR = [0.5]
+
+
+def scale(opt):
+    for param in opt.target.params():
+        param.grad = param.grad * FACTOR[0]
+
+
+class CallsHooks(Training):
+    def step(self, x):
+        self.model.cleargrads()
+        self.loss(x).backward()
+        self.optimizer.call_hooks()
+        return [param.grad_var.array for param in self.model.params()]
+
+
+def test_hooks_that_the_program_calls():
+    """They are not a part of an update, which would run them itself."""
+    pair = Pair(lambda: CallsHooks(optimizers.SGD))
+    change(pair, lambda p: p.optimizer.add_hook(scale, 'own'))
+    for i in range(6):
+        FACTOR[0] = i // 2
+        assert not pair.run(batch(i))
+    assert 'scale cannot be found before it is called' in pair.function.report()
 
 
 @pytest.mark.parametrize('timing', ['pre', 'post'])

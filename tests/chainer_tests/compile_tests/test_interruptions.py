@@ -374,3 +374,39 @@ def test_reporters_that_raise(make):
         notes.reporter = make()
     with pytest.raises(AssertionError, match='ran a plan'):
         pair.settle(batch(0), calls=4)
+
+
+class Scoped:
+    """Reports to a dict of its own, as far as the current reporter knows it."""
+
+    def __init__(self, has_observer):
+        self.observer = L.Linear(2, 2) if has_observer else None
+        self.reporter = chainer.Reporter()
+        self.reporter.add_observer('observer', self.observer)
+
+    def step(self, x):
+        seen = {}
+        with chainer.report_scope(seen):
+            chainer.report({'mean': F.mean(x)}, self.observer)
+        return x * 2
+
+    def state(self):
+        return bits(self.reporter.observation)
+
+
+class ScopedPair(Pair):
+    def around(self, program):
+        return self.reporter or program.reporter
+
+
+@pytest.mark.parametrize('has_observer', [True, False])
+@pytest.mark.parametrize('make', [chainer.Reporter, OwnReporter, _patched])
+def test_reporters_around_a_scope(make, has_observer):
+    """What a scope keeps from a reporter, the reporter may refuse nevertheless."""
+    pair = ScopedPair(lambda: Scoped(has_observer))
+    pair.reporter = None
+    pair.settle(batch(0))
+    pair.reporter = make()
+    assert pair.run(batch(1)) == (make is chainer.Reporter and not has_observer)
+    pair.reporter = None
+    assert pair.run(batch(2))

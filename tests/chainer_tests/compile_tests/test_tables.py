@@ -23,13 +23,11 @@ _NONZERO = "the kernel 'nonzero', which cannot be repeated"
 _GAPS = 'data of the program with gaps'
 #: Functions some of whose calls here make no plan, with the reasons.
 WITHOUT_PLANS = {
-    'batch_matmul': 'a warning',
     'classification_summary': _READS,
     'cumprod': _READS,
     'decorrelated_batch_normalization': _FALLS_BACK,
     'f1_score': _READS,
     'fbeta_score': _READS,
-    'fixed_batch_renormalization': 'a warning',
     'gaussian': 'RandomState of unknown effects',  # the row seeds NumPy
     'get_item': _NONZERO,  # a mask decides the shape
     'gumbel_softmax': _SEEDS,

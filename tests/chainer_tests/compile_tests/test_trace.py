@@ -76,18 +76,22 @@ def test_backward_is_told_each_time(x):
 
 
 def test_warnings_of_the_package(x):
-    """They are seen however often the code that warns has run."""
+    """They are seen however often the code that warns has run, and whether they are shown."""
 
-    def warn(x):
-        return F.dropout(x, ratio=0.0) if x is None else chainer.utils.experimental('it')
+    def warn():
+        chainer.utils.experimental('it')
 
     trace = Trace()
-    for _ in range(2):
+    for action in 'ignore', 'always', 'ignore', 'always':
         trace.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')
-            run(trace, warn, x)
-        assert 'a warning' in trace.graph_break
+        assert not trace.warns
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter(action)
+            run(trace, warn)
+        assert trace.warns
+        assert len(caught) == (action == 'always')
+        reason = trace.graph_break or ''
+        assert reason.startswith('a warning (test_trace.py:' if caught else '')
 
 
 def test_builtins_of_the_program(x):

@@ -311,6 +311,27 @@ def test_saving_and_loading(tmp_path):
     assert kinds(pair) == [PlannedUpdate]
 
 
+class ReadsByMadeNames(Training):
+    """Reads attributes of its optimizer by names that its code does not have."""
+
+    names = 'factor', 'shift'
+
+    def step(self, x):
+        for name in self.names:
+            x = x * getattr(self.optimizer, name, 1.0)
+        return super().step(x)
+
+
+def test_attributes_of_optimizers_that_code_reads_by_any_name():
+    pair = Pair(lambda: ReadsByMadeNames(optimizers.Adam()))
+    pair.settle(batch(0))
+    for value in 2.0, 3.0:
+        for program in pair.programs:
+            program.optimizer.factor = value
+        assert not pair.run(batch(1))
+        pair.settle(batch(2))
+
+
 def test_two_optimizers():
     class Two(Training):
         def __init__(self):
