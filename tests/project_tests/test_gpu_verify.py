@@ -145,7 +145,7 @@ def test_budget(monkeypatch, tmp_path, capsys):
     assert list(limits) == ['cuda', 'chainer'] and 20 < limits['chainer'] < limits['cuda'] < 20.3
     assert 'first: skipped: the budget is spent' in capsys.readouterr().out
     assert gpu_verify.main(['--emulated', 'cuda']) is None
-    assert limits['cuda'] == gpu_verify.SECONDS
+    assert limits['cuda'] == gpu_verify.EMULATED_SECONDS
 
 
 def test_resume(monkeypatch, tmp_path):
