@@ -15,6 +15,13 @@ if(NOT CHAINERX_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)
   list(APPEND CHAINERX_KERNEL_OPTIONS -O3)
 endif()
 
+# Whether the assembler knows the instructions of AMX. Sources have them as assembly, so the compiler need not.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles(
+    "int main() { __asm__ volatile(\"tdpbf16ps %tmm2, %tmm1, %tmm0\"); }" CHAINERX_HAS_AMX)
+endif()
+
 # Adds sources named *_isa.cc to a target, once for each instruction set and in namespaces named after them; those named
 # *_vnni_isa.cc for VNNI, too, and those named *_bf16_isa.cc only for AVX512-BF16.
 function(chainerx_add_isa_sources target)

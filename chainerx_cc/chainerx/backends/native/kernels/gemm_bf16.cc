@@ -12,7 +12,12 @@ namespace chainerx::native {
 #if CHAINERX_ISA_X86
 
 namespace {
+
 constexpr int64_t kFewRows = 8;  // up to which a product that packs B is slower
+
+// Whether tiles are mostly full. Sizes of the whole product decide, so threads do not change bits.
+bool FillsTiles(int64_t m, int64_t n, int64_t k) { return m >= 16 && n >= 16 && k >= kAmxDepth; }
+
 }  // namespace
 
 bool HasBf16() {
@@ -29,12 +34,14 @@ void GemmBf16(int64_t m, int64_t n, int64_t k, const Bf16Matrix& a, const Bf16Ma
               int64_t ldc) {
     if (m <= 0 || n <= 0) return;
     bool is_few = m <= kFewRows;
-    bool is_ready = !a.trans && (is_few || k % 2 == 0);
-    int64_t width = is_ready ? a.ld : (k + 1) / 2 * 2;
+    Bf16Product amx = FillsTiles(m, n, k) ? GetAmxProduct() : nullptr;
+    int64_t multiple = amx ? kAmxDepth : 2;
+    bool is_ready = !a.trans && (is_few || k % multiple == 0);
+    int64_t width = is_ready ? a.ld : (k + multiple - 1) / multiple * multiple;
     Scratch<uint16_t> packed_rows{is_ready ? 0 : m * width};
-    if (!is_ready) bf16::PackBf16Rows(m, k, a, packed_rows.data());
+    if (!is_ready) bf16::PackBf16Rows(m, k, a, width, packed_rows.data());
     const uint16_t* rows = is_ready ? a.data : packed_rows.data();
-    auto multiply = is_few ? bf16::MultiplyFewBf16 : bf16::MultiplyBf16;
+    Bf16Product multiply = is_few ? bf16::MultiplyFewBf16 : amx ? amx : bf16::MultiplyBf16;
     multiply(m, n, k, rows, width, b, beta, c, ldc);
 }
 

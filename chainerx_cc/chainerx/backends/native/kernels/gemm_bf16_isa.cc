@@ -5,22 +5,12 @@
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/gemm_bf16.h"
 #include "chainerx/backends/native/kernels/gemm_bf16_pack.h"
+#include "chainerx/backends/native/kernels/gemm_bf16_panels.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 #include "chainerx/backends/native/kernels/tile.h"
 
 namespace chainerx::native::CHAINERX_ISA {
 namespace {
-
-// Rounds the first `count` sums to C, where beta times C is added before. The instruction makes zeros of denormal sums,
-// as those that multiply do.
-CHAINERX_INLINE void StoreRounded(__m512 sums, int64_t count, float beta, uint16_t* c) {
-    __mmask16 mask = FirstSums(count);
-    if (beta != 0) {
-        __m512i wide = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, c)), 16);
-        sums = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_castsi512_ps(wide), sums);
-    }
-    _mm256_mask_storeu_epi16(c, mask, (__m256i)_mm512_cvtneps_pbh(sums));
-}
 
 // Products of kRows rows of A, `a_row` elements apart, with a panel of kVectors vectors.
 template <class T>
@@ -60,7 +50,6 @@ struct Bf16Tile {
             for (int i = 0; i < kChains; ++i) add(acc[i]);
         }
         for (; p < pairs; ++p) add(acc[0]);
-        bool is_whole = columns == kVectors * kLanes;
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r, c += ldc) {
 #pragma GCC unroll 16
@@ -163,112 +152,26 @@ void MultiplyByRows(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t 
     }
 }
 
-// A product whose rows are cut into blocks that stay in the second-level cache. If panels are few, blocks are so small
-// that every thread gets some.
-class PanelProduct {
-public:
-    PanelProduct(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
-                 uint16_t* c, int64_t ldc)
-        : m_{m},
-          k_{k},
-          a_{a},
-          lda_{lda},
-          b_{b},
-          beta_{beta},
-          c_{c},
-          ldc_{ldc},
-          panels_{n},
-          step_{PanelRows(m)},
-          steps_{(m + step_ - 1) / step_} {
-        constexpr int64_t kRowElements = int64_t{1} << 17;
-        int64_t most = kRowElements / (k + 1) / kTileRows * kTileRows;
-        most = most < 8 * kTileRows ? 8 * kTileRows : most;
-        blocks_ = (m + most - 1) / most;
-        is_cached_ = blocks_ == 1;
-        int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
-        int64_t wanted = (threads + panels_.count() - 1) / panels_.count();
-        blocks_ = blocks_ < wanted ? wanted : blocks_;
-        blocks_ = blocks_ < steps_ ? blocks_ : steps_;
+// The kernel of PanelProduct.
+struct VectorKernel {
+    using Panels = VectorTiles<float>;
+    static constexpr int kColumns = kTileColumns<float>;
+
+    static int64_t Step(int64_t m) { return PanelRows(m); }
+    static int64_t PanelSize(int64_t k) { return 2 * Pairs(k) * kColumns; }
+
+    static void Pack(int64_t k, const Bf16Matrix& b, int64_t first, int columns, uint16_t* panel) {
+        PackPanel(k, b, first, columns, Vectors(columns) * kLanes, panel);
     }
 
-    void Run() const {
-        if (is_cached_) {
-            RunPanelByPanel();
-        } else {
-            RunBlockByBlock();
+    static void Multiply(int64_t rows, int64_t step, int columns, int64_t k, const uint16_t* a, int64_t lda,
+                         const uint16_t* panel, float beta, uint16_t* c, int64_t ldc) {
+        for (int64_t row = 0; row < rows; row += step) {
+            int64_t count = rows - row < step ? rows - row : step;
+            ChooseTile<float, Bf16Tile>(count, Vectors(columns))(Pairs(k), a + row * lda, lda, panel, columns, beta,
+                                                                 c + row * ldc, ldc);
         }
     }
-
-private:
-    // Packs a panel right before it is used.
-    void RunPanelByPanel() const {
-        ParallelFor(panels_.count() * blocks_, Grain(), [this](int64_t begin, int64_t end) {
-            Scratch<uint16_t> panel{PanelSize()};
-            for (int64_t i = begin; i < end; ++i) {
-                Pack(i / blocks_, panel.data());
-                Multiply(i / blocks_, panel.data(), i % blocks_);
-            }
-        });
-    }
-
-    // Packs all panels first.
-    void RunBlockByBlock() const {
-        int64_t count = panels_.count();
-        Scratch<uint16_t> panels{count * PanelSize()};
-        ParallelFor(count, 1 + (1 << 15) / (PanelSize() + 1), [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) Pack(i, panels.data() + i * PanelSize());
-        });
-        ParallelFor(count * blocks_, Grain(), [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) {
-                Multiply(i % count, panels.data() + i % count * PanelSize(), i / count);
-            }
-        });
-    }
-
-    int64_t PanelSize() const { return 2 * Pairs(k_) * kTileColumns<float>; }
-
-    // Panels of a block that make a thread worthwhile.
-    int64_t Grain() const {
-        constexpr double kMinWork = 1 << 18;
-        double work = static_cast<double>(m_) * static_cast<double>(k_) * kTileColumns<float>;
-        return 1 + static_cast<int64_t>(kMinWork / (work / static_cast<double>(blocks_) + 1));
-    }
-
-    void Pack(int64_t panel, uint16_t* packed) const {
-        int columns = panels_.Columns(panel);
-        PackPanel(k_, b_, panels_.Column(panel), columns, Vectors(columns) * kLanes, packed);
-    }
-
-    void Multiply(int64_t panel, const uint16_t* packed, int64_t block) const {
-        int64_t column = panels_.Column(panel);
-        int columns = panels_.Columns(panel);
-        int64_t last_row = FirstRow(block + 1);
-        for (int64_t row = FirstRow(block); row < last_row; row += step_) {
-            int64_t rows = last_row - row < step_ ? last_row - row : step_;
-            ChooseTile<float, Bf16Tile>(rows, Vectors(columns))(Pairs(k_), a_ + row * lda_, lda_, packed, columns,
-                                                                beta_, c_ + row * ldc_ + column, ldc_);
-        }
-    }
-
-    // Of a block. Threads do not change which rows are in a tile, and so no bits.
-    int64_t FirstRow(int64_t block) const {
-        int64_t row = steps_ * block / blocks_ * step_;
-        return row < m_ ? row : m_;
-    }
-
-    int64_t m_;
-    int64_t k_;
-    const uint16_t* a_;
-    int64_t lda_;
-    const Bf16Matrix& b_;
-    float beta_;
-    uint16_t* c_;
-    int64_t ldc_;
-    VectorTiles<float> panels_;
-    int64_t step_;   // rows of a tile
-    int64_t steps_;  // tiles
-    int64_t blocks_;
-    bool is_cached_;  // whether all rows are one block
 };
 
 }  // namespace
@@ -286,8 +189,7 @@ void MultiplyFewBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t
                 });
 }
 
-void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, uint16_t* packed) {
-    int64_t width = Pairs(k) * 2;
+void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, int64_t width, uint16_t* packed) {
     constexpr int64_t kBlock = 2 * kPairLanes;
     ParallelFor((m + kBlock - 1) / kBlock, 1 + (1 << 15) / (k * kBlock + 1), [&](int64_t begin, int64_t end) {
         int64_t first = begin * kBlock;
@@ -311,7 +213,7 @@ void PackBf16Rows(int64_t m, int64_t k, const Bf16Matrix& a, uint16_t* packed) {
 
 void MultiplyBf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, const Bf16Matrix& b, float beta,
                   uint16_t* c, int64_t ldc) {
-    PanelProduct{m, n, k, a, lda, b, beta, c, ldc}.Run();
+    PanelProduct<VectorKernel>{m, n, k, a, lda, b, beta, c, ldc}.Run();
 }
 
 }  // namespace chainerx::native::CHAINERX_ISA

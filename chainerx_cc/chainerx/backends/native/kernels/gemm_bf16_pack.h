@@ -1,6 +1,7 @@
 #pragma once
 
-// Operands of products of bfloat16 as the instructions read them. For *_bf16_isa.cc sources only.
+// Operands of products of bfloat16 as the instructions read them, and sums that they store. For *_bf16_isa.cc sources
+// only.
 
 #include <cstdint>
 
@@ -21,6 +22,17 @@ CHAINERX_INLINE __mmask16 FirstSums(int64_t n) { return n >= kLanes ? 0xffff : (
 
 CHAINERX_INLINE __m512bh LoadBf16(const uint16_t* p, __mmask32 mask) {
     return (__m512bh)_mm512_maskz_loadu_epi16(mask, p);
+}
+
+// Rounds the first `count` sums to C, where beta times C is added before. The instruction makes zeros of denormal sums,
+// as those that multiply do.
+CHAINERX_INLINE void StoreRounded(__m512 sums, int64_t count, float beta, uint16_t* c) {
+    __mmask16 mask = FirstSums(count);
+    if (beta != 0) {
+        __m512i wide = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, c)), 16);
+        sums = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_castsi512_ps(wide), sums);
+    }
+    _mm256_mask_storeu_epi16(c, mask, (__m256i)_mm512_cvtneps_pbh(sums));
 }
 
 // Transposes a matrix of pairs, [rows][columns] to [columns][ld / 2], with zeros where a row of the result is longer.
