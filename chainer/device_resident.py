@@ -88,7 +88,7 @@ class DeviceResident(_FinalBase):
         return None if device is None else device.xp
 
     @meta.final(action=DeprecationWarning)
-    def to_cpu(self) -> DeviceResident:
+    def to_cpu(self) -> Self:
         """Moves the arrays to the CPU, as NumPy arrays.
 
         .. deprecated:: v7.0.0
@@ -102,7 +102,7 @@ class DeviceResident(_FinalBase):
         return self._visit(_ToDeviceVisitor(backend.CpuDevice(), ('to_cpu', {}), self))
 
     @meta.final(action=DeprecationWarning)
-    def to_gpu(self, device: CudaDeviceSpec | None = None) -> DeviceResident:
+    def to_gpu(self, device: CudaDeviceSpec | None = None) -> Self:
         """Moves the arrays to a GPU, as CuPy arrays; arrays on any GPU stay there.
 
         .. deprecated:: v7.0.0
@@ -130,7 +130,7 @@ class DeviceResident(_FinalBase):
         )
 
     @meta.final(action=DeprecationWarning)
-    def to_intel64(self) -> DeviceResident:
+    def to_intel64(self) -> Self:
         """Moves the arrays to the CPU, as iDeep arrays where that helps.
 
         Returns:
@@ -168,7 +168,7 @@ class DeviceResident(_FinalBase):
         """
         return self._visit(_FromChxVisitor())
 
-    def to_device(self, device: DeviceSpec) -> DeviceResident:
+    def to_device(self, device: DeviceSpec) -> Self:
         """Moves the arrays to a device.
 
         Args:

@@ -6,7 +6,7 @@ The public names are in ``convert``.
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, SupportsAbs, TypeVar, overload
 
 import numpy
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from chainer._core.devices.types import DeviceSpec
     from chainer._core.settings.types import NdArray
     from chainer.backend import Device
+
+    # Arrays, numbers and lists of them: what tuples and dictionaries are not.
+    _Stacked = SupportsAbs[Any] | list[Any]
 
 _Key = TypeVar('_Key')
 _Result = TypeVar('_Result')
@@ -87,7 +90,7 @@ class _ArbitraryCallableConverter(Converter):
     ) -> dict[_Key, NdArray]: ...
     @overload
     def __call__(
-        self, batch: Sequence[Any], device: DeviceSpec | None = None, padding: Any = None
+        self, batch: Sequence[_Stacked], device: DeviceSpec | None = None, padding: Any = None
     ) -> NdArray: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) >= 2:

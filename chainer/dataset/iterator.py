@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic
 
 from chainer._core.reports import representation
+from chainer._core.settings.types import Example
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -14,7 +15,7 @@ else:
     _Progress = object
 
 
-class Iterator(_Progress):
+class Iterator(Generic[Example], _Progress):
     """Base of dataset iterators, which yield lists of examples (batches).
 
     A subclass implements ``__next__``. Iterators used by a trainer also have the
@@ -37,7 +38,7 @@ class Iterator(_Progress):
     """
 
     if TYPE_CHECKING:
-        dataset: Dataset
+        dataset: Dataset[Example]
 
     def __repr__(self) -> str:
         return representation.of_arguments(self)
@@ -55,7 +56,7 @@ class Iterator(_Progress):
         """Returns self."""
         return self
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> list[Example]:
         """Returns the next batch, a list of examples.
 
         Raises:
@@ -64,7 +65,7 @@ class Iterator(_Progress):
         """
         raise NotImplementedError
 
-    def next(self) -> list[Any]:
+    def next(self) -> list[Example]:
         """Same as ``__next__``."""
         return self.__next__()
 

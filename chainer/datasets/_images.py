@@ -1,9 +1,12 @@
 """Code shared by the functions that return labeled images."""
 
+from __future__ import annotations
+
 import gzip
 import math
 import os
 import struct
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import numpy
 
@@ -12,6 +15,63 @@ from chainer.dataset import download
 from chainer.datasets import tuple_dataset
 from chainer.serializers import _npz_archive
 from chainer.utils import _damaged_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainer.types import Dataset, DTypeSpec
+
+
+class _GetGray(Protocol):
+    """Function of gray images, whose examples are pairs unless ``withlabel`` is false."""
+
+    @overload
+    def __call__(
+        self,
+        withlabel: Literal[True] = ...,
+        ndim: int = ...,
+        scale: float = ...,
+        dtype: DTypeSpec = ...,
+        label_dtype: DTypeSpec = ...,
+        rgb_format: bool = ...,
+    ) -> tuple[Dataset[tuple[numpy.ndarray, Any]], Dataset[tuple[numpy.ndarray, Any]]]: ...
+    @overload
+    def __call__(
+        self,
+        withlabel: bool,
+        ndim: int = ...,
+        scale: float = ...,
+        dtype: DTypeSpec = ...,
+        label_dtype: DTypeSpec = ...,
+        rgb_format: bool = ...,
+    ) -> tuple[Dataset, Dataset]: ...
+
+
+class _GetColour(Protocol):
+    """The same for images in colour."""
+
+    @overload
+    def __call__(
+        self,
+        withlabel: Literal[True] = ...,
+        ndim: int = ...,
+        scale: float = ...,
+        dtype: DTypeSpec = ...,
+    ) -> tuple[Dataset[tuple[numpy.ndarray, Any]], Dataset[tuple[numpy.ndarray, Any]]]: ...
+    @overload
+    def __call__(
+        self, withlabel: bool, ndim: int = ..., scale: float = ..., dtype: DTypeSpec = ...
+    ) -> tuple[Dataset, Dataset]: ...
+
+
+def getter_of_gray(function: Callable[..., Any]) -> _GetGray:
+    """Decorates a function of gray images, for type checkers."""
+    return function
+
+
+def getter_of_colour(function: Callable[..., Any]) -> _GetColour:
+    """Decorates a function of images in colour, for type checkers."""
+    return function
 
 
 def make_dataset(

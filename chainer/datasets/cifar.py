@@ -23,6 +23,7 @@ _CHECKSUMS = {
 _NAMES = 'train_x', 'train_y', 'test_x', 'test_y'
 
 
+@_images.getter_of_colour
 def get_cifar10(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
 ) -> tuple[Dataset, Dataset]:
@@ -69,6 +70,7 @@ def get_cifar10(
     )
 
 
+@_images.getter_of_colour
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeSpec = None
 ) -> tuple[Dataset, Dataset]:

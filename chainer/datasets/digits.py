@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from chainer.types import Dataset, DTypeSpec
 
 
+@_images.getter_of_gray
 def get_digits(
     withlabel: bool = True,
     ndim: int = 1,

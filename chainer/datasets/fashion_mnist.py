@@ -53,6 +53,7 @@ def get_fashion_mnist_labels() -> list[str]:
     ]
 
 
+@_images.getter_of_gray
 def get_fashion_mnist(
     withlabel: bool = True,
     ndim: int = 1,

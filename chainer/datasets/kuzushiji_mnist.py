@@ -53,6 +53,7 @@ def get_kuzushiji_mnist_labels() -> list[tuple[str, ...]]:
     ]
 
 
+@_images.getter_of_gray
 def get_kuzushiji_mnist(
     withlabel: bool = True,
     ndim: int = 1,

@@ -26,6 +26,7 @@ _CHECKSUMS = {
 }
 
 
+@_images.getter_of_gray
 def get_mnist(
     withlabel: bool = True,
     ndim: int = 1,

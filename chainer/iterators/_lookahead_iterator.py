@@ -6,6 +6,7 @@ import collections
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.processes import forks
+from chainer._core.settings.types import Example
 from chainer.iterators._ordered_iterator import EXHAUSTED, OrderedIterator
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _Ahead = collections.namedtuple('_Ahead', 'state job')
 
 
-class LookaheadIterator(OrderedIterator):
+class LookaheadIterator(OrderedIterator[Example]):
     """Base of the iterators that prepare the next batches in the background.
 
     Only ``next`` requests batches, so that the use of random numbers does not depend on timing.
@@ -26,7 +27,7 @@ class LookaheadIterator(OrderedIterator):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Example],
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
@@ -87,7 +88,7 @@ class LookaheadIterator(OrderedIterator):
             job = None if indices is None else self._submit(state, indices)
             self._ahead.append(_Ahead(new_state, job))
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> list[Example]:
         self._fill()
         state, job = self._ahead[0]
         if job is None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import serializer as serializer_module
+from chainer._core.settings.types import Example
 from chainer.dataset import iterator
 from chainer.iterators import order_samplers
 
@@ -67,7 +68,7 @@ def _choose_sampler(shuffle, order_sampler):
     return order_sampler
 
 
-class OrderedIterator(iterator.Iterator):
+class OrderedIterator(iterator.Iterator[Example]):
     """Base of Serial-, Multithread- and MultiprocessIterator."""
 
     # The name of the order in files, first the one that is written.
@@ -77,7 +78,7 @@ class OrderedIterator(iterator.Iterator):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Example],
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,

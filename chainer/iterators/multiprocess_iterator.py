@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer._core.names import hints
+from chainer._core.settings.types import Example
 from chainer.iterators import _lookahead_iterator
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class MultiprocessIterator(_lookahead_iterator.LookaheadIterator):
+class MultiprocessIterator(_lookahead_iterator.LookaheadIterator[Example]):
     """Iterator that prefetches batches in worker processes.
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. The first call of
@@ -79,7 +80,7 @@ class MultiprocessIterator(_lookahead_iterator.LookaheadIterator):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Example],
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
@@ -150,7 +151,7 @@ class MultiprocessIterator(_lookahead_iterator.LookaheadIterator):
             stacklevel=5,
         )
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> list[Example]:
         if self._finalized:
             raise RuntimeError('the iterator is finalized')
         return super().__next__()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import serializer as serializer_module
 from chainer._core.names import hints
+from chainer._core.settings.types import Example
 from chainer.iterators import _lookahead_iterator
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class MultithreadIterator(_lookahead_iterator.LookaheadIterator):
+class MultithreadIterator(_lookahead_iterator.LookaheadIterator[Example]):
     """Iterator that prefetches the next batch in threads.
 
     It returns the same batches as :class:`~chainer.iterators.SerialIterator`. Threads help if
@@ -48,7 +49,7 @@ class MultithreadIterator(_lookahead_iterator.LookaheadIterator):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Example],
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
@@ -83,7 +84,7 @@ class MultithreadIterator(_lookahead_iterator.LookaheadIterator):
         for future in job:
             future.cancel()
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> list[Example]:
         return super().__next__()
 
     next = __next__

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.names import hints
+from chainer._core.settings.types import Example
 from chainer.iterators import _ordered_iterator
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @hints.explain_arguments
-class SerialIterator(_ordered_iterator.OrderedIterator):
+class SerialIterator(_ordered_iterator.OrderedIterator[Example]):
     """Iterator that reads the examples of a batch sequentially on request.
 
     The last batch of an epoch continues with examples of the next epoch. If ``repeat`` is
@@ -46,7 +47,7 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Example],
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
@@ -54,7 +55,7 @@ class SerialIterator(_ordered_iterator.OrderedIterator):
     ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> list[Example]:
         state, indices = self._advance(self._state)
         # Before reading: after an error of the dataset the iterator goes on with the next batch.
         self._take_over(state)

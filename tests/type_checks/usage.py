@@ -36,6 +36,7 @@ x = np.zeros((2, 3, 8, 8), np.float32)
 y = net(x)
 assert_type(y, chainer.Variable)
 assert_type(net.fc(y), chainer.Variable)
+assert_type(Net(10).to_device('native'), Net)
 assert_type(net.fc.b, chainer.Parameter | None)
 assert_type(Untyped()(x), Any)
 net.fc(y, n_axes=2)  # type: ignore[call-arg]
@@ -55,9 +56,13 @@ optimizer.no_such_method()  # type: ignore[attr-defined]
 optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-4))
 
 train, test = chainer.datasets.get_digits()
-assert_type(train, Dataset)
+assert_type(train, Dataset[tuple[np.ndarray, Any]])
+assert_type(chainer.datasets.get_digits(withlabel=False)[0], Dataset)
 iterator = chainer.iterators.SerialIterator(train, 100)
-assert_type(iterator.next(), list[Any])
+assert_type(iterator.next(), list[tuple[np.ndarray, Any]])
+assert_type(chainer.dataset.concat_examples(iterator.next()), tuple[NdArray, ...])
+with chainer.iterators.MultithreadIterator([3, 1, 4], 2) as integers:
+    assert_type(next(integers), list[int])
 assert_type(iterator.epoch_detail, float)
 pairs = [(np.zeros(3), 0), (np.ones(3), 1)]
 assert_type(chainer.dataset.concat_examples(pairs), tuple[NdArray, ...])

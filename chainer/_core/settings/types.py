@@ -13,9 +13,16 @@ from chainer._core.names.set_module import set_module
 
 if tp.TYPE_CHECKING:
     import numpy.typing
+    from typing_extensions import TypeVar
 
     import chainerx
     from chainer._core.settings.mixed16 import _Mixed16
+
+    Example = TypeVar('Example', default=tp.Any)
+    Example_co = TypeVar('Example_co', covariant=True, default=tp.Any)
+else:  # typing_extensions takes time to import
+    Example = tp.TypeVar('Example')
+    Example_co = tp.TypeVar('Example_co', covariant=True)
 
 
 @set_module('chainer.types')
@@ -156,8 +163,10 @@ InitializerSpec = AbstractInitializer | Callable[[tp.Any], object] | ScalarValue
 
 
 @set_module('chainer.types')
-class Dataset(tp.Protocol):
+class Dataset(tp.Protocol[Example_co]):
     """Protocol of datasets: lists, arrays, :class:`~chainer.dataset.DatasetMixin` and the like.
+
+    ``Dataset[int]`` is a dataset of integers.
 
     .. admonition:: Example
 
@@ -171,4 +180,4 @@ class Dataset(tp.Protocol):
 
     def __len__(self) -> int: ...
 
-    def __getitem__(self, index: tp.Any, /) -> tp.Any: ...
+    def __getitem__(self, index: tp.Any, /) -> Example_co: ...
