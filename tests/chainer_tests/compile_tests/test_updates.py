@@ -332,6 +332,21 @@ def test_attributes_of_optimizers_that_code_reads_by_any_name():
         pair.settle(batch(2))
 
 
+RAND = np.random.rand  # which no recording replaces
+
+
+class DrawsUnseen(Training):
+    def step(self, x):
+        return super().step(x * RAND())
+
+
+def test_draws_before_an_update():
+    pair = Pair(lambda: DrawsUnseen(optimizers.SGD()))
+    for i in range(6):
+        assert not pair.run(batch(i))
+    assert 'random numbers of NumPy are drawn' in pair.function.report()
+
+
 def test_two_optimizers():
     class Two(Training):
         def __init__(self):
