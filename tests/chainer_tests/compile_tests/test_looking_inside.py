@@ -125,6 +125,19 @@ def test_explain_tells_of_states(capsys):
     )
 
 
+def test_explain_compares_with_the_newest_plan(capsys):
+    first, second = [1], [1]
+    function = chainer.compile(lambda x: x * first[0] * second[0], explain=True)
+    for numbers in [], first, second:
+        numbers[:] = [2] * len(numbers)
+        for _ in range(3):
+            function(array([1], 'f'))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rsplit(': ', 1)[1] for line in lines] == [
+        'first has changed', 'second has changed'
+    ]  # fmt: skip
+
+
 def test_no_explanation_by_default(capsys):
     function = chainer.compile(reads)
     for _ in range(4):

@@ -1,5 +1,6 @@
 """Updates of optimizers in plans, compared with usual ones bit by bit."""
 
+import collections
 import warnings
 
 import numpy as np
@@ -125,6 +126,11 @@ def _of_rule(name, value):
     return lambda program: setattr(program.rules[1].hyperparam, name, value)
 
 
+def _new_hooks(program):
+    found = hooks.WeightDecay(0.1)
+    program.optimizer._pre_update_hooks = collections.OrderedDict({found.name: found})
+
+
 def _new_hyperparam(program):
     old = program.optimizer.hyperparam
     new = chainer.optimizer.Hyperparameter()
@@ -217,6 +223,7 @@ CHANGES = {
     'values of elements': (_per_element, False),
     'new hyperparameters': (_new_hyperparam, True),
     'a new rule': (_new_rule, True),
+    'new hooks': (_new_hooks, True),
     'counts': (_count, True),
     'a count': (_count_one, True),
     'new states': (_new_states, True),
