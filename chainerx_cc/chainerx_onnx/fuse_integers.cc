@@ -14,8 +14,6 @@
 namespace chainerx::onnx {
 namespace {
 
-bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt8; }
-
 class IntegerFuser {
 public:
     explicit IntegerFuser(Planner& planner) : planner_{planner} {}

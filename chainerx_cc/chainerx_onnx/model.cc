@@ -11,7 +11,7 @@ namespace {
 // Messages of few bytes in a file make objects of some hundred bytes. These limits bound what a small file can grow to,
 // and how deep graphs are inside of each other.
 constexpr int64_t kMaxMessages = 2'000'000;
-constexpr int kMaxDepth = 32;
+constexpr int kMaxNesting = 32;
 
 class ModelReader {
 public:
@@ -59,7 +59,7 @@ private:
     }
 
     GraphMessage Graph(std::string_view bytes) {
-        if (++depth_ > kMaxDepth) throw ModelError{"graphs are nested more than ", kMaxDepth, " times"};
+        if (++depth_ > kMaxNesting) throw ModelError{"graphs are nested more than ", kMaxNesting, " times"};
         GraphMessage out;
         for (WireReader r = Enter(bytes); r.Next();) {
             switch (r.field()) {
@@ -254,7 +254,7 @@ private:
 
     // What is in a sequence or a map is not read.
     void Type(std::string_view bytes, ValueMessage* out) {
-        if (++depth_ > kMaxDepth) throw ModelError{"types are nested more than ", kMaxDepth, " times"};
+        if (++depth_ > kMaxNesting) throw ModelError{"types are nested more than ", kMaxNesting, " times"};
         for (WireReader r = Enter(bytes); r.Next();) {
             if (r.field() == 1) {
                 out->kind = ValueKind::kTensor;

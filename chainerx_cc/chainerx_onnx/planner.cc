@@ -16,7 +16,7 @@ namespace {
 
 // A file may call functions that call functions. These bound what a small file can grow to.
 constexpr int64_t kMaxNodes = 1'000'000;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxCallDepth = 64;
 // Constants that need more memory than this are computed at each run instead.
 constexpr int64_t kMaxFoldedBytes = int64_t{1} << 26;
 
@@ -239,7 +239,9 @@ void Planner::AddNode(const NodeMessage& message) {
 Kernel Planner::MakeKernelOf(const Node& node) {
     if (node.op != nullptr) return node.op->make(node);
     const FunctionMessage& function = *FindFunction(*planning_.model, *node.message);
-    if (planning_.depth >= kMaxDepth) throw ModelError{"functions call each other more than ", kMaxDepth, " times"};
+    if (planning_.depth >= kMaxCallDepth) {
+        throw ModelError{"functions call each other more than ", kMaxCallDepth, " times"};
+    }
     Bindings bindings;
     for (const AttributeMessage& attribute : function.default_attributes) bindings[attribute.name] = &attribute;
     for (const auto& [name, attribute] : node.attributes_) {

@@ -75,8 +75,8 @@ struct OperatorTable {
 CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_DECLARE_FAMILY)
 #undef CHAINERX_ONNX_DECLARE_FAMILY
 
-// At the end of a family's file, whose operators are in `kOperators`.
+// At the end of a file of the family Name, whose operators are in `kNameOperators`.
 #define CHAINERX_ONNX_FAMILY(Name) \
-    OperatorTable Name##Operators() { return {std::begin(kOperators), std::end(kOperators)}; }
+    OperatorTable Name##Operators() { return {std::begin(k##Name##Operators), std::end(k##Name##Operators)}; }
 
 }  // namespace chainerx::onnx

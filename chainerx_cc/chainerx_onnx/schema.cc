@@ -24,7 +24,7 @@ AttributeType TypeOf(char letter) {
     return at == std::string_view::npos ? AttributeType::kUndefined : kTypes[at];
 }
 
-std::vector<std::string> Split(const std::string& text, char by) {
+std::vector<std::string> SplitText(const std::string& text, char by) {
     std::vector<std::string> out;
     std::istringstream stream{text};
     for (std::string part; std::getline(stream, part, by);) out.push_back(part);
@@ -40,16 +40,16 @@ double ReadNumber(const std::string& text) {
     return value;
 }
 
-AttributeMessage Value(const std::string& name, AttributeType type, const std::string& text) {
+AttributeMessage ParseValue(const std::string& name, AttributeType type, const std::string& text) {
     AttributeMessage value;
     value.name = name;
     value.type = type;
     if (type == AttributeType::kFloat) value.f = ReadNumber(text);
     if (type == AttributeType::kInt) value.i = std::stoll(text);
     if (type == AttributeType::kString) value.s = text;
-    if (type == AttributeType::kStrings) value.strings = Split(text, ',');
+    if (type == AttributeType::kStrings) value.strings = SplitText(text, ',');
     if (type == AttributeType::kInts) {
-        for (const std::string& part : Split(text, ',')) value.ints.push_back(std::stoll(part));
+        for (const std::string& part : SplitText(text, ',')) value.ints.push_back(std::stoll(part));
     }
     return value;
 }
@@ -62,7 +62,7 @@ void ReadAttribute(const std::string& token, SchemaForm* form) {
     attribute.type = TypeOf(token[colon + 1]);
     attribute.is_required = token.substr(colon + 2) == "!";
     attribute.has_default = token.substr(colon + 2, 1) == "=";
-    if (attribute.has_default) attribute.value = Value(name, attribute.type, token.substr(colon + 3));
+    if (attribute.has_default) attribute.value = ParseValue(name, attribute.type, token.substr(colon + 3));
 }
 
 // name, then '?' or '*' and the least number, then '/' and the element types
@@ -94,8 +94,8 @@ bool IsSameName(const std::string& a, const std::string& b) {
 class SchemaTable {
 public:
     SchemaTable() {
-        for (const std::string& line : Split(kSchemaText, '\n')) {
-            if (!line.empty() && line[0] != '#') Read(Split(line, ' '));
+        for (const std::string& line : SplitText(kSchemaText, '\n')) {
+            if (!line.empty() && line[0] != '#') Read(SplitText(line, ' '));
         }
     }
 

@@ -22,6 +22,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     "int main() { __asm__ volatile(\"tdpbf16ps %tmm2, %tmm1, %tmm0\"); }" CHAINERX_HAS_AMX)
 endif()
 
+# Adds sources to a target that are compiled with its options and those of kernels.
+function(chainerx_add_objects target name)
+  set(objects ${target}_${name})
+  add_library(${objects} OBJECT ${ARGN})
+  target_include_directories(${objects} PRIVATE ${CHAINERX_INCLUDE_ROOT})
+  target_compile_options(${objects} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS> ${CHAINERX_KERNEL_OPTIONS})
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+endfunction()
+
 # Adds sources named *_isa.cc to a target, once for each instruction set and in namespaces named after them; those named
 # *_vnni_isa.cc for VNNI, too, and those named *_bf16_isa.cc only for AVX512-BF16.
 function(chainerx_add_isa_sources target)
@@ -45,13 +55,10 @@ function(chainerx_add_isa_sources target)
     if(NOT sources)
       continue()
     endif()
-    set(objects ${target}_${isa})
-    add_library(${objects} OBJECT ${sources})
-    target_include_directories(${objects} PRIVATE ${CHAINERX_INCLUDE_ROOT})
-    target_compile_definitions(${objects} PRIVATE CHAINERX_ISA=${isa})
-    target_compile_options(${objects} PRIVATE
-      $<TARGET_PROPERTY:${target},COMPILE_OPTIONS> ${CHAINERX_KERNEL_OPTIONS} -fvisibility=hidden ${options_${isa}})
-    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    chainerx_add_objects(${target} ${isa} ${sources})
+    target_compile_definitions(${target}_${isa} PRIVATE CHAINERX_ISA=${isa})
+    target_compile_options(${target}_${isa} PRIVATE -fvisibility=hidden ${options_${isa}})
+    # These take longer to optimize than to read.
+    set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
   endforeach()
 endfunction()

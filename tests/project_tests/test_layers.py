@@ -42,7 +42,7 @@ CPP_NEIGHBOURS = {
 # Others' code, which no file includes but the one named after it.
 THIRD_PARTY = {'pocketfft_hdronly.h': 'backends/native/fft.cc'}
 # Objects of sources that are compiled for processors newer than the rest of the library.
-ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*_isa.cc.o'))
+ISA_OBJECTS = sorted((ROOT / 'build' / 'chainerx').rglob('*_v[34].dir/**/*.o'))
 # Tests may also include this.
 CPP_TEST_TOOLS = 'testing/context_fixture.h'
 

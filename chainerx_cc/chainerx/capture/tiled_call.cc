@@ -15,10 +15,10 @@ namespace {
 constexpr int64_t kTile = 8192;
 
 // The elements of an array in one tile after the other.
-class Tile {
+class ArrayTile {
 public:
     // Of contiguous memory: of all elements, or of one tile that all have in turn.
-    Tile(const Array& array, const StoragePtr& storage, char* data, bool is_whole)
+    ArrayTile(const Array& array, const StoragePtr& storage, char* data, bool is_whole)
         : array_{internal::MakeArray(Shape{kTile}, Strides{array.GetItemSize()}, array.dtype(), array.device(), storage,
                                      0)},
           data_{data},
@@ -164,10 +164,10 @@ void TiledCall::Run() const {
 
 void TiledCall::RunRange(int64_t begin, int64_t end) const {
     std::unordered_map<const Storage*, StoragePtr> memory;
-    std::vector<std::vector<Tile>> tiles;
+    std::vector<std::vector<ArrayTile>> tiles;
     std::vector<std::vector<const Array*>> parts;
     for (const TileStep& step : steps_) {
-        std::vector<Tile>& own = tiles.emplace_back();
+        std::vector<ArrayTile>& own = tiles.emplace_back();
         for (const Array* a : step.arrays) {
             const StoragePtr& whole = a->body()->storage;
             if (temporaries_.count(whole.get()) == 0) {
@@ -179,12 +179,12 @@ void TiledCall::RunRange(int64_t begin, int64_t end) const {
             own.emplace_back(*a, block, static_cast<char*>(block->data()), false);
         }
         std::vector<const Array*>& part = parts.emplace_back();
-        for (const Tile& tile : own) part.push_back(&tile.array());
+        for (const ArrayTile& tile : own) part.push_back(&tile.array());
     }
     for (int64_t i = begin; i < end; i += kTile) {
         int64_t size = std::min(kTile, end - i);
         for (size_t k = 0; k < steps_.size(); ++k) {
-            for (Tile& tile : tiles[k]) tile.Set(i, size);
+            for (ArrayTile& tile : tiles[k]) tile.Set(i, size);
             steps_[k].run(parts[k]);
         }
     }

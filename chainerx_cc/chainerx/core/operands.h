@@ -35,6 +35,10 @@ inline Array Input(const Array& a, Dtype dtype) {
 }
 inline Array Contiguous(const Array& a) { return Input(a, a.dtype()); }
 
+inline bool HasKernel(const Array& a, const KernelSlotBase& slot) {
+    return a.device().backend().FindKernel(slot) != nullptr;
+}
+
 // A view of the real parts (0) or imaginary parts (1) of complex numbers.
 inline Array PartView(const Array& a, int part) {
     Dtype dtype = ToRealDtype(a.dtype());

@@ -8,6 +8,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/matrices.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
 
@@ -18,9 +19,7 @@ const AttentionGradKernel kAttentionGradKernel{"attention_grad"};
 
 namespace {
 
-constexpr const char* kName = "scaled_dot_product_attention";
-
-Array SwapLast(const Array& a) { return Swapaxes(a, -1, -2); }
+constexpr const char* kAttentionName = "scaled_dot_product_attention";
 
 // Below all scores, but finite, so that a row without keys does not give NaN.
 Scalar Lowest(Dtype dtype) {
@@ -68,7 +67,7 @@ struct AttentionBackward {
     void Compose(const Array& qs, const Array& ks, const Array& vs, const Array& ms, const Array& gy,
                  Array* grads) const {
         Dtype dtype = qs.dtype();
-        Array scores = Matmul(qs, SwapLast(ks)) * Scalar{options.scale};
+        Array scores = Matmul(qs, matrices::T(ks)) * Scalar{options.scale};
         Array allowed;
         if (ms) {
             bool is_bias = IsFloat(ms.dtype());
@@ -83,11 +82,11 @@ struct AttentionBackward {
         Axes last{static_cast<int8_t>(scores.ndim() - 1)};
         Array weights = Softmax(allowed ? Where(allowed, scores, Lowest(dtype)) : scores, last);
         if (allowed) weights = Where(allowed, weights, Scalar{0});
-        Array gweights = Matmul(gy, SwapLast(vs));
+        Array gweights = Matmul(gy, matrices::T(vs));
         Array gscores = weights * (gweights - Sum(weights * gweights, last, true));
         grads[0] = Matmul(gscores, ks) * Scalar{options.scale};
-        grads[1] = Matmul(SwapLast(gscores), qs) * Scalar{options.scale};
-        grads[2] = Matmul(SwapLast(weights), gy);
+        grads[1] = Matmul(matrices::T(gscores), qs) * Scalar{options.scale};
+        grads[2] = Matmul(matrices::T(weights), gy);
         if (ms && IsFloat(ms.dtype())) grads[3] = AsType(gscores, ms.dtype(), false);
     }
 };
@@ -102,19 +101,20 @@ Array Attend(const Array& q, const Array& k, const Array& v, const Array& mask, 
     kAttentionKernel(q.device(), q, k, v, mask, options, y, log_sum);
     if (GraphMask record = internal::GetRecordMask({&q, &k, &v, &mask})) {
         internal::Record(
-                kName, record, {&q, &k, &v, &mask}, {&y},
+                kAttentionName, record, {&q, &k, &v, &mask}, {&y},
                 AttentionBackward{Saved{q}, Saved{k}, Saved{v}, mask ? Saved{mask} : Saved{}, log_sum, options});
     }
     return y;
 }
 
 void CheckMatrices(const char* name, const Array& a) {
-    if (!IsFloat(a.dtype())) throw DtypeError{kName, ": ", name, " must be of a floating point dtype, not ", a.dtype()};
-    if (a.ndim() < 2)
-        throw DimensionError{kName, ": ", name, " must have at least 2 dimensions, has shape ", a.shape()};
+    if (!IsFloat(a.dtype())) {
+        throw DtypeError{kAttentionName, ": ", name, " must be of a floating point dtype, not ", a.dtype()};
+    }
+    if (a.ndim() < 2) {
+        throw DimensionError{kAttentionName, ": ", name, " must have at least 2 dimensions, has shape ", a.shape()};
+    }
 }
-
-Shape Lead(const Array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
 
 }  // namespace
 
@@ -158,13 +158,13 @@ Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v, 
     int64_t width = q.shape().back();
     int64_t keys = k.shape()[k.ndim() - 2];
     if (k.shape().back() != width || v.shape()[v.ndim() - 2] != keys) {
-        throw DimensionError{kName,     ": q, k and v of shapes ",
-                             q.shape(), ", ",
-                             k.shape(), " and ",
-                             v.shape(), " do not match (..., L, E), (..., S, E) and (..., S, D)"};
+        throw DimensionError{kAttentionName, ": q, k and v of shapes ",
+                             q.shape(),      ", ",
+                             k.shape(),      " and ",
+                             v.shape(),      " do not match (..., L, E), (..., S, E) and (..., S, D)"};
     }
     Dtype dtype = PromoteTypes(PromoteTypes(q.dtype(), k.dtype()), v.dtype());
-    Shape lead = BroadcastShapes(BroadcastShapes(Lead(q), Lead(k)), Lead(v));
+    Shape lead = BroadcastShapes(BroadcastShapes(matrices::Lead(q), matrices::Lead(k)), matrices::Lead(v));
     auto expand = [&](const Array& a, Dtype to) {
         Shape shape = lead;
         shape.push_back(a.shape()[a.ndim() - 2]);
@@ -176,7 +176,7 @@ Array ScaledDotProductAttention(const Array& q, const Array& k, const Array& v, 
     if (mask.has_value()) {
         CheckDevices(q, *mask);
         if (mask->dtype() != Dtype::kBool && !IsFloat(mask->dtype())) {
-            throw DtypeError{kName, ": mask must be of dtype bool or floating point, not ", mask->dtype()};
+            throw DtypeError{kAttentionName, ": mask must be of dtype bool or floating point, not ", mask->dtype()};
         }
         Shape shape = lead;
         shape.push_back(q.shape()[q.ndim() - 2]);

@@ -14,8 +14,6 @@ const ConvWeightKernel kConvWeightKernel{"conv_weight"};
 
 namespace {
 
-Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
-
 // The three contractions of x, w and y are linear in each of their two inputs. The gradient of each contraction
 // therefore consists of the two others, to any order.
 Array ConvY(const WindowGeometry& g, const Array& x, const Array& w, const Array& b);
@@ -36,7 +34,7 @@ std::pair<Saved, Saved> SaveFactors(const Array& a, const Array& b) {
 
 Array ConvY(const WindowGeometry& g, const Array& x, const Array& w, const Array& b) {
     Array y = Empty(g.OutShape(g.out_channels), x.dtype(), x.device());
-    kConvKernel(x.device(), g, Data(x), Data(w), b ? Data(b) : b, y);
+    kConvKernel(x.device(), g, internal::KernelInput(x), internal::KernelInput(w), b ? internal::KernelInput(b) : b, y);
     if (GraphMask mask = internal::GetRecordMask({&x, &w, &b})) {
         internal::Record("conv", mask, {&x, &w, &b}, {&y}, [g, saved = SaveFactors(x, w)](BackwardContext& ctx) {
             const Array& gy = ctx.grad();
@@ -50,7 +48,8 @@ Array ConvY(const WindowGeometry& g, const Array& x, const Array& w, const Array
 
 Array ConvX(const WindowGeometry& g, const Array& y, const Array& w, const Array& b) {
     Array x = Empty(g.InShape(), y.dtype(), y.device());
-    kConvDataKernel(y.device(), g, Data(y), Data(w), b ? Data(b) : b, x);
+    kConvDataKernel(y.device(), g, internal::KernelInput(y), internal::KernelInput(w), b ? internal::KernelInput(b) : b,
+                    x);
     if (GraphMask mask = internal::GetRecordMask({&y, &w, &b})) {
         internal::Record("conv_transpose", mask, {&y, &w, &b}, {&x},
                          [g, saved = SaveFactors(y, w)](BackwardContext& ctx) {
@@ -65,7 +64,7 @@ Array ConvX(const WindowGeometry& g, const Array& y, const Array& w, const Array
 
 Array ConvW(const WindowGeometry& g, const Array& x, const Array& y) {
     Array w = Empty(g.WeightShape(), x.dtype(), x.device());
-    kConvWeightKernel(x.device(), g, Data(x), Data(y), w);
+    kConvWeightKernel(x.device(), g, internal::KernelInput(x), internal::KernelInput(y), w);
     if (GraphMask mask = internal::GetRecordMask({&x, &y})) {
         internal::Record("conv_weight", mask, {&x, &y}, {&w}, [g, saved = SaveFactors(x, y)](BackwardContext& ctx) {
             const Array& gw = ctx.grad();

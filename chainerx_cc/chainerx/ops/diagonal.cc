@@ -147,7 +147,7 @@ Array Diagflat(const Array& v, int64_t k, Device* device) { return Diag(Ravel(v)
 
 namespace {
 
-Array Triangle(const Array& m, int64_t k, bool lower) {
+Array KeepTriangle(const Array& m, int64_t k, bool lower) {
     if (m.ndim() == 0) throw DimensionError{"a triangle needs an array of at least 1 dimension"};
     Array a = m.ndim() == 1 ? BroadcastTo(m, Shape{m.shape()[0], m.shape()[0]}) : m;
     int64_t rows = a.shape()[a.ndim() - 2];
@@ -175,7 +175,7 @@ Returns:
 array([[1, 0],
        [3, 4]], shape=(2, 2), dtype=int64, device='native:0')
 )");
-Array Tril(const Array& m, int64_t k) { return Triangle(m, k, true); }
+Array Tril(const Array& m, int64_t k) { return KeepTriangle(m, k, true); }
 
 CHAINERX_ROUTINE(Triu, "triu", "m, k=0", "", R"(
 The upper triangle of matrices, zeros elsewhere.
@@ -193,6 +193,6 @@ Returns:
 array([[1, 2],
        [0, 4]], shape=(2, 2), dtype=int64, device='native:0')
 )");
-Array Triu(const Array& m, int64_t k) { return Triangle(m, k, false); }
+Array Triu(const Array& m, int64_t k) { return KeepTriangle(m, k, false); }
 
 }  // namespace chainerx

@@ -42,7 +42,7 @@ ResolvedSlice Resolve(const Slice& slice, int64_t length) {
 }
 
 // An index expression split into a view and, possibly, integer arrays for some of the view's axes.
-struct Plan {
+struct IndexPlan {
     Shape shape;
     Strides strides;
     int64_t offset;
@@ -50,7 +50,7 @@ struct Plan {
     bool separated{false};                         // the arrays are not next to each other: their axes go first
 };
 
-Plan MakePlan(const Array& a, const ArrayIndices& indices) {
+IndexPlan MakeIndexPlan(const Array& a, const ArrayIndices& indices) {
     int consumed = 0;
     bool ellipsis = false;
     for (const ArrayIndex& index : indices) {
@@ -67,7 +67,7 @@ Plan MakePlan(const Array& a, const ArrayIndices& indices) {
         throw IndexError{"too many indices: the array has ", int{a.ndim()}, " dimensions but ", consumed,
                          " were indexed"};
     }
-    Plan plan;
+    IndexPlan plan;
     plan.offset = a.offset();
     int axis = 0;
     auto keep = [&](int n) {
@@ -180,13 +180,13 @@ Array TakeNormalized(const Array& a, const Array& indices, int8_t axis) {
 }
 
 // The view of a plan, differentiable.
-Array ViewOf(const Array& a, const Plan& plan, const ArrayIndices& basic) {
+Array ViewOf(const Array& a, const IndexPlan& plan, const ArrayIndices& basic) {
     Array out = internal::MakeView(a, plan.shape, plan.strides, plan.offset);
     if (GraphMask mask = internal::GetRecordMask(a)) {
         internal::Record("getitem", mask, {&a}, {&out}, [basic, s = a.shape()](BackwardContext& ctx) {
             const Array& gy = ctx.grad();
             Array gx = Zeros(s, gy.dtype(), gy.device());
-            Plan p = MakePlan(gx, basic);
+            IndexPlan p = MakeIndexPlan(gx, basic);
             CopyData(gy, internal::MakeView(gx, p.shape, p.strides, p.offset));
             if (GraphMask m = internal::GetRecordMask(gy)) {
                 internal::Record("getitem_grad", m, {&gy}, {&gx},
@@ -206,7 +206,7 @@ struct Gathered {
     int8_t result_axis;  // where the index dimensions belong in the result
 };
 
-Gathered Merge(const Plan& plan) {
+Gathered Merge(const IndexPlan& plan) {
     Gathered g;
     Shape index_shape;
     for (const auto& [axis, array] : plan.arrays) index_shape = BroadcastShapes(index_shape, array.shape());
@@ -266,7 +266,7 @@ void CheckKeepsParts(const char* op, Dtype from, Dtype to) {
 }  // namespace
 
 Array At(const Array& a, const ArrayIndices& indices) {
-    Plan plan = MakePlan(a, indices);
+    IndexPlan plan = MakeIndexPlan(a, indices);
     if (plan.arrays.empty()) return ViewOf(a, plan, indices);
     Array view = ViewOf(a, plan, BasicPart(indices));
     if (plan.arrays.size() == 1 && !plan.separated) {
@@ -292,7 +292,7 @@ void SetAt(const Array& a, const ArrayIndices& indices, const Array& value) {
     if (&source.device() != &a.device()) source = ToDevice(source, a.device());
     source = AsType(source, a.dtype(), false);
     if (source.body()->storage.get() == a.body()->storage.get()) source = Copy(source);
-    Plan plan = MakePlan(target, indices);
+    IndexPlan plan = MakeIndexPlan(target, indices);
     Array view = internal::MakeView(target, plan.shape, plan.strides, plan.offset);
     auto fit = [&source](const Shape& shape) {
         // Leading dimensions of length one of the value are dropped, as in NumPy.

@@ -14,28 +14,29 @@ const PackIntegerFiltersKernel kPackIntegerFiltersKernel{"pack_integer_filters"}
 
 namespace {
 
-constexpr const char* kName = "integer convolution";
+constexpr const char* kIntegerConvolutionName = "integer convolution";
 
-bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt8; }
-
-void CheckBytes(const char* name, const Array& x) {
-    if (!IsByte(x.dtype())) throw DtypeError{kName, ": ", name, " has dtype ", x.dtype(), ", expected int8 or uint8"};
+void CheckConvolutionBytes(const char* name, const Array& x) {
+    if (!IsByte(x.dtype())) {
+        throw DtypeError{kIntegerConvolutionName, ": ", name, " has dtype ", x.dtype(), ", expected int8 or uint8"};
+    }
 }
 
 // Zero points as int32: one element, or one for each of `count` channels. No array for none.
 Array ZerosOf(const char* name, const std::optional<Array>& zero, const Array& operand, int64_t count) {
     if (!zero.has_value()) return Array{};
-    CheckLike(kName, name, *zero, zero->shape(), operand.dtype(), operand.device());
+    CheckLike(kIntegerConvolutionName, name, *zero, zero->shape(), operand.dtype(), operand.device());
     if (zero->GetTotalSize() != 1 && zero->shape() != Shape{count}) {
         throw DimensionError{
-                kName, ": ", name, " of shape ", zero->shape(), " does not fit an operand of shape ", operand.shape()};
+                kIntegerConvolutionName, ": ", name, " of shape ", zero->shape(), " does not fit an operand of shape ",
+                operand.shape()};
     }
     return AsContiguous(AsType(Reshape(zero->AsDetached(), Shape{zero->GetTotalSize()}), Dtype::kInt32));
 }
 
 void CheckOne(const char* name, const Array& a) {
     if (a.GetTotalSize() != 1) {
-        throw DimensionError{kName, ": ", name, " of shape ", a.shape(), " must have one element"};
+        throw DimensionError{kIntegerConvolutionName, ": ", name, " of shape ", a.shape(), " must have one element"};
     }
 }
 
@@ -44,53 +45,58 @@ void CheckOne(const char* name, const Array& a) {
 IntegerConvolution::IntegerConvolution(const Array& w, const std::optional<Array>& w_zero, const PerAxis& stride,
                                        const PerAxis& dilate, int64_t groups)
     : device_{&w.device()} {
-    CheckBytes("w", w);
+    CheckConvolutionBytes("w", w);
     WindowGeometry& g = geometry_;
     g.ndim = w.ndim() - 2;
     if (g.ndim < 0 || g.ndim > kMaxWindowDims || groups < 1 || w.shape()[0] % groups != 0 ||
         __builtin_mul_overflow(w.shape()[1], groups, &g.in_channels)) {
-        throw DimensionError{kName, ": w of shape ", w.shape(), " does not fit ", groups, " groups"};
+        throw DimensionError{kIntegerConvolutionName, ": w of shape ", w.shape(), " does not fit ", groups, " groups"};
     }
     g.groups = groups;
     g.out_channels = w.shape()[0];
     std::copy_n(w.shape().begin() + 2, g.ndim, g.kernel);
     for (int d = 0; d < g.ndim; ++d) {
-        if (g.kernel[d] < 1) throw DimensionError{kName, ": w of shape ", w.shape(), " has empty windows"};
+        if (g.kernel[d] < 1) {
+            throw DimensionError{kIntegerConvolutionName, ": w of shape ", w.shape(), " has empty windows"};
+        }
     }
-    stride.Expand(kName, "stride", g.ndim, 1, g.stride);
-    dilate.Expand(kName, "dilate", g.ndim, 1, g.dilation);
+    stride.Expand(kIntegerConvolutionName, "stride", g.ndim, 1, g.stride);
+    dilate.Expand(kIntegerConvolutionName, "dilate", g.ndim, 1, g.dilation);
     packed_ = kPackIntegerFiltersKernel(*device_, g, Contiguous(w.AsDetached()),
                                         ZerosOf("w_zero", w_zero, w, g.out_channels));
 }
 
 void IntegerConvolution::CheckEpilogue(const IntegerConvEpilogue& epilogue) const {
     Shape channels{geometry_.out_channels};
-    CheckLike(kName, "scale", epilogue.scale, channels, Dtype::kFloat32, *device_);
-    if (epilogue.bias) CheckLike(kName, "bias", epilogue.bias, channels, Dtype::kFloat32, *device_);
-    if (epilogue.offset) CheckLike(kName, "offset", epilogue.offset, channels, Dtype::kInt32, *device_);
+    CheckLike(kIntegerConvolutionName, "scale", epilogue.scale, channels, Dtype::kFloat32, *device_);
+    if (epilogue.bias) CheckLike(kIntegerConvolutionName, "bias", epilogue.bias, channels, Dtype::kFloat32, *device_);
+    if (epilogue.offset) {
+        CheckLike(kIntegerConvolutionName, "offset", epilogue.offset, channels, Dtype::kInt32, *device_);
+    }
     if (!epilogue.y_zero) return;
-    CheckBytes("y_zero", epilogue.y_zero);
+    CheckConvolutionBytes("y_zero", epilogue.y_zero);
     CheckOne("y_zero", epilogue.y_zero);
-    CheckLike(kName, "y_scale", epilogue.y_scale, epilogue.y_scale.shape(), Dtype::kFloat32, *device_);
+    CheckLike(kIntegerConvolutionName, "y_scale", epilogue.y_scale, epilogue.y_scale.shape(), Dtype::kFloat32,
+              *device_);
     CheckOne("y_scale", epilogue.y_scale);
 }
 
 Array IntegerConvolution::operator()(const Array& x, const std::optional<Array>& x_zero, const PerAxis& pad,
                                      const PerAxis& end_pad, const IntegerConvEpilogue* epilogue) const {
-    CheckBytes("x", x);
+    CheckConvolutionBytes("x", x);
     if (&x.device() != device_) ThrowDeviceMismatch(x.device(), *device_);
     WindowGeometry g = geometry_;
     if (x.ndim() != g.ndim + 2 || x.shape()[1] != g.in_channels) {
-        throw DimensionError{kName,         ": x of shape ",  x.shape(), " does not fit weights for ",
-                             g.in_channels, " channels and ", g.ndim,    " dimensions"};
+        throw DimensionError{kIntegerConvolutionName, ": x of shape ",  x.shape(), " does not fit weights for ",
+                             g.in_channels,           " channels and ", g.ndim,    " dimensions"};
     }
     if (epilogue != nullptr) CheckEpilogue(*epilogue);
     g.batch = x.shape()[0];
     std::copy_n(x.shape().begin() + 2, g.ndim, g.in);
     int64_t end_pads[kMaxWindowDims];
-    pad.Expand(kName, "pad", g.ndim, INT32_MIN, g.pad);
-    end_pad.Expand(kName, "end_pad", g.ndim, INT32_MIN, end_pads);
-    g.SetOutput(kName, false, end_pads);
+    pad.Expand(kIntegerConvolutionName, "pad", g.ndim, INT32_MIN, g.pad);
+    end_pad.Expand(kIntegerConvolutionName, "end_pad", g.ndim, INT32_MIN, end_pads);
+    g.SetOutput(kIntegerConvolutionName, false, end_pads);
     Array x_zeros = ZerosOf("x_zero", x_zero, x, 1);
     Dtype dtype = epilogue == nullptr ? Dtype::kInt32 : epilogue->y_zero ? epilogue->y_zero.dtype() : Dtype::kFloat32;
     Array y = Empty(g.OutShape(g.out_channels), dtype, *device_);

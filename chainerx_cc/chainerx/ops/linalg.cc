@@ -7,6 +7,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/matrices.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/structured.h"
 
@@ -16,8 +17,6 @@ const MatmulKernel kMatmulKernel{"matmul", kTakesComplex};
 const MatmulSumKernel kMatmulSumKernel{"matmul_sum"};
 
 namespace {
-
-Array SwapLast(const Array& a) { return Swapaxes(a, -1, -2); }
 
 // Stacks of matrices with equal leading dimensions.
 Array MultiplyMatrices(const Array& a, const Array& b) {
@@ -33,8 +32,8 @@ Array MultiplyMatrices(const Array& a, const Array& b) {
     }
     if (GraphMask mask = internal::GetRecordMask({&a, &b})) {
         internal::Record("matmul", mask, {&a, &b}, {&out}, [x = Saved{a}, y = Saved{b}](BackwardContext& ctx) {
-            if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(ctx.grad(), Conj(SwapLast(y.Get()))));
-            if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(Conj(SwapLast(x.Get())), ctx.grad()));
+            if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(ctx.grad(), Conj(matrices::T(y.Get()))));
+            if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(Conj(matrices::T(x.Get())), ctx.grad()));
         });
     }
     return out;
@@ -450,7 +449,7 @@ struct LinearBackward {
     void operator()(BackwardContext& ctx) const {
         const Array& gy = ctx.grad();
         if (ctx.IsWanted(0)) ctx.SetGrad(0, MultiplyMatrices(gy, Conj(w.Get())));
-        if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(SwapLast(gy), Conj(x.Get())));
+        if (ctx.IsWanted(1)) ctx.SetGrad(1, MultiplyMatrices(matrices::T(gy), Conj(x.Get())));
         if (ctx.IsWanted(2)) ctx.SetGrad(2, gy.shape()[0] == 1 ? Reshape(gy, Shape{gy.shape()[1]}) : Sum(gy, Axes{0}));
     }
 };

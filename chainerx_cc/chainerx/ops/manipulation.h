@@ -37,6 +37,10 @@ Array AsType(const Array& a, Dtype dtype, bool copy = true);
 Array Copy(const Array& a);
 // A contiguous array with the same contents; the same array if it is contiguous.
 Array AsContiguous(const Array& a);
+namespace internal {
+// What kernels read: the values of an array, contiguous and outside of graphs.
+inline Array KernelInput(const Array& a) { return AsContiguous(a.AsDetached()); }
+}  // namespace internal
 Array View(const Array& a);
 // The same values outside all graphs (or those given).
 Array AsGradStopped(const Array& a, bool copy = false);

@@ -44,7 +44,7 @@ inline Array EmptyRealStack(const Array& like, std::initializer_list<int64_t> si
     return EmptyStack(like, sizes, ToRealDtype(like.dtype()));
 }
 
-inline Array KernelInput(const Array& a) { return AsContiguous(a.AsDetached()); }
+using internal::KernelInput;
 
 // Transposed matrices, and their complex conjugates: of real matrices the same.
 inline Array T(const Array& a) { return Swapaxes(a, -1, -2); }

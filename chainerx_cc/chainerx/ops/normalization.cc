@@ -19,8 +19,6 @@ const BatchNormGradKernel kLayerNormGradKernel{"layer_norm_grad"};
 
 namespace {
 
-Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
-
 // Sums and statistics are not taken in half precision.
 Dtype GetStatisticsDtype(const Array& x, const Array& gamma) {
     return PromoteTypes(PromoteTypes(x.dtype(), gamma.dtype()), Dtype::kFloat32);
@@ -147,7 +145,8 @@ struct NormBackward {
             g = ComposeGradients(form, xs, gammas, gy, eps);
         } else {
             g = {Empty(xs.shape(), xs.dtype(), xs.device()), EmptyLike(gammas), EmptyLike(gammas)};
-            (*form.grad_kernel)(xs.device(), Data(xs), Data(gammas), Data(gy), mean, inv_std, g.x, g.gamma, g.beta);
+            (*form.grad_kernel)(xs.device(), internal::KernelInput(xs), internal::KernelInput(gammas),
+                                internal::KernelInput(gy), mean, inv_std, g.x, g.gamma, g.beta);
         }
         if (ctx.IsWanted(0)) ctx.SetGrad(0, g.x);
         if (ctx.IsWanted(1)) ctx.SetGrad(1, g.gamma);
@@ -162,8 +161,8 @@ Array Normalize3D(const Array& x, const Array& gamma, const Array& beta, const A
     Dtype dtype = GetStatisticsDtype(x, gamma);
     Array mean = Empty(gamma.shape(), dtype, x.device());
     Array inv_std = Empty(gamma.shape(), dtype, x.device());
-    kBatchNormKernel(x.device(), Data(x), Data(gamma), Data(beta), running_mean, running_var, eps, decay, y, mean,
-                     inv_std);
+    kBatchNormKernel(x.device(), internal::KernelInput(x), internal::KernelInput(gamma), internal::KernelInput(beta),
+                     running_mean, running_var, eps, decay, y, mean, inv_std);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta})) {
         Form form{{0, 2}, {0, 2}, {1, gamma.shape()[0], 1}, &kBatchNormGradKernel};
         internal::Record("batch_norm", mask, {&x, &gamma, &beta}, {&y},
@@ -178,7 +177,8 @@ Array NormalizeRows(const Array& x, const Array& gamma, const Array& beta, doubl
     Dtype dtype = GetStatisticsDtype(x, gamma);
     Array mean = Empty({x.shape()[0]}, dtype, x.device());
     Array inv_std = Empty({x.shape()[0]}, dtype, x.device());
-    kLayerNormKernel(x.device(), Data(x), Data(gamma), Data(beta), eps, y, mean, inv_std);
+    kLayerNormKernel(x.device(), internal::KernelInput(x), internal::KernelInput(gamma), internal::KernelInput(beta),
+                     eps, y, mean, inv_std);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta})) {
         Form form{{1}, {0}, {1, gamma.shape()[0]}, &kLayerNormGradKernel};
         internal::Record("layer_norm", mask, {&x, &gamma, &beta}, {&y},
@@ -220,7 +220,8 @@ struct FixedBackward {
 Array ApplyStatistics(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
                       double eps) {
     Array y = Empty(x.shape(), x.dtype(), x.device());
-    kFixedBatchNormKernel(x.device(), Data(x), Data(gamma), Data(beta), Data(mean), Data(var), eps, y);
+    kFixedBatchNormKernel(x.device(), internal::KernelInput(x), internal::KernelInput(gamma),
+                          internal::KernelInput(beta), internal::KernelInput(mean), internal::KernelInput(var), eps, y);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta, &mean, &var})) {
         internal::Record("fixed_batch_norm", mask, {&x, &gamma, &beta, &mean, &var}, {&y},
                          FixedBackward{Saved{x}, Saved{gamma}, Saved{mean}, Saved{var}, eps});

@@ -18,26 +18,29 @@ const PackBlocksKernel kPackBlocksKernel{"pack_blocks"};
 
 namespace {
 
-constexpr const char* kName = "product of blocks";
+constexpr const char* kPackedBlocksName = "product of blocks";
 
 void CheckBlocks(const Array& q, const Array& scales, const std::optional<Array>& zeros, int64_t block) {
     if (q.dtype() != Dtype::kInt8 && q.dtype() != Dtype::kUInt8) {
-        throw DtypeError{kName, ": q has dtype ", q.dtype(), ", expected int8 or uint8"};
+        throw DtypeError{kPackedBlocksName, ": q has dtype ", q.dtype(), ", expected int8 or uint8"};
     }
-    if (q.ndim() != 2) throw DimensionError{kName, ": q of shape ", q.shape(), " is no matrix"};
-    if (block < 1) throw ChainerxError{kName, ": block is ", block, ", expected a positive number"};
+    if (q.ndim() != 2) throw DimensionError{kPackedBlocksName, ": q of shape ", q.shape(), " is no matrix"};
+    if (block < 1) throw ChainerxError{kPackedBlocksName, ": block is ", block, ", expected a positive number"};
     int64_t inner = q.shape()[1];
     Shape expected{q.shape()[0], inner / block + (inner % block != 0 ? 1 : 0)};
-    if (!IsFloat(scales.dtype())) throw DtypeError{kName, ": scales have dtype ", scales.dtype(), ", expected floats"};
-    CheckLike(kName, "scales", scales, expected, scales.dtype(), q.device());
+    if (!IsFloat(scales.dtype())) {
+        throw DtypeError{kPackedBlocksName, ": scales have dtype ", scales.dtype(), ", expected floats"};
+    }
+    CheckLike(kPackedBlocksName, "scales", scales, expected, scales.dtype(), q.device());
     if (!zeros.has_value()) return;
     if (zeros->dtype() != q.dtype() && !IsFloat(zeros->dtype())) {
-        throw DtypeError{kName, ": zeros have dtype ", zeros->dtype(), ", expected ", q.dtype(), " or floats"};
+        throw DtypeError{kPackedBlocksName, ": zeros have dtype ", zeros->dtype(), ", expected ",
+                         q.dtype(),         " or floats"};
     }
-    CheckLike(kName, "zeros", *zeros, expected, zeros->dtype(), q.device());
+    CheckLike(kPackedBlocksName, "zeros", *zeros, expected, zeros->dtype(), q.device());
 }
 
-Array Numbers(const Array& x) { return AsType(x.AsDetached(), Dtype::kFloat32); }
+Array AsFloats(const Array& x) { return AsType(x.AsDetached(), Dtype::kFloat32); }
 
 }  // namespace
 
@@ -47,9 +50,9 @@ Array DecodeBlocks(const Array& q, const Array& scales, const std::optional<Arra
     // Elements of a block along a row
     auto spread = [&](const Array& parameter) {
         int64_t width = std::min(block, std::max<int64_t>(inner, 1));
-        return At(Repeat(Numbers(parameter), {width}, 1), {Slice{}, Slice{0, inner, 1}});
+        return At(Repeat(AsFloats(parameter), {width}, 1), {Slice{}, Slice{0, inner, 1}});
     };
-    Array y = Numbers(q);
+    Array y = AsFloats(q);
     if (zeros.has_value()) y = y - spread(*zeros);
     return y * spread(scales);
 }
@@ -61,12 +64,12 @@ PackedBlockMatrix::PackedBlockMatrix(const Array& q, const Array& scales, const 
     columns_ = q.shape()[0];
     inner_ = q.shape()[1];
     if (epilogue_.bias) {
-        CheckLike(kName, "bias", epilogue_.bias, Shape{columns_}, Dtype::kFloat32, *device_);
+        CheckLike(kPackedBlocksName, "bias", epilogue_.bias, Shape{columns_}, Dtype::kFloat32, *device_);
         epilogue_.bias = MakeContiguousCopy(epilogue_.bias.AsDetached(), Dtype::kFloat32);
     }
     bool is_integral = !zeros.has_value() || zeros->dtype() == q.dtype();
     if (is_integral && device_->backend().FindKernel(kPackBlocksKernel) != nullptr) {
-        packed_ = kPackBlocksKernel(*device_, q.AsDetached(), AsContiguous(Numbers(scales)),
+        packed_ = kPackBlocksKernel(*device_, q.AsDetached(), AsContiguous(AsFloats(scales)),
                                     zeros.has_value() ? AsContiguous(zeros->AsDetached()) : Array{}, block);
     } else {
         decoded_ = AsContiguous(Transpose(DecodeBlocks(q, scales, zeros, block)));
@@ -76,12 +79,12 @@ PackedBlockMatrix::PackedBlockMatrix(const Array& q, const Array& scales, const 
 Array PackedBlockMatrix::operator()(const Array& x) const {
     Shape shape = x.shape();
     if (shape.ndim() == 0 || shape.back() != inner_) {
-        throw DimensionError{kName, ": x of shape ", shape, " does not fit a matrix of shape ",
+        throw DimensionError{kPackedBlocksName, ": x of shape ", shape, " does not fit a matrix of shape ",
                              Shape{inner_, columns_}};
     }
-    if (!IsFloat(x.dtype())) throw DtypeError{kName, ": x has dtype ", x.dtype(), ", expected floats"};
+    if (!IsFloat(x.dtype())) throw DtypeError{kPackedBlocksName, ": x has dtype ", x.dtype(), ", expected floats"};
     if (&x.device() != device_) ThrowDeviceMismatch(x.device(), *device_);
-    Array input = Contiguous(Numbers(x));
+    Array input = Contiguous(AsFloats(x));
     if (packed_ == nullptr) {
         Array y = Matmul(input, decoded_);
         if (epilogue_.bias) y = y + epilogue_.bias;

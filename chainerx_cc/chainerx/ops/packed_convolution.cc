@@ -13,7 +13,7 @@ const PackFiltersKernel kPackFiltersKernel{"pack_filters"};
 
 namespace {
 
-constexpr const char* kName = "packed convolution";
+constexpr const char* kPackedConvolutionName = "packed convolution";
 
 std::unique_ptr<PackedFilters> Pack(const Array& w, int64_t groups) {
     if (w.device().backend().FindKernel(kPackFiltersKernel) == nullptr) return nullptr;
@@ -25,14 +25,16 @@ std::unique_ptr<PackedFilters> Pack(const Array& w, int64_t groups) {
 PackedConvolution::PackedConvolution(const Array& w, const std::optional<Array>& b, const ConvOptions& options)
     : w_shape_{w.shape()}, dtype_{w.dtype()}, device_{&w.device()}, options_{options} {
     if (w.ndim() < 2 || w.ndim() - 2 > kMaxWindowDims) {
-        throw DimensionError{kName, ": w of shape ", w.shape(), " must have 2 to ", kMaxWindowDims + 2, " dimensions"};
+        throw DimensionError{kPackedConvolutionName, ": w of shape ",    w.shape(),
+                             " must have 2 to ",     kMaxWindowDims + 2, " dimensions"};
     }
     if (options.groups < 1 || w_shape_[0] % options.groups != 0) {
-        throw DimensionError{kName, ": groups must be a positive divisor of the number of channels, was ",
-                             options.groups, " with w of shape ", w_shape_};
+        throw DimensionError{kPackedConvolutionName,
+                             ": groups must be a positive divisor of the number of channels, was ", options.groups,
+                             " with w of shape ", w_shape_};
     }
     if (b.has_value()) {
-        CheckLike(kName, "b", *b, Shape{w_shape_[0]}, dtype_, *device_);
+        CheckLike(kPackedConvolutionName, "b", *b, Shape{w_shape_[0]}, dtype_, *device_);
         b_ = MakeContiguousCopy(b->AsDetached(), dtype_);
     }
     filters_ = Pack(w.AsDetached(), options.groups);
@@ -52,30 +54,36 @@ WindowGeometry PackedConvolution::MakeGeometry(const Shape& x) const {
     g.out_channels = w_shape_[0];
     bool overflow = __builtin_mul_overflow(w_shape_[1], g.groups, &g.in_channels);
     if (overflow || x.ndim() != w_shape_.ndim() || x[1] != g.in_channels) {
-        throw DimensionError{kName,    ": x of shape ", x,        " does not fit w of shape ",
-                             w_shape_, " with ",        g.groups, " groups"};
+        throw DimensionError{kPackedConvolutionName,
+                             ": x of shape ",
+                             x,
+                             " does not fit w of shape ",
+                             w_shape_,
+                             " with ",
+                             g.groups,
+                             " groups"};
     }
     g.batch = x[0];
-    options_.stride.Expand(kName, "stride", g.ndim, 1, g.stride);
-    options_.pad.Expand(kName, "pad", g.ndim, 0, g.pad);
-    options_.dilate.Expand(kName, "dilate", g.ndim, 1, g.dilation);
+    options_.stride.Expand(kPackedConvolutionName, "stride", g.ndim, 1, g.stride);
+    options_.pad.Expand(kPackedConvolutionName, "pad", g.ndim, 0, g.pad);
+    options_.dilate.Expand(kPackedConvolutionName, "dilate", g.ndim, 1, g.dilation);
     int64_t end_pad[kMaxWindowDims];
-    options_.end_pad.value_or(options_.pad).Expand(kName, "end_pad", g.ndim, 0, end_pad);
+    options_.end_pad.value_or(options_.pad).Expand(kPackedConvolutionName, "end_pad", g.ndim, 0, end_pad);
     for (int d = 0; d < g.ndim; ++d) {
         g.in[d] = x[d + 2];
         g.kernel[d] = w_shape_[d + 2];
     }
-    g.SetOutput(kName, false, end_pad);
+    g.SetOutput(kPackedConvolutionName, false, end_pad);
     return g;
 }
 
 void PackedConvolution::Run(const Array& x, const Array& out, const std::optional<Array>& addend) const {
     WindowGeometry g = MakeGeometry(x.shape());
     Shape shape = g.OutShape(g.out_channels);
-    CheckLike(kName, "x", x, x.shape(), dtype_, *device_);
-    CheckLike(kName, "out", out, shape, dtype_, *device_);
-    if (addend.has_value()) CheckLike(kName, "addend", *addend, shape, dtype_, *device_);
-    if (!out.IsContiguous()) throw DimensionError{kName, ": out must be contiguous"};
+    CheckLike(kPackedConvolutionName, "x", x, x.shape(), dtype_, *device_);
+    CheckLike(kPackedConvolutionName, "out", out, shape, dtype_, *device_);
+    if (addend.has_value()) CheckLike(kPackedConvolutionName, "addend", *addend, shape, dtype_, *device_);
+    if (!out.IsContiguous()) throw DimensionError{kPackedConvolutionName, ": out must be contiguous"};
     Array input = Contiguous(x.AsDetached());
     Array sum = addend.has_value() ? Contiguous(addend->AsDetached()) : Array{};
     Array y = out.AsDetached();

@@ -18,11 +18,11 @@ const PackIntegersKernel kPackIntegersKernel{"pack_integers"};
 
 namespace {
 
-constexpr const char* kName = "integer matmul";
+constexpr const char* kPackedIntegersName = "integer matmul";
 
 void CheckBytes(const char* name, const Array& x) {
     if (x.dtype() != Dtype::kInt8 && x.dtype() != Dtype::kUInt8) {
-        throw DtypeError{kName, ": ", name, " has dtype ", x.dtype(), ", expected int8 or uint8"};
+        throw DtypeError{kPackedIntegersName, ": ", name, " has dtype ", x.dtype(), ", expected int8 or uint8"};
     }
 }
 
@@ -31,7 +31,7 @@ void CheckBytes(const char* name, const Array& x) {
 Array ZerosOf(const char* name, const std::optional<Array>& zero, const Array& operand, const Shape& shape) {
     if (!zero.has_value()) return Array{};
     if (zero->dtype() != operand.dtype()) {
-        throw DtypeError{kName, ": ", name, " has dtype ", zero->dtype(), ", expected ", operand.dtype()};
+        throw DtypeError{kPackedIntegersName, ": ", name, " has dtype ", zero->dtype(), ", expected ", operand.dtype()};
     }
     CheckDevices(*zero, operand);
     Array zeros = AsType(zero->AsDetached(), Dtype::kInt32);
@@ -40,8 +40,9 @@ Array ZerosOf(const char* name, const std::optional<Array>& zero, const Array& o
         zeros = Reshape(zeros, Shape{shape[shape.ndim() - 2], shape.back()});
     }
     if (zeros.ndim() > shape.ndim() || zeros.ndim() < 2 || BroadcastShapes(zeros.shape(), shape) != shape) {
-        throw DimensionError{
-                kName, ": ", name, " of shape ", zero->shape(), " does not fit an operand of shape ", operand.shape()};
+        throw DimensionError{kPackedIntegersName, ": ",          name,
+                             " of shape ",        zero->shape(), " does not fit an operand of shape ",
+                             operand.shape()};
     }
     return AsContiguous(Reshape(BroadcastTo(zeros, shape), Shape{shape.GetTotalSize()}));
 }
@@ -72,7 +73,7 @@ Array Wrapped(const Array& sums) { return AsType(AsType(sums, Dtype::kInt64), Dt
 
 PackedIntegerMatrix::PackedIntegerMatrix(const Array& b, const std::optional<Array>& zero) : device_{&b.device()} {
     CheckBytes("b", b);
-    if (b.ndim() != 2) throw DimensionError{kName, ": b of shape ", b.shape(), " is no matrix"};
+    if (b.ndim() != 2) throw DimensionError{kPackedIntegersName, ": b of shape ", b.shape(), " is no matrix"};
     inner_ = b.shape()[0];
     columns_ = b.shape()[1];
     Array zeros = ZerosOf("b_zero", zero, b, ColumnsOf(b.shape()));
@@ -89,11 +90,11 @@ Array PackedIntegerMatrix::operator()(const Array& a, const std::optional<Array>
 
 Array PackedIntegerMatrix::operator()(const Array& a, const std::optional<Array>& a_zero,
                                       const IntegerEpilogue& epilogue) const {
-    CheckLike(kName, "a_scale", epilogue.a_scale, epilogue.a_scale.shape(), Dtype::kFloat32, *device_);
-    CheckLike(kName, "b_scale", epilogue.b_scale, epilogue.b_scale.shape(), Dtype::kFloat32, *device_);
+    CheckLike(kPackedIntegersName, "a_scale", epilogue.a_scale, epilogue.a_scale.shape(), Dtype::kFloat32, *device_);
+    CheckLike(kPackedIntegersName, "b_scale", epilogue.b_scale, epilogue.b_scale.shape(), Dtype::kFloat32, *device_);
     int64_t count = epilogue.b_scale.GetTotalSize();
     if (epilogue.a_scale.GetTotalSize() != 1 || (count != 1 && count != columns_)) {
-        throw DimensionError{kName,
+        throw DimensionError{kPackedIntegersName,
                              ": a_scale of shape ",
                              epilogue.a_scale.shape(),
                              " and b_scale of shape ",
@@ -102,7 +103,9 @@ Array PackedIntegerMatrix::operator()(const Array& a, const std::optional<Array>
                              columns_,
                              " columns"};
     }
-    if (epilogue.bias) CheckLike(kName, "bias", epilogue.bias, Shape{columns_}, Dtype::kFloat32, *device_);
+    if (epilogue.bias) {
+        CheckLike(kPackedIntegersName, "bias", epilogue.bias, Shape{columns_}, Dtype::kFloat32, *device_);
+    }
     return Run(a, a_zero, &epilogue);
 }
 
@@ -112,7 +115,8 @@ Array PackedIntegerMatrix::Run(const Array& a, const std::optional<Array>& a_zer
     if (&a.device() != device_) ThrowDeviceMismatch(a.device(), *device_);
     Shape shape = a.shape();
     if (shape.ndim() == 0 || shape.back() != inner_) {
-        throw DimensionError{kName, ": a of shape ", shape, " does not fit b of shape ", Shape{inner_, columns_}};
+        throw DimensionError{kPackedIntegersName, ": a of shape ", shape, " does not fit b of shape ",
+                             Shape{inner_, columns_}};
     }
     Shape rows = RowsOf(shape.ndim() == 1 ? Shape{1, inner_} : shape);
     Array zeros = ZerosOf("a_zero", a_zero, a, rows);
@@ -136,7 +140,8 @@ Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& 
     CheckBytes("b", b);
     CheckDevices(a, b);
     if (a.ndim() == 0 || b.ndim() == 0) {
-        throw DimensionError{kName, ": operands of shapes ", a.shape(), " and ", b.shape(), " must have dimensions"};
+        throw DimensionError{kPackedIntegersName, ": operands of shapes ", a.shape(), " and ",
+                             b.shape(),           " must have dimensions"};
     }
     if (b.ndim() == 1) {
         Array y = PackedIntegerMatrix{Reshape(b.AsDetached(), Shape{b.shape()[0], 1}), b_zero}(a, a_zero);
@@ -160,7 +165,8 @@ Array IntegerMatmul(const Array& a, const Array& b, const std::optional<Array>& 
     Shape batch_a = split(left, &m, &k);
     Shape batch_b = split(b, &inner, &n);
     if (k != inner) {
-        throw DimensionError{kName, ": operands of shapes ", a.shape(), " and ", b.shape(), " do not fit"};
+        throw DimensionError{kPackedIntegersName, ": operands of shapes ", a.shape(), " and ", b.shape(),
+                             " do not fit"};
     }
     Shape batch = BroadcastShapes(batch_a, batch_b);
     int64_t count = batch.GetTotalSize();

@@ -13,7 +13,7 @@ const PackWeightsKernel kPackWeightsKernel{"pack_weights"};
 
 namespace {
 
-constexpr const char* kName = "packed linear";
+constexpr const char* kPackedLinearName = "packed linear";
 
 std::unique_ptr<PackedWeights> Pack(const Array& w) {
     if (w.device().backend().FindKernel(kPackWeightsKernel) == nullptr) return nullptr;
@@ -24,11 +24,11 @@ std::unique_ptr<PackedWeights> Pack(const Array& w) {
 
 PackedLinear::PackedLinear(const Array& w, const std::optional<Array>& b, bool use_relu)
     : dtype_{w.dtype()}, device_{&w.device()}, use_relu_{use_relu} {
-    if (w.ndim() != 2) throw DimensionError{kName, ": w of shape ", w.shape(), " is no matrix"};
+    if (w.ndim() != 2) throw DimensionError{kPackedLinearName, ": w of shape ", w.shape(), " is no matrix"};
     inner_ = w.shape()[0];
     columns_ = w.shape()[1];
     if (b.has_value()) {
-        CheckLike(kName, "b", *b, Shape{columns_}, dtype_, *device_);
+        CheckLike(kPackedLinearName, "b", *b, Shape{columns_}, dtype_, *device_);
         b_ = MakeContiguousCopy(b->AsDetached(), dtype_);
     }
     weights_ = Pack(w.AsDetached());
@@ -38,9 +38,10 @@ PackedLinear::PackedLinear(const Array& w, const std::optional<Array>& b, bool u
 Array PackedLinear::operator()(const Array& x) const {
     Shape shape = x.shape();
     if (shape.ndim() == 0 || shape.back() != inner_) {
-        throw DimensionError{kName, ": x of shape ", shape, " does not fit w of shape ", Shape{inner_, columns_}};
+        throw DimensionError{kPackedLinearName, ": x of shape ", shape, " does not fit w of shape ",
+                             Shape{inner_, columns_}};
     }
-    CheckLike(kName, "x", x, shape, dtype_, *device_);
+    CheckLike(kPackedLinearName, "x", x, shape, dtype_, *device_);
     Array input = x.AsDetached();
     if (weights_ == nullptr) {
         Array y = Matmul(input, w_);

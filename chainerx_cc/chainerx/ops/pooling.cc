@@ -16,8 +16,6 @@ const AveragePoolKernel kAveragePoolGradKernel{"average_pool_grad"};
 
 namespace {
 
-Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
-
 WindowGeometry MakeGeometry(const char* op, const Array& x, const PerAxis& ksize, const std::optional<PerAxis>& stride,
                             const PerAxis& pad, bool cover_all) {
     if (!IsFloat(x.dtype())) throw DtypeError{op, ": x must be of a floating point dtype, not ", x.dtype()};
@@ -53,7 +51,7 @@ Array Pick(const WindowGeometry& g, const Array& x, const Array& index) {
 
 Array MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index) {
     Array gx = Empty(g.InShape(), gy.dtype(), gy.device());
-    kMaxPoolGradKernel(gy.device(), g, Data(gy), index, gx);
+    kMaxPoolGradKernel(gy.device(), g, internal::KernelInput(gy), index, gx);
     if (GraphMask mask = internal::GetRecordMask(gy)) {
         internal::Record("max_pool_grad", mask, {&gy}, {&gx},
                          [g, index](BackwardContext& ctx) { ctx.SetGrad(0, Pick(g, ctx.grad(), index)); });
@@ -64,7 +62,7 @@ Array MaxPoolGrad(const WindowGeometry& g, const Array& gy, const Array& index) 
 // Averages of windows or, transposed, their adjoint.
 Array Average(const WindowGeometry& g, PoolPadding padding, const Array& x, bool transposed) {
     Array y = Empty(transposed ? g.InShape() : g.OutShape(g.in_channels), x.dtype(), x.device());
-    (transposed ? kAveragePoolGradKernel : kAveragePoolKernel)(x.device(), g, padding, Data(x), y);
+    (transposed ? kAveragePoolGradKernel : kAveragePoolKernel)(x.device(), g, padding, internal::KernelInput(x), y);
     if (GraphMask mask = internal::GetRecordMask(x)) {
         internal::Record("average_pool", mask, {&x}, {&y}, [g, padding, transposed](BackwardContext& ctx) {
             ctx.SetGrad(0, Average(g, padding, ctx.grad(), !transposed));
@@ -104,7 +102,7 @@ Array MaxPool(const Array& x, const PerAxis& ksize, const std::optional<PerAxis>
     Array y = Empty(g.OutShape(g.in_channels), x.dtype(), x.device());
     GraphMask mask = internal::GetRecordMask(x);
     Array index = mask ? Empty(y.shape(), Dtype::kInt64, x.device()) : Array{};
-    kMaxPoolKernel(x.device(), g, Data(x), y, index);
+    kMaxPoolKernel(x.device(), g, internal::KernelInput(x), y, index);
     if (mask) {
         internal::Record("max_pool", mask, {&x}, {&y},
                          [g, index](BackwardContext& ctx) { ctx.SetGrad(0, MaxPoolGrad(g, ctx.grad(), index)); });

@@ -35,8 +35,6 @@ void CheckFloats(const char* op, const Array& x) {
     if (x.dtype() != Dtype::kFloat32) throw DtypeError{op, ": x has dtype ", x.dtype(), ", expected float32"};
 }
 
-bool HasKernel(const Array& x, const KernelSlotBase& slot) { return x.device().backend().FindKernel(slot) != nullptr; }
-
 Array Single(const Array& a, Dtype dtype) { return AsType(Reshape(a.AsDetached(), Shape{}), dtype); }
 
 }  // namespace

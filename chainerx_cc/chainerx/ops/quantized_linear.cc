@@ -21,12 +21,10 @@ const DecodeRowsKernel kDecodeRowsKernel{"decode_rows"};
 
 namespace {
 
-constexpr const char* kName = "quantized_linear";
-
-bool HasKernel(const Array& a, const KernelSlotBase& slot) { return a.device().backend().FindKernel(slot) != nullptr; }
+constexpr const char* kQuantizedLinearName = "quantized_linear";
 
 QuantizedFormat FormatOf(NarrowDtype dtype, int64_t block) {
-    if (block < 1) throw ChainerxError{kName, ": block_size is ", block, ", expected a positive number"};
+    if (block < 1) throw ChainerxError{kQuantizedLinearName, ": block_size is ", block, ", expected a positive number"};
     auto index = static_cast<int>(dtype);
     return {2 << index % 3, index < 3, block};
 }
@@ -39,9 +37,11 @@ public:
         : format_{format}, inner_{inner} {
         CheckBytes(w);
         Shape blocks{w.shape()[0], format.CountBlocks(inner)};
-        if (!IsFloat(scale.dtype())) throw DtypeError{kName, ": scale has dtype ", scale.dtype(), ", expected floats"};
-        CheckLike(kName, "scale", scale, blocks, scale.dtype(), w.device());
-        if (zero.has_value()) CheckLike(kName, "zero_point", *zero, blocks, zero->dtype(), w.device());
+        if (!IsFloat(scale.dtype())) {
+            throw DtypeError{kQuantizedLinearName, ": scale has dtype ", scale.dtype(), ", expected floats"};
+        }
+        CheckLike(kQuantizedLinearName, "scale", scale, blocks, scale.dtype(), w.device());
+        if (zero.has_value()) CheckLike(kQuantizedLinearName, "zero_point", *zero, blocks, zero->dtype(), w.device());
         w_ = Contiguous(w.AsDetached());
         scale_ = scale.AsDetached();
         if (zero.has_value()) zero_ = zero->AsDetached();
@@ -79,14 +79,16 @@ public:
 private:
     void CheckBytes(const Array& w) const {
         Dtype expected = format_.is_signed && format_.bits == 8 ? Dtype::kInt8 : Dtype::kUInt8;
-        if (w.dtype() != expected) throw DtypeError{kName, ": W has dtype ", w.dtype(), ", expected ", expected};
-        if (w.ndim() != 2) throw DimensionError{kName, ": W of shape ", w.shape(), " is no matrix"};
+        if (w.dtype() != expected) {
+            throw DtypeError{kQuantizedLinearName, ": W has dtype ", w.dtype(), ", expected ", expected};
+        }
+        if (w.ndim() != 2) throw DimensionError{kQuantizedLinearName, ": W of shape ", w.shape(), " is no matrix"};
         int64_t per_byte = 8 / format_.bits;
         int64_t least = (inner_ + per_byte - 1) / per_byte;
         int64_t padding = (format_.block - 1) / per_byte + 1;
         if (w.shape()[1] < least || w.shape()[1] - least > padding) {
-            throw DimensionError{kName,  ": W has shape ", w.shape(), ", expected ", least, " bytes in a row for x of ",
-                                 inner_, " numbers"};
+            throw DimensionError{kQuantizedLinearName,        ": W has shape ", w.shape(), ", expected ", least,
+                                 " bytes in a row for x of ", inner_,           " numbers"};
         }
     }
 
@@ -158,14 +160,14 @@ array([[160.5, -22. ]], shape=(1, 2), dtype=float32, device='native:0')
 )");
 Array QuantizedLinear(const Array& x, const Array& w, const Array& scale, const std::optional<Array>& zero_point,
                       const std::optional<Array>& b, NarrowDtype dtype, int64_t block_size) {
-    if (!IsFloat(x.dtype())) throw DtypeError{kName, ": x has dtype ", x.dtype(), ", expected floats"};
-    if (x.ndim() == 0) throw DimensionError{kName, ": x has no axes"};
+    if (!IsFloat(x.dtype())) throw DtypeError{kQuantizedLinearName, ": x has dtype ", x.dtype(), ", expected floats"};
+    if (x.ndim() == 0) throw DimensionError{kQuantizedLinearName, ": x has no axes"};
     CheckDevices(x, w);
     QuantizedMatrix matrix{w, scale, zero_point, FormatOf(dtype, block_size), x.shape().back()};
-    if (b.has_value()) CheckLike(kName, "b", *b, Shape{matrix.columns()}, b->dtype(), x.device());
+    if (b.has_value()) CheckLike(kQuantizedLinearName, "b", *b, Shape{matrix.columns()}, b->dtype(), x.device());
     Dtype compute = GetComputeDtype(x.dtype());
     Array y = AsType(matrix.Multiply(AsType(x.AsDetached(), compute, false)), x.dtype(), false);
-    RecordFunction(kName, {&x}, {&y}, [matrix, compute, to = x.dtype()](BackwardContext& ctx) {
+    RecordFunction(kQuantizedLinearName, {&x}, {&y}, [matrix, compute, to = x.dtype()](BackwardContext& ctx) {
         ctx.SetGrad(0, AsType(Matmul(AsType(ctx.grad(), compute, false), matrix.Decode(compute)), to, false));
     });
     return b.has_value() ? y + AsType(*b, x.dtype(), false) : y;

@@ -288,7 +288,7 @@ Array ArgExtreme(const char* name, const ReduceKernel& kernel, const Array& a, c
     return Reduce(kernel, a, axes, false, Dtype::kInt64);
 }
 
-Array ReplaceNan(const Array& a, double value) {
+Array DataWithoutNan(const Array& a, double value) {
     return IsFloat(a.dtype()) ? Where(IsNan(a.AsDetached()), Scalar{value}, a.AsDetached()) : a;
 }
 
@@ -411,7 +411,7 @@ Raises:
 array(2, shape=(), dtype=int64, device='native:0')
 )");
 Array NanArgMax(const Array& a, const std::optional<int64_t>& axis) {
-    return ArgExtreme("nanargmax", kArgmaxKernel, ReplaceNan(a, -std::numeric_limits<double>::infinity()), axis);
+    return ArgExtreme("nanargmax", kArgmaxKernel, DataWithoutNan(a, -std::numeric_limits<double>::infinity()), axis);
 }
 
 CHAINERX_ROUTINE(NanArgMin, "nanargmin", "a, axis=None", "argmin", R"(
@@ -433,7 +433,7 @@ Raises:
 array(2, shape=(), dtype=int64, device='native:0')
 )");
 Array NanArgMin(const Array& a, const std::optional<int64_t>& axis) {
-    return ArgExtreme("nanargmin", kArgminKernel, ReplaceNan(a, std::numeric_limits<double>::infinity()), axis);
+    return ArgExtreme("nanargmin", kArgminKernel, DataWithoutNan(a, std::numeric_limits<double>::infinity()), axis);
 }
 
 CHAINERX_METHOD_ROUTINE(All, "all", "x|a, axis=None, keepdims=False", "all", R"(

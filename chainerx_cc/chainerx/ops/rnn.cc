@@ -24,8 +24,6 @@ const RnnLayerGradKernel kRnnLayerGradKernel{"rnn_layer_grad"};
 
 namespace {
 
-Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
-
 // ---------------------------------------------------------------- one layer in one direction
 
 // What a layer reads; the order of its gradients. There is no c0 but for LSTM, and no bh but for GRU.
@@ -92,8 +90,8 @@ private:
         Array gx_gates = EmptyLike(layer.x_gates);
         Array gh_gates = layer.h_gates ? EmptyLike(layer.h_gates) : gx_gates;
         Array h_prev = EmptyLike(y.Get());
-        kRnnLayerGradKernel(h_prev.device(), layer, ctx.HasGrad(0) ? Data(ctx.grad(0)) : Array{}, grads.h0, grads.c0,
-                            gx_gates, gh_gates, h_prev);
+        kRnnLayerGradKernel(h_prev.device(), layer, ctx.HasGrad(0) ? internal::KernelInput(ctx.grad(0)) : Array{},
+                            grads.h0, grads.c0, gx_gates, gh_gates, h_prev);
         FillWeights(in, gx_gates, gh_gates, h_prev, &grads);
         return grads;
     }
@@ -222,8 +220,8 @@ LayerOutputs RunLayer(RnnKind kind, bool reverse, const std::vector<int64_t>& le
     layer.kind = kind;
     layer.lengths = lengths;
     layer.reverse = reverse;
-    layer.wh = Data(in.wh);
-    layer.h0 = Data(in.h0);
+    layer.wh = internal::KernelInput(in.wh);
+    layer.h0 = internal::KernelInput(in.h0);
     layer.x_gates = Linear(in.x.AsDetached(), in.wx.AsDetached(), in.bx.AsDetached());
     const Shape& shape = in.h0.shape();
     layer.y = Empty({in.x.shape()[0], shape[1]}, in.x.dtype(), in.x.device());
@@ -231,12 +229,12 @@ LayerOutputs RunLayer(RnnKind kind, bool reverse, const std::vector<int64_t>& le
     out.y = layer.y;
     out.h = EmptyLike(layer.h0);
     if (kind == RnnKind::kLstm) {
-        layer.c0 = Data(in.c0);
+        layer.c0 = internal::KernelInput(in.c0);
         layer.cells = EmptyLike(layer.y);
         out.c = EmptyLike(layer.c0);
     }
     if (kind == RnnKind::kGru) {
-        layer.bh = Data(in.bh);
+        layer.bh = internal::KernelInput(in.bh);
         layer.h_gates = EmptyLike(layer.x_gates);
     }
     kRnnLayerKernel(in.x.device(), layer, out.h, out.c);

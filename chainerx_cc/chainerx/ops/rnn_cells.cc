@@ -76,8 +76,7 @@ using internal::ExtractGates;
 using internal::JoinGates;
 using internal::LstmParts;
 
-Array Data(const Array& a) { return AsContiguous(a.AsDetached()); }
-Array DataOrNone(const Array& a) { return a ? Data(a) : a; }
+Array DataOrNone(const Array& a) { return a ? internal::KernelInput(a) : a; }
 
 // ---------------------------------------------------------------- LSTM
 
@@ -102,7 +101,8 @@ struct LstmBackward {
         }
         Array gc_prev = EmptyLike(cs);
         Array gx = EmptyLike(xs);
-        kLstmGradKernel(xs.device(), Data(cs), Data(xs), gates, c.Get(), DataOrNone(gc), DataOrNone(gh), gc_prev, gx);
+        kLstmGradKernel(xs.device(), internal::KernelInput(cs), internal::KernelInput(xs), gates, c.Get(),
+                        DataOrNone(gc), DataOrNone(gh), gc_prev, gx);
         if (ctx.IsWanted(0)) ctx.SetGrad(0, gc_prev);
         if (ctx.IsWanted(1)) ctx.SetGrad(1, gx);
     }
@@ -159,8 +159,8 @@ struct TreeBackward {
         } else {
             std::vector<Array> c_data;
             std::vector<Array> x_data;
-            for (const Saved& saved : c_prevs) c_data.push_back(Data(saved.Get()));
-            for (const Saved& saved : xs) x_data.push_back(Data(saved.Get()));
+            for (const Saved& saved : c_prevs) c_data.push_back(internal::KernelInput(saved.Get()));
+            for (const Saved& saved : xs) x_data.push_back(internal::KernelInput(saved.Get()));
             for (const Array& a : c_data) grads.push_back(EmptyLike(a));
             for (const Array& a : x_data) grads.push_back(EmptyLike(a));
             kTreeLstmGradKernel(c.Get().device(), c_data, x_data, c.Get(), DataOrNone(ctx.grad(0)),
@@ -180,7 +180,7 @@ CellOutput TreeCell(const char* name, const std::vector<Array>& c_prevs, const s
     GraphMask mask = 0;
     auto collect = [&](const std::vector<Array>& arrays, std::vector<Array>* data) {
         for (const Array& a : arrays) {
-            data->push_back(Data(a));
+            data->push_back(internal::KernelInput(a));
             inputs.push_back(&a);
             mask |= internal::GetRecordMask(a);
         }
@@ -252,7 +252,7 @@ namespace internal {
 CellOutput LstmCell(const Array& c_prev, const Array& x, Gates gates) {
     Array c = EmptyLike(c_prev);
     Array h = EmptyLike(c_prev);
-    kLstmKernel(x.device(), Data(c_prev), Data(x), gates, c, h);
+    kLstmKernel(x.device(), internal::KernelInput(c_prev), internal::KernelInput(x), gates, c, h);
     if (GraphMask mask = GetRecordMask({&c_prev, &x})) {
         Saved kept{c.AsDetached()};
         Record("lstm", mask, {&c_prev, &x}, {&c, &h}, LstmBackward{Saved{c_prev}, Saved{x}, kept, gates});

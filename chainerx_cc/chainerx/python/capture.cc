@@ -178,22 +178,22 @@ int64_t CountResults(Plan& self) { return static_cast<int64_t>(self.program()->r
 SavedPlanPtr LoadPlan(const std::string& path, Device& device) { return std::make_shared<SavedPlan>(path, device); }
 std::vector<Array> RunSavedPlan(SavedPlan& self, const std::vector<Array>& inputs) { return self.Run(inputs); }
 void SaveAgain(SavedPlan& self, const std::string& path) { self.Save(path); }
-PyRef ToList(const std::vector<std::string>& texts) {
+PyRef ToTextList(const std::vector<std::string>& texts) {
     PyRef list = Check(PyList_New(0));
     for (const std::string& text : texts) {
         if (PyList_Append(list.get(), Check(ToPython(text)).get()) < 0) throw PythonError{};
     }
     return list;
 }
-PyRef GetInputs(SavedPlan& self) { return ToList(self.inputs()); }
-PyRef GetOutputs(SavedPlan& self) { return ToList(self.outputs()); }
-PyRef GetGuards(SavedPlan& self) { return ToList(self.guards()); }
+PyRef GetPlanInputs(SavedPlan& self) { return ToTextList(self.inputs()); }
+PyRef GetPlanOutputs(SavedPlan& self) { return ToTextList(self.outputs()); }
+PyRef GetGuards(SavedPlan& self) { return ToTextList(self.guards()); }
 PyRef GetNames(SavedPlan& self) {
     std::vector<std::string> names;
     for (const auto& [name, array] : self.arrays()) names.push_back(name);
-    return ToList(names);
+    return ToTextList(names);
 }
-PyRef GetKernels(SavedPlan&) { return ToList(GetSavedKernelNames()); }
+PyRef GetKernels(SavedPlan&) { return ToTextList(GetSavedKernelNames()); }
 Array FindArray(SavedPlan& self, const std::string& name) { return self.Find(name); }
 
 WatchPtr NewWatch() { return std::make_shared<Watch>(); }
@@ -281,8 +281,8 @@ void AddCapture(PyObject* module) {
             .Method<&RunSavedPlan>("run", "self, inputs", "Returns the outputs.")
             .Method<&SaveAgain>("save", "self, path", "Writes it with the present parameters and states.")
             .Method<&FindArray>("find", "self, name", "A parameter or state.")
-            .Property<&GetInputs>("inputs", "Names.")
-            .Property<&GetOutputs>("outputs", "Names.")
+            .Property<&GetPlanInputs>("inputs", "Names.")
+            .Property<&GetPlanOutputs>("outputs", "Names.")
             .Property<&GetNames>("names", "Of parameters and states.")
             .Property<&GetGuards>("guards", "What the function depends on besides its arguments.")
             .Property<&GetKernels>("kernels", "Names of all kernels that files have.")

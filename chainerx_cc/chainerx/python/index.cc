@@ -8,7 +8,7 @@
 namespace chainerx::python {
 namespace {
 
-std::optional<int64_t> Bound(PyObject* o) {
+std::optional<int64_t> SliceBound(PyObject* o) {
     if (o == Py_None) return std::nullopt;
     if (!PyIndex_Check(o)) ThrowTypeError("slice bound must be an integer or None, not %s", Py_TYPE(o)->tp_name);
     Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // clamped if it does not fit
@@ -21,7 +21,7 @@ ArrayIndex GetIndex(PyObject* o, const Array& a) {
     if (o == Py_Ellipsis) return Ellipsis{};
     if (PySlice_Check(o)) {
         auto* s = reinterpret_cast<PySliceObject*>(o);
-        return Slice{Bound(s->start), Bound(s->stop), Bound(s->step)};
+        return Slice{SliceBound(s->start), SliceBound(s->stop), SliceBound(s->step)};
     }
     if (IsNdarray(o))
         return GetArray(o).ndim() == 0 && IsInteger(GetArray(o).dtype()) ? ArrayIndex{GetIntArg(o, "index")}

@@ -114,12 +114,12 @@ PlacesPtr NewPlaces(const std::vector<Array>& arrays) {
     return std::make_shared<native::Places>(pieces);
 }
 
-PyRef Enter(PyObject* self) {
+PyRef EnterPlaces(PyObject* self) {
     native::UsePlaces(ValueOf<PlacesPtr>(self));
     return PyRef::Borrow(self);
 }
 
-void Exit(PyObject* self, PyObject*, PyObject*, PyObject*) {
+void ExitPlaces(PyObject* self, PyObject*, PyObject*, PyObject*) {
     ValueOf<PlacesPtr>(self);  // raises without one
     native::LeavePlaces();
 }
@@ -135,9 +135,9 @@ void BindMeans() {
 void AddPlaces(PyObject* module) {
     Class<PlacesPtr>{"_Places", "Memory for arrays of exactly the sizes of those whose memory it is."}
             .Init<&NewPlaces>("arrays")
-            .Method<&Enter>("__enter__", "self",
-                            "Lets arrays of the CPU that this thread makes take places first; may be nested.")
-            .Method<&Exit>("__exit__", "self, exc_type=None, exc_value=None, traceback=None", "Ends that.")
+            .Method<&EnterPlaces>("__enter__", "self",
+                                  "Lets arrays of the CPU that this thread makes take places first; may be nested.")
+            .Method<&ExitPlaces>("__exit__", "self, exc_type=None, exc_value=None, traceback=None", "Ends that.")
             .Add(module);
 }
 

@@ -175,13 +175,13 @@ std::vector<Array> GradientViews(PyObject* grads, const char* name) {
     return views;
 }
 
+}  // namespace
+
 // A part of a graph, which may outlive its arrays.
 struct SubgraphOfContext {
     Subgraph graph;
     ContextPtr context;
 };
-
-}  // namespace
 
 template <>
 struct Arg<SubgraphOfContext> {
@@ -195,9 +195,9 @@ struct ResultType<SubgraphOfContext> {
     static std::string Text() { return "_Subgraph"; }
 };
 
-namespace {
-
 PyObject* ToPython(SubgraphOfContext graph) { return MakeObject(std::move(graph)).release(); }
+
+namespace {
 
 PyTuple NumpyGrad(const SubgraphOfContext& self, const std::vector<int64_t>& indexes, PyObject* grad_outputs) {
     std::vector<Array> gys = GradientViews(grad_outputs, "grad_outputs");

@@ -44,11 +44,11 @@ void SynchronizeStream(Stream& self) {
     self.Synchronize();
 }
 void WaitForStream(Stream& self, Stream& other) { self.WaitFor(other); }
-PyRef Enter(PyObject* self) {
+PyRef EnterStream(PyObject* self) {
     EnterStream(ValueOf<StreamRef>(self).stream);
     return PyRef::Borrow(self);
 }
-void Exit(Stream& self, PyObject*, PyObject*, PyObject*) { LeaveStream(StreamPtr{&self}); }
+void ExitStream(Stream& self, PyObject*, PyObject*, PyObject*) { LeaveStream(StreamPtr{&self}); }
 
 bool IsSameStream(const StreamRef& a, const StreamRef& b) {
     return &a.stream->device() == &b.stream->device() && a.stream->handle() == b.stream->handle();
@@ -72,9 +72,9 @@ void AddStreams(PyObject* module) {
             .Property<&IsStreamDone>("done", docs::kStreamDone)
             .Method<&SynchronizeStream>("synchronize", "self", docs::kStreamSynchronize)
             .Method<&WaitForStream>("wait", "self, stream", docs::kStreamWait)
-            .Method<&Enter>("__enter__", "self", "Makes it the thread's current stream of its device.")
-            .Method<&Exit>("__exit__", "self, exc_type=None, exc_value=None, traceback=None",
-                           "Makes the stream current that was so before.")
+            .Method<&EnterStream>("__enter__", "self", "Makes it the thread's current stream of its device.")
+            .Method<&ExitStream>("__exit__", "self, exc_type=None, exc_value=None, traceback=None",
+                                 "Makes the stream current that was so before.")
             .Text<&StreamText>()
             .Identity<&IsSameStream, &HashStream>()
             .Add(module);

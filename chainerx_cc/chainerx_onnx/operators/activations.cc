@@ -69,7 +69,7 @@ Arrays Dropout(const Array& x, const Array& ratio, const Array& training, Opset 
     return {Where(kept, x * Scalar{1 / (1 - r)}, Scalar{0}), kept};
 }
 
-const Operator kOperators[] = {
+const Operator kActivationsOperators[] = {
         {"Celu", Call<Celu>, "alpha"},
         {"Dropout", Call<Dropout>, "is_test ratio", Purity::kRandom},
         {"Elu", Call<Elu>, "alpha"},

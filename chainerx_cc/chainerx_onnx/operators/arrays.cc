@@ -30,9 +30,9 @@ Array Reshape(const Array& x, const Ints& shape, bool allow_zero) {
     return chainerx::Reshape(x, out);
 }
 
-Array Transpose(const Array& x, const std::optional<Axes>& perm) { return chainerx::Transpose(x, perm); }
+Array TransposeOf(const Array& x, const std::optional<Axes>& perm) { return chainerx::Transpose(x, perm); }
 
-Array Squeeze(const Array& x, const std::optional<Axes>& axes) {
+Array SqueezeOf(const Array& x, const std::optional<Axes>& axes) {
     return axes ? chainerx::Squeeze(x, *axes) : chainerx::Squeeze(x);
 }
 
@@ -277,7 +277,7 @@ Array CenterCropPad(const Array& input, const Ints& sizes, const std::optional<I
     return x;
 }
 
-const Operator kOperators[] = {
+const Operator kArraysOperators[] = {
         {"CenterCropPad", Call<CenterCropPad>, "shape axes"},
         {"Concat", Call<Concat>, "axis", Purity::kPure, "", Operands::kMoved},
         {"DepthToSpace", Call<DepthToSpace>, "blocksize mode"},
@@ -295,9 +295,9 @@ const Operator kOperators[] = {
         {"Slice", Call<SliceAxes>, "starts ends axes steps", Purity::kPure, "", Operands::kMoved},
         {"SpaceToDepth", Call<SpaceToDepth>, "blocksize mode"},
         {"Split", Call<Split>, "split axis", Purity::kPure, "", Operands::kMoved},
-        {"Squeeze", Call<Squeeze>, "axes", Purity::kPure, "", Operands::kMoved},
+        {"Squeeze", Call<SqueezeOf>, "axes", Purity::kPure, "", Operands::kMoved},
         {"Tile", Call<Tile>, "repeats axis", Purity::kPure, "", Operands::kMoved},
-        {"Transpose", Call<Transpose>, "perm", Purity::kPure, "", Operands::kMoved},
+        {"Transpose", Call<TransposeOf>, "perm", Purity::kPure, "", Operands::kMoved},
         {"Trilu", Call<Trilu>, "k upper"},
         {"Unsqueeze", Call<Unsqueeze>, "axes", Purity::kPure, "", Operands::kMoved},
 };

@@ -112,7 +112,7 @@ Kernel BlockProduct(const Node& node) {
     return [matrix](const Inputs& in) { return matrix(in[0]); };
 }
 
-const Operator kOperators[] = {
+const Operator kBlockProductsOperators[] = {
         {"MatMulNBits", MatMulNBits, "", Purity::kPure, "com.microsoft"},
 };
 

@@ -193,7 +193,7 @@ Value CastMap(const Value& x, MapCast cast, MapForm form, int64_t max_map, Devic
     return ItemsAt(values, places, shape, missing, device);
 }
 
-const Operator kOperators[] = {
+const Operator kCategoriesOperators[] = {
         {"CastMap", Call<CastMap>, "cast_to map_form max_map", Purity::kPure, kLearning, Operands::kValues},
         {"CategoryMapper", CategoryMapper, "", Purity::kPure, kLearning, Operands::kValues},
         {"DictVectorizer", DictVectorizer, "", Purity::kPure, kLearning, Operands::kValues},

@@ -154,7 +154,7 @@ Kernel Scan(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kControlOperators[] = {
         {"If", If, "", Purity::kRandom, "", Operands::kValues},
         {"Loop", Loop, "", Purity::kRandom, "", Operands::kValues},
         {"Scan", Scan, "", Purity::kRandom, "", Operands::kValues},

@@ -144,7 +144,7 @@ Array Col2Im(const Array& x, const Ints& image, const Ints& block, const WindowA
     return Reshape(CropSpatial(y, windows.before, windows.behind), out);
 }
 
-const Operator kOperators[] = {
+const Operator kConvolutionsOperators[] = {
         {"CausalConvWithState", Call<CausalConvWithState>, "activation"},
         {"Col2Im", Call<Col2Im>, "image_shape block_shape"},
         {"Conv", ConvNode},

@@ -71,9 +71,9 @@ Array IsInf(const Array& x, bool negative, bool positive) {
     return y;
 }
 
-Array Where(const Array& condition, const Array& x, const Array& y) { return chainerx::Where(condition, x, y); }
+Array WhereOf(const Array& condition, const Array& x, const Array& y) { return chainerx::Where(condition, x, y); }
 
-const Operator kOperators[] = {
+const Operator kElementwiseOperators[] = {
         {"Abs", Unary<Absolute>},
         {"Acos", Unary<Arccos>},
         {"Acosh", Unary<Arccosh>},
@@ -122,7 +122,7 @@ const Operator kOperators[] = {
         {"Sub", Binary<Subtract>},
         {"Sum", Call<Combined<Add>>},
         {"Tan", Unary<Tan>},
-        {"Where", Call<Where>, "", Purity::kPure, "", Operands::kMoved},
+        {"Where", Call<WhereOf>, "", Purity::kPure, "", Operands::kMoved},
         {"Xor", Binary<LogicalXor>},
 };
 

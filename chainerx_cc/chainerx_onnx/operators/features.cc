@@ -87,7 +87,7 @@ Array FeatureVectorizer(const Arrays& xs, const std::optional<Ints>& sizes) {
     return Concatenate(parts, 1);
 }
 
-const Operator kOperators[] = {
+const Operator kFeaturesOperators[] = {
         {"ArrayFeatureExtractor", Call<ArrayFeatureExtractor>, "", Purity::kPure, kLearning, Operands::kMoved},
         {"Binarizer", Call<Binarizer>, "threshold", Purity::kPure, kLearning},
         {"FeatureVectorizer", Call<FeatureVectorizer>, "inputdimensions", Purity::kPure, kLearning},

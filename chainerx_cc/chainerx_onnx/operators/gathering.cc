@@ -113,11 +113,11 @@ Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
     return Reshape(Take(InBlocks(x, points.block), points.places, 0), shape);
 }
 
-enum Reduction { kNone, kAdd, kMul, kMax, kMin };
+enum ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
 Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block, const Array& updates,
-              Reduction reduction) {
+              ScatterReduction reduction) {
     if (updates.GetTotalSize() != static_cast<int64_t>(places.size()) * block || updates.dtype() != x.dtype()) {
         throw ModelError{"the updates have the shape ", updates.shape(), " and the dtype ", updates.dtype()};
     }
@@ -144,7 +144,8 @@ Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block,
     return ToDevice(out, x.device());
 }
 
-Array ScatterElements(const Array& x, const Array& indices, const Array& updates, int8_t axis, Reduction reduction) {
+Array ScatterElements(const Array& x, const Array& indices, const Array& updates, int8_t axis,
+                      ScatterReduction reduction) {
     return Scatter(x, PlacesAlong(indices, x.shape(), axis), 1, updates, reduction);
 }
 
@@ -152,7 +153,7 @@ Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int
     return ScatterElements(x, indices, updates, axis, kNone);
 }
 
-Array ScatterNd(const Array& x, const Array& indices, const Array& updates, Reduction reduction) {
+Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
     Points points = ReadPoints(indices, x.shape(), 0);
     return Scatter(x, points.places, points.block, updates, reduction);
 }
@@ -221,7 +222,7 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
             ToDevice(IntsArray(counts), device)};
 }
 
-const Operator kOperators[] = {
+const Operator kGatheringOperators[] = {
         {"Compress", Call<Compress>, "axis", Purity::kPure, "", Operands::kMoved},
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
         {"GatherElements", Call<GatherElements>, "axis", Purity::kPure, "", Operands::kMoved},

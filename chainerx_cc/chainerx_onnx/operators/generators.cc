@@ -100,7 +100,7 @@ Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t cou
     return Cast(ArgMax(ExpandDims(Cast(x, Dtype::kFloat64), 1) + noise, 2), dtype.value_or(Dtype::kInt32));
 }
 
-const Operator kOperators[] = {
+const Operator kGeneratorsOperators[] = {
         {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
         {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
         {"ConstantOfShape", ConstantOfShape},

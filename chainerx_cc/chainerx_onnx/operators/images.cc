@@ -95,7 +95,7 @@ Ints LengthsOf(const Array& x, const Axes& axes) {
     return lengths;
 }
 
-std::vector<double> ReadDoubles(const Array& a) {
+std::vector<double> FloatsAsDoubles(const Array& a) {
     std::vector<float> values = ReadFloats(a);
     return {values.begin(), values.end()};
 }
@@ -225,15 +225,15 @@ struct UpsampleScales {
 };
 
 Array Upsample(const Array& x, const Array& scales, const UpsampleScales& given, const Resizing& resize) {
-    return ResizeByScales(x, AllAxes(x), scales ? ReadDoubles(scales) : given.values, resize);
+    return ResizeByScales(x, AllAxes(x), scales ? FloatsAsDoubles(scales) : given.values, resize);
 }
 
 Array Resize(const Array& x, const Array& roi, const Array& scales, const std::optional<Ints>& given_sizes,
              const std::optional<Axes>& given_axes, Opset opset, const Resizing& resize) {
     Axes axes = given_axes.value_or(AllAxes(x));
-    if (opset < 11) return ResizeByScales(x, axes, ReadDoubles(roi), resize);  // its second input are the scales
-    std::vector<double> box = roi && resize.coordinates == kCrop ? ReadDoubles(roi) : std::vector<double>{};
-    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, ReadDoubles(scales), resize, box);
+    if (opset < 11) return ResizeByScales(x, axes, FloatsAsDoubles(roi), resize);  // its second input are the scales
+    std::vector<double> box = roi && resize.coordinates == kCrop ? FloatsAsDoubles(roi) : std::vector<double>{};
+    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, FloatsAsDoubles(scales), resize, box);
     Ints sizes = given_sizes.value_or(Ints{});
     std::vector<double> factors = ScalesOf(LengthsOf(x, axes), resize.policy, &sizes);
     return resize(x, axes, sizes, factors, box);
@@ -365,7 +365,7 @@ Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
     return Cast(Reshape(y, shape), theta.dtype());
 }
 
-const Operator kOperators[] = {
+const Operator kImagesOperators[] = {
         {"AffineGrid", Call<AffineGrid>, "size align_corners"},
         {"GridSample", Call<GridSample>},
         {"Resize", Call<Resize>, "sizes axes"},

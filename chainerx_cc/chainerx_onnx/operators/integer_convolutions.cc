@@ -155,7 +155,7 @@ Kernel QLinearConv(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kIntegerConvolutionsOperators[] = {
         {"ConvInteger", ConvInteger},
         {"QLinearConv", QLinearConv},
 };

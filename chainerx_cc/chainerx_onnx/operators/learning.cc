@@ -97,7 +97,7 @@ Arrays Adam(const Array& rate, const Array& count, const Arrays& tensors, double
     });
 }
 
-const Operator kOperators[] = {
+const Operator kLearningOperators[] = {
         {"Adagrad", Call<Adagrad>, "decay_factor epsilon norm_coefficient", Purity::kPure, kTraining},
         {"Adam", Call<Adam>, "alpha beta epsilon norm_coefficient norm_coefficient_post", Purity::kPure, kTraining},
         {"Momentum", Call<Momentum>, "alpha beta norm_coefficient", Purity::kPure, kTraining},

@@ -60,7 +60,7 @@ Array EinsumOf(const Arrays& xs, const std::string& equation) { return Einsum(eq
 
 Array Det(const Array& x) { return Cast(chainerx::Det(Cast(x, Dtype::kFloat64)), x.dtype()); }
 
-const Operator kOperators[] = {
+const Operator kLinearOperators[] = {
         {"Det", Call<Det>},
         {"Einsum", Call<EinsumOf>, "equation"},
         {"Gemm", Gemm},

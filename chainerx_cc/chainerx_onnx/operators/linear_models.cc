@@ -60,7 +60,7 @@ Kernel LinearClassifier(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kLinearModelsOperators[] = {
         {"LinearClassifier", LinearClassifier, "", Purity::kPure, kLearning},
         {"LinearRegressor", LinearRegressor, "", Purity::kPure, kLearning},
 };

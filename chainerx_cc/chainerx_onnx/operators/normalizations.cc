@@ -122,7 +122,7 @@ Array Lrn(const Array& x, int64_t size, double alpha, double beta, double bias) 
     return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});
 }
 
-const Operator kOperators[] = {
+const Operator kNormalizationsOperators[] = {
         {"BatchNormalization", Call<BatchNormalization>, "epsilon momentum"},
         {"GroupNormalization", Call<GroupNormalization>, "epsilon num_groups"},
         {"InstanceNormalization", Call<InstanceNormalization>, "epsilon"},

@@ -203,7 +203,7 @@ Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>&
     return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
 }
 
-const Operator kOperators[] = {
+const Operator kPoolingOperators[] = {
         {"AveragePool", Call<AveragePoolNode>, "count_include_pad"},
         {"GlobalAveragePool", Call<GlobalAveragePool>},
         {"GlobalLpPool", Call<GlobalLpPool>},

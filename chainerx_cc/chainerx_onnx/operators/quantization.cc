@@ -156,7 +156,7 @@ Kernel QGemm(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kQuantizationOperators[] = {
         {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
         {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},

@@ -8,8 +8,6 @@
 
 namespace chainerx::onnx {
 
-inline bool IsByte(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kUInt8; }
-
 // A scale or zero point in a shape that is broadcast with x.
 Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t block);
 

@@ -238,7 +238,7 @@ Kernel Lstm(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kRecurrentOperators[] = {
         {"GRU", Gru},
         {"LSTM", Lstm},
         {"RNN", Rnn},

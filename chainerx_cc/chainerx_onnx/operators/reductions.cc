@@ -69,7 +69,7 @@ Arrays TopK(const Array& x, int64_t k, int8_t axis, bool largest) {
     return {TakeAlong(x, order, axis), order};
 }
 
-const Operator kOperators[] = {
+const Operator kReductionsOperators[] = {
         {"ArgMax", Call<Arg<true>>, "axis keepdims select_last_index"},
         {"ArgMin", Call<Arg<false>>, "axis keepdims select_last_index"},
         {"CumProd", Call<Cumulative<false>>, "axis exclusive reverse"},

@@ -148,7 +148,7 @@ Array RoiAlign(const Array& input, const Array& regions, const Ints& images, Reg
     return Like(input, out);
 }
 
-const Operator kOperators[] = {
+const Operator kRegionsOperators[] = {
         {"NonMaxSuppression", Call<NonMaxSuppression>, "max_output_boxes_per_class center_point_box"},
         {"RoiAlign", Call<RoiAlign>, "batch_indices mode output_height output_width sampling_ratio spatial_scale"},
 };

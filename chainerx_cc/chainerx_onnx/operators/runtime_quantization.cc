@@ -85,7 +85,7 @@ Kernel QLinearAveragePool(const Node& node) {
     return Between<kAveragePool>(node);
 }
 
-const Operator kOperators[] = {
+const Operator kRuntimeQuantizationOperators[] = {
         {"QLinearAdd", Call<Elementwise<Sum>>, "", Purity::kPure, kDomain},
         {"QLinearAveragePool", QLinearAveragePool, "count_include_pad", Purity::kPure, kDomain},
         {"QLinearConcat", Call<QLinearConcat>, "axis", Purity::kPure, kDomain},

@@ -134,7 +134,7 @@ Array OptionalHasElement(const Value& value, Device& device) {
     return Full(Shape{}, Scalar{static_cast<bool>(value)}, Dtype::kBool, device);
 }
 
-const Operator kOperators[] = {
+const Operator kSequencesOperators[] = {
         {"ConcatFromSequence", Call<ConcatFromSequence>, "axis new_axis", Purity::kPure, "", Operands::kValues},
         {"Optional", Call<Optional>, "", Purity::kPure, "", Operands::kValues},
         {"OptionalGetElement", Call<OptionalGetElement>, "", Purity::kPure, "", Operands::kValues},

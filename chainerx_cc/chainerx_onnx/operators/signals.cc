@@ -116,7 +116,7 @@ Array Stft(const Array& signal, int64_t step, const Array& window, const std::op
     return Fourier{length, onesided ? length / 2 + 1 : length, false}(parts[0], parts[1]);
 }
 
-const Operator kOperators[] = {
+const Operator kSignalsOperators[] = {
         {"BlackmanWindow", Call<Window<kBlackman>>, "size output_datatype periodic"},
         {"DFT", Call<Dft>, "dft_length axis inverse onesided"},
         {"HammingWindow", Call<Window<kHamming>>, "size output_datatype periodic"},

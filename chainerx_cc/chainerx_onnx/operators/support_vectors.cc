@@ -269,7 +269,7 @@ Kernel SvmClassifier(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kSupportVectorsOperators[] = {
         {"SVMClassifier", SvmClassifier, "", Purity::kPure, kLearning},
         {"SVMRegressor", SvmRegressor, "", Purity::kPure, kLearning},
 };

@@ -223,7 +223,7 @@ Array TfIdfVectorizer(const Value& x, const GramCounter& counter, Device& device
     return ToDevice(counter(x), device);
 }
 
-const Operator kOperators[] = {
+const Operator kTextOperators[] = {
         {"StringConcat", Call<StringConcat>, "", Purity::kPure, "", Operands::kValues},
         {"StringNormalizer", Call<StringNormalizer>, "case_change_action is_case_sensitive stopwords", Purity::kPure,
          "", Operands::kValues},

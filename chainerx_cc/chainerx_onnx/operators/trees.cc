@@ -192,7 +192,7 @@ Kernel FlatTreeEnsemble(const Node& node) {
     };
 }
 
-const Operator kOperators[] = {
+const Operator kTreesOperators[] = {
         {"TreeEnsemble", FlatTreeEnsemble, "", Purity::kPure, kLearning},
         {"TreeEnsembleClassifier", TreeEnsembleClassifier, "", Purity::kPure, kLearning},
         {"TreeEnsembleRegressor", TreeEnsembleRegressor, "", Purity::kPure, kLearning},

@@ -98,7 +98,7 @@ Array BitCast(const Array& input, Dtype to) {
     return internal::MakeArray(x.shape(), x.strides(), to, x.device(), x.body()->storage, x.offset());
 }
 
-const Operator kOperators[] = {
+const Operator kTypesOperators[] = {
         {"BitCast", Call<BitCast>, "to"},
         {"Cast", Call<CastNode>, "", Purity::kPure, "", Operands::kValues},
         {"CastLike", Call<CastLike>, "", Purity::kPure, "", Operands::kValues},

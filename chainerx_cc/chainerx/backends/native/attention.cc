@@ -14,7 +14,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of products above which the interpreter lock is released.
-constexpr int64_t kBlocking = 262144;
+constexpr int64_t kAttentionBlocking = 262144;
 
 // Matrices of a dtype, copied only if their rows are not contiguous. All rows of a mask may share memory.
 class Matrices {
@@ -82,7 +82,9 @@ AttentionSizes GetSizes(const Array& q, const Array& v, const AttentionOptions& 
             options.scale, options.causal};
 }
 
-bool IsLong(const AttentionSizes& s) { return s.batch * s.queries * s.keys * (s.width + s.value_width) > kBlocking; }
+bool IsLong(const AttentionSizes& s) {
+    return s.batch * s.queries * s.keys * (s.width + s.value_width) > kAttentionBlocking;
+}
 
 void Attention(const Array& q_, const Array& k_, const Array& v_, const Array& mask_, const AttentionOptions& options,
                const Array& out_, const Array& log_sum) {

@@ -14,8 +14,8 @@ namespace chainerx::native {
 namespace {
 
 // The numbers of multiplications and of elements above which the interpreter lock is released.
-constexpr int64_t kBlockingProducts = 1 << 20;
-constexpr int64_t kBlockingElements = 1 << 16;
+constexpr int64_t kBlocksBlockingProducts = 1 << 20;
+constexpr int64_t kBlocksBlockingElements = 1 << 16;
 
 template <class T>
 bool AreWithin(const Array& x, int least, int most) {
@@ -53,7 +53,7 @@ public:
         : inner_{shape.k}, columns_{shape.n}, factor_{shape, source} {}
 
     void Run(const Array& x, const BlockEpilogue& epilogue, const Array& y) const override {
-        BlockingScope blocking{y.GetTotalSize() > kBlockingProducts / (inner_ + 1)};
+        BlockingScope blocking{y.GetTotalSize() > kBlocksBlockingProducts / (inner_ + 1)};
         BlockProduct product{};
         product.m = y.GetTotalSize() / columns_;
         product.a = x.data<float>();
@@ -90,7 +90,7 @@ std::unique_ptr<PackedBlocks> Pack(const Array& q, const Array& scales, const Ar
 }
 
 std::unique_ptr<PackedBlocks> PackBlocks(const Array& q, const Array& scales, const Array& zeros, int64_t block) {
-    BlockingScope blocking{q.GetTotalSize() > kBlockingElements};
+    BlockingScope blocking{q.GetTotalSize() > kBlocksBlockingElements};
     return q.dtype() == Dtype::kInt8 ? Pack<int8_t>(q, scales, zeros, block) : Pack<uint8_t>(q, scales, zeros, block);
 }
 

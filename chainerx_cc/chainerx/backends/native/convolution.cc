@@ -23,7 +23,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of multiplications above which the interpreter lock is released.
-constexpr int64_t kBlocking = 262144;
+constexpr int64_t kConvolutionBlocking = 262144;
 
 int64_t CountWork(const ConvShape& s) {
     return s.batch * s.out_channels * (s.in_channels / s.groups) * SpatialSize(s.kernel, s.ndim) *
@@ -40,7 +40,7 @@ void Run(const ConvShape& s, const Array& a_, const Array& b_, const Array& bias
     Output out{out_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{CountWork(s) > kBlocking};
+        BlockingScope blocking{CountWork(s) > kConvolutionBlocking};
         kernel(a.data<T>(), b.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
     });
     out.Finish();
@@ -74,7 +74,7 @@ void VisitProducts(const WindowGeometry& g, Visit&& visit) {
 void RunInteger(const WindowGeometry& g, const Array& x, const Array& w, const Array& y, const Array& bias,
                 bool into_x) {
     FillBias(bias, into_x ? x : y);
-    BlockingScope blocking{CountWork(MakeConvShape(g)) > kBlocking};
+    BlockingScope blocking{CountWork(MakeConvShape(g)) > kConvolutionBlocking};
     VisitDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         if constexpr (std::is_integral_v<T>) {
@@ -122,14 +122,14 @@ public:
         int64_t size;
         GetPackedSize<T>(s, &size);
         packed_.emplace(size);
-        BlockingScope blocking{size > kBlocking};
+        BlockingScope blocking{size > kConvolutionBlocking};
         PackConvWeights<T>(s, w.data<T>(), packed_->data());
     }
 
     void Run(const WindowGeometry& g, const Array& x, const ConvEpilogue& epilogue, const Array& y) const override {
         ConvShape s = MakeConvShape(g);
         auto data = [](const Array& a) { return a ? a.data<T>() : nullptr; };
-        BlockingScope blocking{CountWork(s) > kBlocking};
+        BlockingScope blocking{CountWork(s) > kConvolutionBlocking};
         ConvForwardPacked<T>(s, x.data<T>(), packed_->data(), data(epilogue.bias), data(epilogue.addend),
                              epilogue.use_relu, static_cast<T>(epilogue.most), y.data<T>());
     }

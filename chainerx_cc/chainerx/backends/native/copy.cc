@@ -16,7 +16,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kGrain = 65536;
+constexpr int64_t kCopyGrain = 65536;
 
 using CopyTable = std::array<RowTable, kNumDtypes>;
 
@@ -79,15 +79,15 @@ bool CopyTransposed(LoopNest nest, int64_t item, char* const* data) {
                             reinterpret_cast<double*>(target), to / 8);
         }
     };
-    BlockingScope blocking{nest.size > kGrain};
+    BlockingScope blocking{nest.size > kCopyGrain};
     int64_t outer = nest.OuterSize();
     if (outer == 1) {
-        ParallelFor(columns, std::max<int64_t>(32, kGrain / rows), [&](int64_t begin, int64_t end) {
+        ParallelFor(columns, std::max<int64_t>(32, kCopyGrain / rows), [&](int64_t begin, int64_t end) {
             transpose(end - begin, data[0] + begin * to, data[1] + begin * item);
         });
         return true;
     }
-    ParallelFor(outer, std::max<int64_t>(1, kGrain / (rows * columns)), [&](int64_t begin, int64_t end) {
+    ParallelFor(outer, std::max<int64_t>(1, kCopyGrain / (rows * columns)), [&](int64_t begin, int64_t end) {
         nest.ForRows(data, begin, end, [&](int64_t n, char* const* p) { transpose(n, p[0], p[1]); });
     });
     return true;
@@ -99,12 +99,12 @@ void Copy(const Array& src, const Array& dst) {
     if (src.dtype() == dst.dtype() && src.IsContiguous() && dst.IsContiguous() && src.shape() == dst.shape()) {
         if (src.raw_data() == dst.raw_data()) return;
         int64_t item = dst.GetItemSize();
-        if (size * item <= kGrain) {
+        if (size * item <= kCopyGrain) {
             std::memcpy(dst.raw_data(), src.raw_data(), size * item);
             return;
         }
         BlockingScope blocking;
-        ParallelFor(size * item, kGrain * 16, [&](int64_t begin, int64_t end) {
+        ParallelFor(size * item, kCopyGrain * 16, [&](int64_t begin, int64_t end) {
             std::memcpy(dst.raw_data() + begin, src.raw_data() + begin, end - begin);
         });
         return;
@@ -116,15 +116,15 @@ void Copy(const Array& src, const Array& dst) {
     if (src.dtype() == dst.dtype() && CopyTransposed(nest, dst.GetItemSize(), data)) return;
     int64_t length = nest.lengths[nest.ndim - 1];
     const int64_t* inner = nest.strides[nest.ndim - 1];
-    BlockingScope blocking{size > kGrain};
+    BlockingScope blocking{size > kCopyGrain};
     if (nest.ndim == 1) {
-        ParallelFor(length, kGrain, [&](int64_t begin, int64_t end) {
+        ParallelFor(length, kCopyGrain, [&](int64_t begin, int64_t end) {
             char* p[] = {data[0] + begin * inner[0], data[1] + begin * inner[1]};
             row(nullptr, end - begin, p, inner);
         });
         return;
     }
-    ParallelFor(nest.OuterSize(), std::max<int64_t>(1, kGrain / length), [&](int64_t begin, int64_t end) {
+    ParallelFor(nest.OuterSize(), std::max<int64_t>(1, kCopyGrain / length), [&](int64_t begin, int64_t end) {
         nest.ForRows(data, begin, end, [&](int64_t m, char* const* p) { row(nullptr, m, p, inner); });
     });
 }
@@ -137,8 +137,8 @@ void Fill(const Array& out, const Scalar& value) {
         T v = value.To<T>();
         if (out.IsContiguous()) {
             T* p = out.data<T>();
-            BlockingScope blocking{size > kGrain};
-            ParallelFor(size, kGrain, [&](int64_t begin, int64_t end) { std::fill(p + begin, p + end, v); });
+            BlockingScope blocking{size > kCopyGrain};
+            ParallelFor(size, kCopyGrain, [&](int64_t begin, int64_t end) { std::fill(p + begin, p + end, v); });
             return;
         }
         LoopNest nest{out.shape(), 1, &out.strides()};

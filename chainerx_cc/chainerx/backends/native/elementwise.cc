@@ -13,7 +13,7 @@ namespace chainerx::native {
 namespace {
 
 // Elements per task, and the size from which the loop releases the interpreter lock.
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kElementwiseGrain = 32768;
 
 // A tile of a transposed operand, which is contiguous across rows. Tiles are transposed before the loops run over them.
 constexpr int64_t kTileRows = 32;
@@ -46,8 +46,8 @@ bool RunTiles(const ElementwiseCall& call, RowFunction row, const LoopNest& nest
     int64_t blocks = (rows + kTileRows - 1) / kTileRows;
     LoopNest outer = nest;
     --outer.ndim;
-    BlockingScope blocking{nest.size > kGrain};
-    ParallelFor(outer.OuterSize() * blocks, std::max<int64_t>(1, kGrain / (kTileRows * length)),
+    BlockingScope blocking{nest.size > kElementwiseGrain};
+    ParallelFor(outer.OuterSize() * blocks, std::max<int64_t>(1, kElementwiseGrain / (kTileRows * length)),
                 [&](int64_t begin, int64_t end) {
                     constexpr int64_t kTileBytes = kTileRows * kTileColumns * 8;
                     Scratch<char> tiles{kTileBytes * kMaxElementwiseInputs};
@@ -104,12 +104,12 @@ void RunRows(const ElementwiseCall& call, RowFunction row) {
         }
     }
     if (CHAINERX_LIKELY(flat)) {
-        if (CHAINERX_LIKELY(size <= kGrain)) {
+        if (CHAINERX_LIKELY(size <= kElementwiseGrain)) {
             row(call.op, size, data, strides);
             return;
         }
         BlockingScope blocking;
-        ParallelFor(size, kGrain, [&](int64_t begin, int64_t end) {
+        ParallelFor(size, kElementwiseGrain, [&](int64_t begin, int64_t end) {
             char* p[LoopNest::kMaxOperands];
             for (int k = 0; k < n; ++k) p[k] = data[k] + begin * strides[k];
             row(call.op, end - begin, p, strides);
@@ -126,8 +126,8 @@ void RunRows(const ElementwiseCall& call, RowFunction row) {
     if (RunTiles(call, row, nest, data)) return;
     int64_t length = nest.lengths[nest.ndim - 1];
     const int64_t* inner = nest.strides[nest.ndim - 1];
-    BlockingScope blocking{size > kGrain};
-    ParallelFor(nest.OuterSize(), std::max<int64_t>(1, kGrain / length), [&](int64_t begin, int64_t end) {
+    BlockingScope blocking{size > kElementwiseGrain};
+    ParallelFor(nest.OuterSize(), std::max<int64_t>(1, kElementwiseGrain / length), [&](int64_t begin, int64_t end) {
         nest.ForRows(data, begin, end, [&](int64_t m, char* const* p) { row(call.op, m, p, inner); });
     });
 }

@@ -22,9 +22,9 @@ namespace chainerx::native {
 namespace {
 
 // The number of operations above which the interpreter lock is released.
-constexpr double kBlocking = 262144;
+constexpr double kFactorizationBlocking = 262144;
 // The number of operations that make a thread worthwhile, and the fixed cost of a LAPACK call in operations.
-constexpr double kGrain = 100000;
+constexpr double kFactorizationGrain = 100000;
 constexpr double kCall = 1000;
 
 // A size in LAPACK's integer type.
@@ -71,12 +71,13 @@ template <class F>
 void ForMatrices(const Stack& s, double work, F&& f) {
     InitBlas();
     work += kCall;
-    BlockingScope blocking{work * static_cast<double>(s.count) > kBlocking};
-    ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kGrain / work)), [&f](int64_t begin, int64_t end) {
-        BlasBuffer buffer{};
-        if (!buffer.available()) throw std::bad_alloc{};
-        f(begin, end);
-    });
+    BlockingScope blocking{work * static_cast<double>(s.count) > kFactorizationBlocking};
+    ParallelFor(s.count, std::max<int64_t>(1, static_cast<int64_t>(kFactorizationGrain / work)),
+                [&f](int64_t begin, int64_t end) {
+                    BlasBuffer buffer{};
+                    if (!buffer.available()) throw std::bad_alloc{};
+                    f(begin, end);
+                });
 }
 
 // dst (columns, rows) = src (rows, columns) transposed: from row-major order to LAPACK's column-major order.

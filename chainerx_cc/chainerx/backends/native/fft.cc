@@ -28,8 +28,8 @@ namespace chainerx::native {
 namespace {
 
 // The number of operations that make a thread worthwhile, and above which the interpreter lock is released.
-constexpr double kGrain = 100000;
-constexpr double kBlocking = 262144;
+constexpr double kFftGrain = 100000;
+constexpr double kFftBlocking = 262144;
 
 // The longer of the shapes, which differ along the axis of a transform between halves and real numbers.
 const Shape& FullShape(const Array& a, const Array& out) { return IsComplex(a.dtype()) ? out.shape() : a.shape(); }
@@ -73,7 +73,7 @@ void AlongAxis(const Array& a, const Array& out, int8_t axis, bool forward, T fa
     }
     auto size = static_cast<double>(full.GetTotalSize());
     double work = 5 * size * std::log2(static_cast<double>(full[axis]) + 1) / static_cast<double>(full[divided]);
-    int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kGrain / work));
+    int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kFftGrain / work));
     ParallelFor(full[divided], grain, [&](int64_t begin, int64_t end) {
         pocketfft::shape_t part = shape;
         part[divided] = static_cast<size_t>(end - begin);
@@ -111,7 +111,7 @@ void Transform(const Array& a, const Axes& axes, bool forward, T factor, const A
 
 void TransformFourier(const Array& a, const Axes& axes, bool forward, double factor, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    BlockingScope blocking{20 * static_cast<double>(out.GetTotalSize()) > kBlocking};
+    BlockingScope blocking{20 * static_cast<double>(out.GetTotalSize()) > kFftBlocking};
     if (ToRealDtype(out.dtype()) == Dtype::kFloat64) {
         Transform<double>(a, axes, forward, factor, out);
     } else {

@@ -19,7 +19,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of multiplications above which the interpreter lock is released.
-constexpr int64_t kBlocking = 262144;
+constexpr int64_t kGemmBlocking = 262144;
 
 struct Matrix {
     bool transposed;
@@ -115,7 +115,7 @@ void MultiplyInexact(const Array& a_, const Array& b_, double beta, const Array&
     int64_t batch = out.GetTotalSize() / (rows * columns);
     std::vector<Loop> loops = MakeLoops(a, b);
     const Loop& inner_loop = loops.front();
-    BlockingScope blocking{batch * rows * columns * inner > kBlocking};
+    BlockingScope blocking{batch * rows * columns * inner > kGemmBlocking};
     for (int64_t i = 0; i < batch; i += inner_loop.count) {
         int64_t offset_a = 0;
         int64_t offset_b = 0;
@@ -207,7 +207,7 @@ void MatmulSum(const std::vector<Array>& a, const std::vector<Array>& b, const A
             terms.push_back({ma.transposed, x_data, ma.leading, mb.transposed, y_data, mb.leading, inner});
             work += rows * columns * inner;
         }
-        BlockingScope blocking{work > kBlocking};
+        BlockingScope blocking{work > kGemmBlocking};
         GemmSum<T>(rows, columns, terms, out.data<T>());
     });
 }
@@ -222,7 +222,7 @@ public:
 
     void Run(const Array& x, const Array& bias, bool use_relu, const Array& y) const override {
         int64_t rows = x.GetTotalSize() / inner_;
-        BlockingScope blocking{rows * inner_ * columns_ > kBlocking};
+        BlockingScope blocking{rows * inner_ * columns_ > kGemmBlocking};
         packed_.Multiply(
                 {rows, x.data<T>(), inner_, false, bias ? bias.data<T>() : nullptr, use_relu, y.data<T>(), columns_});
     }
@@ -237,7 +237,7 @@ std::unique_ptr<PackedWeights> PackWeights(const Array& w_) {
     if (w_.GetTotalSize() == 0) return nullptr;
     Matrix layout;
     Array w = MakeReadable(w_, &layout);
-    BlockingScope blocking{w.GetTotalSize() > kBlocking};
+    BlockingScope blocking{w.GetTotalSize() > kGemmBlocking};
     if (w.dtype() == Dtype::kFloat32) return std::make_unique<NativeWeights<float>>(w, layout);
     if (w.dtype() == Dtype::kFloat64) return std::make_unique<NativeWeights<double>>(w, layout);
     return nullptr;

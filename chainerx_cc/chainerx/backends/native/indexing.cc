@@ -18,26 +18,27 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kIndexingGrain = 16384;
 
-// Calls f(outer * n + i, index of i) for tasks of about kGrain elements.
+// Calls f(outer * n + i, index of i) for tasks of about kIndexingGrain elements.
 template <class F>
 void ForIndices(const Array& indices, const TakeGeometry& g, F&& f) {
     int64_t n = indices.GetTotalSize();
     const int64_t* index = indices.data<int64_t>();
     int64_t total = g.outer * n;
-    BlockingScope blocking{total * g.inner > kGrain};
-    ParallelFor(total, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.inner, 1)), [&](int64_t begin, int64_t end) {
-        int64_t outer = begin / n;
-        int64_t i = begin % n;
-        for (int64_t r = begin; r < end; ++r) {
-            f(r, outer, index[i]);
-            if (++i == n) {
-                i = 0;
-                ++outer;
-            }
-        }
-    });
+    BlockingScope blocking{total * g.inner > kIndexingGrain};
+    ParallelFor(total, std::max<int64_t>(1, kIndexingGrain / std::max<int64_t>(g.inner, 1)),
+                [&](int64_t begin, int64_t end) {
+                    int64_t outer = begin / n;
+                    int64_t i = begin % n;
+                    for (int64_t r = begin; r < end; ++r) {
+                        f(r, outer, index[i]);
+                        if (++i == n) {
+                            i = 0;
+                            ++outer;
+                        }
+                    }
+                });
 }
 
 template <class T>
@@ -64,7 +65,7 @@ void Scatter(const Array& out, const Array& indices, const TakeGeometry& g, cons
     int64_t n = indices.GetTotalSize();
     const int64_t* index = indices.data<int64_t>();
     const T* src = b.data<T>();
-    BlockingScope blocking{b.GetTotalSize() > kGrain};
+    BlockingScope blocking{b.GetTotalSize() > kIndexingGrain};
     for (int64_t o = 0; o < g.outer; ++o) {
         for (int64_t i = 0; i < n; ++i) {
             T* dst = out.data<T>() + (o * g.length + index[i]) * g.inner;
@@ -111,7 +112,7 @@ void AddSumsTyped(const Array& out, const Array& indices, const TakeGeometry& g,
 }
 
 void AddSumsAt(const Array& out, const Array& indices, const TakeGeometry& g, const Array& b) {
-    BlockingScope blocking{b.GetTotalSize() > kGrain};
+    BlockingScope blocking{b.GetTotalSize() > kIndexingGrain};
     VisitAnyDtype(out.dtype(), [&](auto tag) { AddSumsTyped<typename decltype(tag)::type>(out, indices, g, b); });
 }
 

@@ -15,19 +15,19 @@ namespace chainerx::native {
 namespace {
 
 // The numbers of multiplications and of weights above which the interpreter lock is released.
-constexpr int64_t kBlockingProducts = 1 << 20;
-constexpr int64_t kBlockingElements = 1 << 16;
+constexpr int64_t kIntegerConvolutionBlockingProducts = 1 << 20;
+constexpr int64_t kIntegerConvolutionBlockingElements = 1 << 16;
 
-class NativeFilters final : public PackedIntegerFilters {
+class NativeIntegerFilters final : public PackedIntegerFilters {
 public:
-    NativeFilters(const WindowGeometry& g, const Array& w, const Array& zeros)
+    NativeIntegerFilters(const WindowGeometry& g, const Array& w, const Array& zeros)
         : inner_{w.GetTotalSize() / std::max<int64_t>(g.out_channels, 1)},
           packed_{MakeConvShape(g), w.raw_data(), w.dtype() == Dtype::kInt8, zeros ? zeros.data<int32_t>() : nullptr,
                   zeros && zeros.GetTotalSize() > 1} {}
 
     void Run(const WindowGeometry& g, const Array& x, const Array& x_zero, const IntegerConvEpilogue* epilogue,
              const Array& y) const override {
-        BlockingScope blocking{y.GetTotalSize() > kBlockingProducts / (inner_ + 1)};
+        BlockingScope blocking{y.GetTotalSize() > kIntegerConvolutionBlockingProducts / (inner_ + 1)};
         auto run = [&](const int32_t* offset, const Int8ConvEpilogue& after, auto* out) {
             packed_.Run(MakeConvShape(g), x.raw_data(), x.dtype() == Dtype::kInt8, x_zero ? *x_zero.data<int32_t>() : 0,
                         offset, after, out);
@@ -65,8 +65,8 @@ private:
 };
 
 std::unique_ptr<PackedIntegerFilters> PackFilters(const WindowGeometry& g, const Array& w, const Array& zeros) {
-    BlockingScope blocking{w.GetTotalSize() > kBlockingElements};
-    return std::make_unique<NativeFilters>(g, w, zeros);
+    BlockingScope blocking{w.GetTotalSize() > kIntegerConvolutionBlockingElements};
+    return std::make_unique<NativeIntegerFilters>(g, w, zeros);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace chainerx::native {
 namespace {
 
 // The numbers of multiplications and of elements above which the interpreter lock is released.
-constexpr int64_t kBlockingProducts = 1 << 20;
-constexpr int64_t kBlockingElements = 1 << 16;
+constexpr int64_t kIntegersBlockingProducts = 1 << 20;
+constexpr int64_t kIntegersBlockingElements = 1 << 16;
 
 Int8Matrix MatrixOf(const Array& x) {
     return {x.raw_data(), x.dtype() == Dtype::kInt8, x.strides()[x.ndim() - 2], x.strides()[x.ndim() - 1]};
@@ -35,7 +35,7 @@ public:
 
     void Run(const Array& a, const Array& a_zeros, const IntegerEpilogue* epilogue, const Array& out) const override {
         int64_t rows = out.GetTotalSize() / columns_;
-        BlockingScope blocking{out.GetTotalSize() > kBlockingProducts / (inner_ + 1)};
+        BlockingScope blocking{out.GetTotalSize() > kIntegersBlockingProducts / (inner_ + 1)};
         Int8Matrix left{a.raw_data(), a.dtype() == Dtype::kInt8, inner_, 1};
         if (epilogue == nullptr) {
             packed_.Multiply(rows, left, ZerosOf(a_zeros), HasMany(a_zeros), out.data<int32_t>(), columns_);
@@ -62,7 +62,7 @@ private:
 };
 
 std::unique_ptr<PackedIntegers> PackIntegers(const Array& b, const Array& zeros) {
-    BlockingScope blocking{b.GetTotalSize() > kBlockingElements};
+    BlockingScope blocking{b.GetTotalSize() > kIntegersBlockingElements};
     return std::make_unique<NativeIntegers>(b, zeros);
 }
 
@@ -72,7 +72,7 @@ int32_t ByteOf(const Array& zero) {
 
 void QuantizeNative(const Array& x, const Array& scale, const Array& zero, const Array& y) {
     int64_t n = x.GetTotalSize();
-    BlockingScope blocking{n > kBlockingElements};
+    BlockingScope blocking{n > kIntegersBlockingElements};
     float unit = *scale.data<float>();
     if (y.dtype() == Dtype::kInt8) {
         Quantize(n, x.data<float>(), unit, ByteOf(zero), y.data<int8_t>());
@@ -83,7 +83,7 @@ void QuantizeNative(const Array& x, const Array& scale, const Array& zero, const
 
 void DequantizeNative(const Array& x, const Array& scale, const Array& zero, const Array& y) {
     int64_t n = x.GetTotalSize();
-    BlockingScope blocking{n > kBlockingElements};
+    BlockingScope blocking{n > kIntegersBlockingElements};
     float unit = *scale.data<float>();
     if (x.dtype() == Dtype::kInt8) {
         Dequantize(n, x.data<int8_t>(), unit, ByteOf(zero), y.data<float>());
@@ -94,7 +94,7 @@ void DequantizeNative(const Array& x, const Array& scale, const Array& zero, con
 
 void QuantizeDynamicallyNative(const Array& x, const DynamicallyQuantized& out) {
     int64_t n = x.GetTotalSize();
-    BlockingScope blocking{n > kBlockingElements};
+    BlockingScope blocking{n > kIntegersBlockingElements};
     float range[2];
     FindRange<float>(n, x.data<float>(), range);
     float scale = (range[1] - range[0]) / 255.0F;

@@ -14,7 +14,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of elements above which the interpreter lock is released.
-constexpr int64_t kBlocking = 32768;
+constexpr int64_t kNormalizationBlocking = 32768;
 
 // running = decay * running + (1 - decay) * adjust * value, if there is a running statistic.
 template <class T>
@@ -49,7 +49,7 @@ void BatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const A
         Array var = Empty(mean.shape(), dtype, mean.device());
         Output y{y_, dtype};
         {
-            BlockingScope blocking{x.GetTotalSize() > kBlocking};
+            BlockingScope blocking{x.GetTotalSize() > kNormalizationBlocking};
             BatchNormForward(batch, channels, spatial, x.data<T>(), gamma.data<T>(), beta.data<T>(),
                              static_cast<T>(eps), y.template data<T>(), mean.data<T>(), var.data<T>(),
                              inv_std.data<T>());
@@ -80,7 +80,7 @@ void Backward(const Array& x_, const Array& gamma_, const Array& gy_, const Arra
             std::fill_n(ggamma.template data<T>(), gamma.GetTotalSize(), T{0});
             std::fill_n(gbeta.template data<T>(), gamma.GetTotalSize(), T{0});
         } else {
-            BlockingScope blocking{x.GetTotalSize() > kBlocking};
+            BlockingScope blocking{x.GetTotalSize() > kNormalizationBlocking};
             kernel(x.data<T>(), gamma.data<T>(), gy.data<T>(), gx.template data<T>(), ggamma.template data<T>(),
                    gbeta.template data<T>());
         }
@@ -117,7 +117,7 @@ void FixedBatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, co
         }
         Output y{y_, dtype};
         if (x.GetTotalSize() != 0) {
-            BlockingScope blocking{x.GetTotalSize() > kBlocking};
+            BlockingScope blocking{x.GetTotalSize() > kNormalizationBlocking};
             BatchNormApply(x.shape()[0], x.shape()[1], x.shape()[2], x.data<T>(), gamma.data<T>(), beta.data<T>(),
                            mean.data<T>(), inv_std.data<T>(), y.template data<T>());
         }
@@ -135,7 +135,7 @@ void LayerNorm(const Array& x_, const Array& gamma_, const Array& beta_, double 
         Array beta = Input(beta_, dtype);
         Output y{y_, dtype};
         if (x.GetTotalSize() != 0) {
-            BlockingScope blocking{x.GetTotalSize() > kBlocking};
+            BlockingScope blocking{x.GetTotalSize() > kNormalizationBlocking};
             LayerNormForward(x.shape()[0], x.shape()[1], x.data<T>(), gamma.data<T>(), beta.data<T>(),
                              static_cast<T>(eps), y.template data<T>(), mean.data<T>(), inv_std.data<T>());
         }

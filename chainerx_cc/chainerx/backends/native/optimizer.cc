@@ -15,7 +15,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of elements that makes a thread worthwhile.
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kOptimizerGrain = 32768;
 
 // Updates contiguous arrays. Threads divide the elements of all parameters, so many small parameters cost no more than
 // a large one.
@@ -24,7 +24,7 @@ void RunRanges(const double* scalars, const Array* arrays, int64_t count) {
     constexpr int kWidth = 2 + kStates;
     std::vector<int64_t> starts(count + 1, 0);
     for (int64_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + arrays[i].GetTotalSize();
-    ParallelFor(starts[count], kGrain, [&](int64_t begin, int64_t end) {
+    ParallelFor(starts[count], kOptimizerGrain, [&](int64_t begin, int64_t end) {
         int64_t i = std::upper_bound(starts.begin(), starts.end(), begin) - starts.begin() - 1;
         for (; begin < end; ++i) {
             T* data[kWidth];
@@ -49,7 +49,7 @@ void Update(const std::vector<double>& scalars, const std::vector<Array>& arrays
     auto count = static_cast<int64_t>(arrays.size()) / kWidth;
     int64_t total = 0;
     for (int64_t i = 0; i < count; ++i) total += arrays[i].GetTotalSize();
-    bool is_long = total > kGrain;
+    bool is_long = total > kOptimizerGrain;
     bool is_flat = std::all_of(arrays.begin(), arrays.end(), [](const Array& a) { return a.IsContiguous(); });
     // A single thread works in order anyway.
     if (count > 1 && (is_long || !is_flat) && ParametersOverlap(arrays, count)) {

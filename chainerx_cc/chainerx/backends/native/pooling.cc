@@ -12,7 +12,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of elements above which the interpreter lock is released.
-constexpr int64_t kBlocking = 32768;
+constexpr int64_t kPoolingBlocking = 32768;
 
 // Runs `kernel(in, out)` on pointers.
 template <class Kernel>
@@ -22,7 +22,7 @@ void Run(const Array& in_, const Array& out_, Kernel&& kernel) {
     Output out{out_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{in.GetTotalSize() + out_.GetTotalSize() > kBlocking};
+        BlockingScope blocking{in.GetTotalSize() + out_.GetTotalSize() > kPoolingBlocking};
         kernel(in.data<T>(), out.data<T>());
     });
     out.Finish();

@@ -16,13 +16,13 @@ namespace chainerx::native {
 namespace {
 
 // The number of multiplications above which the interpreter lock is released.
-constexpr int64_t kBlocking = 262144;
+constexpr int64_t kQuantizedLinearBlocking = 262144;
 // Rows of x up to which decoding for each few of them is faster than a product with decoded rows
 constexpr int64_t kFewRows = 5;
 // Elements of decoded rows that stay in the second-level cache
 constexpr int64_t kTileElements = 1 << 16;
 // Elements that are worth a thread
-constexpr int64_t kGrain = 1 << 16;
+constexpr int64_t kQuantizedLinearGrain = 1 << 16;
 
 QuantizedRows RowsOf(const Array& w, const Array& scale, const Array& zero, const QuantizedFormat& format, int64_t k) {
     return {w.shape()[0],
@@ -48,7 +48,7 @@ std::vector<float> SumBlocks(const QuantizedRows& w, const float* x, int64_t m) 
 template <class F>
 void ForTiles(const QuantizedRows& w, const F& f) {
     int64_t rows = std::clamp<int64_t>(kTileElements / (w.k + 1), 8, 64) / 8 * 8;
-    ParallelFor((w.n + rows - 1) / rows, kGrain / (rows * w.k + 1) + 1, [&](int64_t begin, int64_t end) {
+    ParallelFor((w.n + rows - 1) / rows, kQuantizedLinearGrain / (rows * w.k + 1) + 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) f(i * rows, std::min((i + 1) * rows, w.n));
     });
 }
@@ -72,16 +72,16 @@ void MultiplyMany(const QuantizedRows& w, const float* x, int64_t m, float* y) {
 
 void Multiply(const Array& x, const Array& w, const Array& scale, const Array& zero, const QuantizedFormat& format,
               const Array& y) {
-    BlockingScope blocking{y.GetTotalSize() > kBlocking / (x.shape()[1] + 1)};
+    BlockingScope blocking{y.GetTotalSize() > kQuantizedLinearBlocking / (x.shape()[1] + 1)};
     QuantizedRows rows = RowsOf(w, scale, zero, format, x.shape()[1]);
     int64_t m = x.shape()[0];
     (m > kFewRows ? MultiplyMany : MultiplyFew)(rows, x.data<float>(), m, y.data<float>());
 }
 
 void Decode(const Array& w, const Array& scale, const Array& zero, const QuantizedFormat& format, const Array& out) {
-    BlockingScope blocking{out.GetTotalSize() > kBlocking};
+    BlockingScope blocking{out.GetTotalSize() > kQuantizedLinearBlocking};
     QuantizedRows rows = RowsOf(w, scale, zero, format, out.shape()[1]);
-    ParallelFor(rows.n, kGrain / (rows.k + 1) + 1, [&](int64_t begin, int64_t end) {
+    ParallelFor(rows.n, kQuantizedLinearGrain / (rows.k + 1) + 1, [&](int64_t begin, int64_t end) {
         DecodeQuantizedRows<float>(rows, begin, end, out.data<float>() + begin * rows.k);
     });
 }

@@ -17,7 +17,7 @@ namespace {
 static_assert(RandomGenerator::kAlignment % kRandomChunk == 0);
 
 // The number of elements above which the interpreter lock is released.
-constexpr int64_t kBlocking = 16384;
+constexpr int64_t kRandomBlocking = 16384;
 
 // `make(number of elements, pointer to float or double)` fills the array.
 template <class F>
@@ -25,7 +25,7 @@ void Generate(const Array& out_, F&& make) {
     Dtype dtype = GetComputeDtype(out_.dtype());
     Output out{out_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
-        BlockingScope blocking{out_.GetTotalSize() > kBlocking};
+        BlockingScope blocking{out_.GetTotalSize() > kRandomBlocking};
         make(out_.GetTotalSize(), out.template data<typename decltype(tag)::type>());
     });
     out.Finish();
@@ -46,7 +46,7 @@ void Normal(const RandomStream& stream, double shift, double factor, const Array
 }
 
 void Integers(const RandomStream& stream, int64_t low, int64_t high, const Array& out) {
-    BlockingScope blocking{out.GetTotalSize() > kBlocking};
+    BlockingScope blocking{out.GetTotalSize() > kRandomBlocking};
     RandomIntegers<int64_t>(out.GetTotalSize(), stream.key, stream.position, low,
                             static_cast<uint64_t>(high) - static_cast<uint64_t>(low), out.data<int64_t>());
 }
@@ -58,7 +58,7 @@ void Dropout(const RandomStream& stream, double ratio, const Array& x_, const Ar
     Output y{y_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        BlockingScope blocking{x.GetTotalSize() > kRandomBlocking};
         RandomDropout<T>(x.GetTotalSize(), stream.key, stream.position, threshold, static_cast<T>(1 / (1 - ratio)),
                          x.data<T>(), y.template data<T>());
     });

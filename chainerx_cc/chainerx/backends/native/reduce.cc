@@ -97,7 +97,7 @@ Array SplitParts(const Array& a) {
     Strides strides = a.strides();
     shape.push_back(2);
     strides.push_back(GetItemSize(dtype));
-    return internal::MakeArray(shape, strides, dtype, a.device(), a.body()->storage, a.offset());
+    return chainerx::internal::MakeArray(shape, strides, dtype, a.device(), a.body()->storage, a.offset());
 }
 
 // Products of complex numbers, one after the other.

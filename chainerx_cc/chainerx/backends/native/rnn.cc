@@ -13,7 +13,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of gates above which the interpreter lock is released.
-constexpr int64_t kBlocking = 8192;
+constexpr int64_t kRnnBlocking = 8192;
 
 GateLayout MakeLayout(int64_t units, Gates gates) {
     if (gates == Gates::kInterleaved) return {4 * units, 4, {0, 1, 2, 3}};
@@ -31,7 +31,7 @@ void Lstm(const Array& c_prev_, const Array& x_, Gates gates, const Array& c_, c
     Output h{h_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        BlockingScope blocking{x.GetTotalSize() > kRnnBlocking};
         LstmForward<T>(batch, units, layout, x.data<T>(), c_prev.data<T>(), c.template data<T>(), h.template data<T>());
     });
     c.Finish();
@@ -53,7 +53,7 @@ void LstmGrad(const Array& c_prev_, const Array& x_, Gates gates, const Array& c
     Output gx{gx_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        BlockingScope blocking{x.GetTotalSize() > kRnnBlocking};
         LstmBackward<T>(batch, units, layout, x.data<T>(), c_prev.data<T>(), c.template data<T>(),
                         gc ? gc.data<T>() : nullptr, gh ? gh.data<T>() : nullptr, gx.template data<T>(),
                         gc_prev.template data<T>());
@@ -122,7 +122,7 @@ void TreeLstm(const std::vector<Array>& c_prevs_, const std::vector<Array>& xs_,
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         TreePointers<const T> pointers{c_prevs, xs};
-        BlockingScope blocking{xs[0].GetTotalSize() > kBlocking};
+        BlockingScope blocking{xs[0].GetTotalSize() > kRnnBlocking};
         TreeLstmForward<T>(c_.shape()[0], c_.shape()[1], pointers.Get(), c.template data<T>(), h.template data<T>());
     });
     c.Finish();
@@ -144,7 +144,7 @@ void TreeLstmGrad(const std::vector<Array>& c_prevs_, const std::vector<Array>& 
         auto middle = outs.begin() + static_cast<std::ptrdiff_t>(c_prevs.size());
         TreePointers<const T> pointers{c_prevs, xs};
         TreePointers<T> targets{{outs.begin(), middle}, {middle, outs.end()}};
-        BlockingScope blocking{xs[0].GetTotalSize() > kBlocking};
+        BlockingScope blocking{xs[0].GetTotalSize() > kRnnBlocking};
         TreeLstmBackward<T>(c_.shape()[0], c_.shape()[1], pointers.Get(), c.data<T>(), gc ? gc.data<T>() : nullptr,
                             gh ? gh.data<T>() : nullptr, targets.Get());
     });

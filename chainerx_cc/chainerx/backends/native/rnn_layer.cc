@@ -20,7 +20,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of multiply-adds above which the interpreter lock is released.
-constexpr int64_t kBlocking = 262144;
+constexpr int64_t kRnnLayerBlocking = 262144;
 
 // The matrix by which each step multiplies, packed if that is faster.
 template <class T>
@@ -55,7 +55,7 @@ int64_t CountGates(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == R
 
 GateLayout Blocks(int64_t units, int64_t n) { return {n * units, 1, {0, units, 2 * units, 3 * units}}; }
 
-bool IsLong(const RnnLayer& layer) { return layer.x_gates.GetTotalSize() * layer.y.shape()[1] > kBlocking; }
+bool IsLong(const RnnLayer& layer) { return layer.x_gates.GetTotalSize() * layer.y.shape()[1] > kRnnLayerBlocking; }
 
 // `wh`: multiplies states by the transposed recurrent matrix.
 template <class T, class Multiplier>
@@ -230,7 +230,7 @@ std::unique_ptr<PackedRecurrent> PackRecurrentOf(const Array& wh, bool resets_fi
 }
 
 std::unique_ptr<PackedRecurrent> PackRecurrent(const Array& wh, bool resets_first) {
-    BlockingScope blocking{wh.GetTotalSize() > kBlocking};
+    BlockingScope blocking{wh.GetTotalSize() > kRnnLayerBlocking};
     bool is_float = wh.dtype() == Dtype::kFloat32;
     return is_float ? PackRecurrentOf<float>(wh, resets_first) : PackRecurrentOf<double>(wh, resets_first);
 }

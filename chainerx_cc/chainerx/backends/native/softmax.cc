@@ -14,7 +14,7 @@ namespace chainerx::native {
 namespace {
 
 // The number of elements above which the interpreter lock is released.
-constexpr int64_t kBlocking = 8192;
+constexpr int64_t kSoftmaxBlocking = 8192;
 
 // Calls `kernel(tag, sizes, x, y)` with pointers in the dtype of the computation.
 template <class F>
@@ -25,7 +25,7 @@ void OnAxis(const Array& x_, int8_t axis, const Array& y_, F&& kernel) {
     Output y{y_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        BlockingScope blocking{x.GetTotalSize() > kSoftmaxBlocking};
         kernel(tag, AxisSizes{x.shape(), axis}, x.data<T>(), y.template data<T>());
     });
     y.Finish();
@@ -69,7 +69,7 @@ void CrossEntropy(const Array& x_, const Array& t, int64_t ignore_label, const A
     Output loss{loss_, dtype};
     VisitComputeDtype(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        BlockingScope blocking{x.GetTotalSize() > kBlocking};
+        BlockingScope blocking{x.GetTotalSize() > kSoftmaxBlocking};
         AxisSizes s{x.shape(), 1};
         SoftmaxCrossEntropyForward<T>(s.outer, s.n, s.inner, x.data<T>(), label, ignore_label, loss.template data<T>(),
                                       log_sum.data<T>());

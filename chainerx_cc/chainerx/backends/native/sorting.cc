@@ -13,14 +13,14 @@ namespace chainerx::native {
 namespace {
 
 // The number of elements above which the interpreter lock is released.
-constexpr int64_t kBlocking = 8192;
+constexpr int64_t kSortingBlocking = 8192;
 
 // Calls f(pointer, rows, n) with elements of a type that the kernels take.
 template <class F>
 void OnRows(const Array& x, F&& f) {
     int64_t n = x.ndim() == 0 ? 1 : x.shape().back();
     int64_t rows = x.GetTotalSize() / std::max<int64_t>(n, 1);
-    BlockingScope blocking{x.GetTotalSize() > kBlocking};
+    BlockingScope blocking{x.GetTotalSize() > kSortingBlocking};
     VisitDtype(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         if constexpr (std::is_same_v<T, bool>) {
