@@ -7,6 +7,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PYTHONDONTWRITEBYTECODE
 # Most modules that pip installs are never imported. As a variable, the option takes a false value.
 export PIP_NO_COMPILE=0
+# A new machine compiles all sources, so several at a time. ccache has them for the steps that follow.
+export CMAKE_ARGS="-DCMAKE_UNITY_BUILD=ON ${CMAKE_ARGS:-}"
 
 fail() {  # MESSAGE
     echo "error: $*" >&2
