@@ -15,20 +15,15 @@
 
 namespace chainerx::python {
 
-using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-
 // A Python signature such as "a, axis=None, keepdims=False", parsed once. "x|a" is an argument x that may also be
 // given as the keyword a; "*xs" alone takes any number of arguments.
 class Signature {
 public:
     static constexpr int kMaxArgs = 12;
 
-    Signature();
+    Signature() = default;
     // For a function with `arity` parameters; raises if the text has others.
     Signature(const char* name, const char* text, int arity);
-    // Not in each binding's code
-    ~Signature();
-    Signature& operator=(Signature&& o) noexcept;
 
     // Assigns the arguments of a fast call to the parameters. `self`, if not null, is the first argument.
     void Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const;
@@ -53,19 +48,6 @@ private:
     std::vector<std::pair<PyObject*, int>> spellings_;
     std::string text_;
 };
-
-// A bound function without its type: what registers one is compiled once.
-struct Binding {
-    Signature& signature;
-    int arity;
-    std::vector<std::string> (*types)();
-    FastCall function;
-    FastCall method;
-    FastCall variadic;  // for a signature "*xs"; null if the parameters cannot be so
-};
-
-using TypeText = std::string (*)();
-std::vector<std::string> TextsOf(const TypeText* types, int n);
 
 // Wraps a C++ function as a Python function or method. The C++ types decide how arguments are converted.
 template <auto Fn, class Type = decltype(Fn)>
@@ -102,25 +84,13 @@ public:
     }
 
     // The types of the parameters and the result for type stubs.
-    static std::vector<std::string> ArgTypes() {
-        static constexpr TypeText kTypes[] = {&Arg<std::decay_t<A>>::Type..., nullptr};
-        return TextsOf(kTypes, kArity);
-    }
+    static std::vector<std::string> ArgTypes() { return {Arg<std::decay_t<A>>::Type()...}; }
     static std::vector<std::string> Types() {
-        static constexpr TypeText kTypes[] = {&Arg<std::decay_t<A>>::Type..., &ResultType<std::decay_t<R>>::Text};
-        return TextsOf(kTypes, kArity + 1);
-    }
-
-    static Binding MakeBinding() {
-        FastCall variadic = nullptr;
-        if constexpr (kTakesList) variadic = &CallVariadic;
-        return {signature, kArity, &Types, &CallFunction, &CallMethod, variadic};
+        return {Arg<std::decay_t<A>>::Type()..., ResultType<std::decay_t<R>>::Text()};
     }
 
 private:
-    // One copy for functions and methods.
-    __attribute__((noinline)) static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                                                    PyObject* kwnames) {
+    static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
         return GuardFunction(signature.name(), [&]() -> PyObject* {
             PyObject* argv[Signature::kMaxArgs];
             signature.Parse(self, args, nargs, kwnames, argv);
@@ -144,10 +114,7 @@ private:
     }
 };
 
-template <auto Fn>
-Binding BindingOf() {
-    return Bound<Fn>::MakeBinding();
-}
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 // The metadata of a function or method.
 struct FunctionInfo {
@@ -171,12 +138,17 @@ std::vector<PyMethodDef>& MethodDefs();
 
 // Registers a function, a method or both; either may be null.
 void AddFunction(const FunctionInfo& info, FastCall function, FastCall method);
-void AddRoutine(const Binding& binding, const char* family, Routine routine);
-void AddPureMethod(const Binding& binding, const Routine& routine);
 
 template <auto Fn>
-void Bind(const char* family, const Routine& routine) {
-    AddRoutine(BindingOf<Fn>(), family, routine);
+void Bind(const char* family, Routine routine) {
+    using B = Bound<Fn>;
+    B::signature = Signature{routine.name, routine.signature, B::kArity};
+    routine.signature = B::signature.text().c_str();
+    FastCall function = &B::CallFunction;
+    if constexpr (B::kTakesList) {
+        if (B::signature.is_variadic()) function = &B::CallVariadic;
+    }
+    AddFunction({nullptr, family, routine, &B::Types}, function, routine.is_method ? &B::CallMethod : nullptr);
 }
 
 // A function that is not an op.
@@ -188,7 +160,9 @@ void Function(const char* name, const char* signature, const char* doc) {
 // A method of ndarray that is not a function of the module; the signature starts with "self".
 template <auto Fn>
 void Method(const char* name, const char* signature, const char* doc) {
-    AddPureMethod(BindingOf<Fn>(), {name, signature, "", doc, true});
+    using B = Bound<Fn>;
+    B::signature = Signature{name, signature, B::kArity};
+    AddFunction({"ndarray", nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
 }
 
 void BindOps();                            // from the families' lists
