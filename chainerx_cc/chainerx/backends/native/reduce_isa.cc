@@ -15,6 +15,7 @@ struct ColumnReduce {
     // Processes rows in blocks, so that rounding errors do not grow with the number of rows.
     CHAINERX_INLINE static void Run(int64_t n, int64_t inner, const T* p, int64_t stride, Acc* out) {
         constexpr int64_t kRows = 256;
+        if constexpr (std::is_integral_v<Acc> || IsExtreme<O>::value) return Rows(n, inner, p, stride, out);
         Rows(n < kRows ? n : kRows, inner, p, stride, out);
         for (int64_t r = kRows; r < n; r += kRows) {
             Acc part[kWidth];

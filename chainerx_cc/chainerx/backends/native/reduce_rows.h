@@ -67,11 +67,14 @@ struct RowReduce {
                 zero[j] += zero[j + width];
             }
         }
-        return zero[0] == C{0} ? lane[0] : PlainBlock(p, n);
+        return zero[0] == C{0} ? lane[0] : BlockWithNonfinite(p, n);
     }
+    // Seldom, so not a part of each loop.
+    __attribute__((noinline)) static Acc BlockWithNonfinite(const T* p, int64_t n) { return PlainBlock(p, n); }
 
-    // Pairwise over blocks: a binary counter of partial results.
+    // Pairwise over blocks, if results are rounded: a binary counter of partial results.
     CHAINERX_INLINE static Acc Row(const T* p, int64_t n) {
+        if constexpr (std::is_integral_v<Acc>) return PlainBlock(p, n);
         if (n <= kBlock) return Block(p, n);
         Acc partial[48];
         int depth = 0;
